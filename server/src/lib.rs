@@ -68,7 +68,7 @@ pub use checkouts::{
     new_checkout::NewCheckout,
 };
 pub use delivery::{
-    Deliveries, HttpPost, Notice, Post,
+    Deliveries, HttpPost, NotTaken, Notice, Post,
     signature::{SigningSecret, sign},
 };
 pub use events::{Event, kind::EventKind};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Client, Url};
 
-use super::{Notice, Post, headers};
+use super::{NotTaken, Notice, Post, headers};
 use crate::{
     spans,
     surroundings::{Boxed, http_client, is_loopback},
@@ -13,6 +13,9 @@ use crate::{
         violation::{Rule, Violation},
     },
 };
+
+/// The answers that refuse an event for what it is. 401, 403, 404, 405, 410 and 429 are about the address or the whole shop.
+const REFUSALS: [u16; 6] = [400, 406, 409, 415, 422, 501];
 
 /// After which time a shop that has not answered has failed.
 const DEADLINE: Duration = Duration::from_secs(15);
@@ -40,7 +43,7 @@ impl HttpPost {
 }
 
 impl Post for HttpPost {
-    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>> {
+    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>> {
         let request = self
             .client
             .post(self.url.clone())
@@ -52,9 +55,12 @@ impl Post for HttpPost {
         Box::pin(async move {
             match request.headers(spans::headers()).send().await {
                 Ok(answer) if answer.status().is_success() => Ok(()),
-                Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
+                Ok(answer) => {
+                    let status = answer.status().as_u16();
+                    Err(NotTaken { why: format!("it answered {status}"), is_refusal: REFUSALS.contains(&status) })
+                }
                 // Its address may hold a secret of the shop's.
-                Err(problem) => Err(problem.without_url().to_string()),
+                Err(problem) => Err(NotTaken::failed(problem.without_url().to_string())),
             }
         })
     }

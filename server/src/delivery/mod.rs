@@ -3,7 +3,7 @@
 mod http_post;
 pub mod signature;
 
-use std::sync::Arc;
+use std::{mem::take, sync::Arc};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 
@@ -14,7 +14,11 @@ use tracing::Instrument;
 use crate::{
     metrics::Metrics,
     spans,
-    storage::{Storage, inputs::Delivered, outputs::Delivery},
+    storage::{
+        Storage,
+        inputs::{ClaimDeliveries, Delivered, DeliveryResult},
+        outputs::Delivery,
+    },
     surroundings::Boxed,
     values::{Millis, error::ServerError},
 };
@@ -40,10 +44,31 @@ pub struct Notice {
     pub body: String,
 }
 
+/// Why a shop did not take an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotTaken {
+    /// For the log and the staff, such as `it answered 400`.
+    pub why: String,
+    /// Whether the shop refused this one event, for what it is. Everything else is about its address or the whole shop.
+    pub is_refusal: bool,
+}
+
+impl NotTaken {
+    /// The shop failed, or was not reached: it may take the event later.
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_refusal: false }
+    }
+
+    /// The shop refused this event.
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_refusal: true }
+    }
+}
+
 /// Who carries events to the shop.
 pub trait Post: Send + Sync + 'static {
-    /// Delivers an event. Whatever is not an answer 2xx is a failure, with a reason for the log.
-    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>>;
+    /// Delivers an event. Whatever is not an answer 2xx is an error.
+    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>>;
 }
 
 /// What one turn did.
@@ -64,10 +89,9 @@ pub(crate) async fn claim(
     storage: &dyn Storage,
     post: &Arc<dyn Post>,
     secrets: &[SigningSecret],
-    most: u32,
-    lease_ms: Millis,
+    claim: ClaimDeliveries,
 ) -> Result<(Vec<Boxed<'static, Delivered>>, Option<Millis>), ServerError> {
-    let claimed = storage.claim_deliveries(most, lease_ms).await?;
+    let claimed = storage.claim_deliveries(claim).await?;
     let timestamp = claimed.now / 1000;
     let posting = claimed.deliveries.into_iter().map(|delivery| -> Boxed<'static, Delivered> {
         let signature = signature::sign(secrets, &delivery.id, timestamp, &delivery.body);
@@ -82,10 +106,9 @@ pub(crate) async fn deliver(
     post: &Arc<dyn Post>,
     metrics: &Metrics,
     secrets: &[SigningSecret],
-    most: u32,
-    lease_ms: Millis,
+    wanted: ClaimDeliveries,
 ) -> Result<Deliveries, ServerError> {
-    let (posting, next_in_ms) = claim(storage, post, secrets, most, lease_ms).await?;
+    let (posting, next_in_ms) = claim(storage, post, secrets, wanted).await?;
     let tried = posting.len();
     let mut posted = posting.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
     while let Some(batch) = posted.next().await {
@@ -100,18 +123,27 @@ pub(crate) async fn settle(
     metrics: &Metrics,
     delivered: Vec<Delivered>,
 ) -> Result<(), ServerError> {
-    delivered.iter().for_each(|one| metrics.delivered(one.is_taken));
-    Ok(storage.settle_deliveries(delivered).await?)
+    delivered.iter().for_each(|one| metrics.delivered(one.result == DeliveryResult::Taken));
+    for one in storage.settle_deliveries(delivered).await? {
+        let (event, kind, checkout, why) = (one.event, one.kind.name(), one.checkout, one.why);
+        tracing::warn!(target: "kassa_server", event, kind, %checkout, why, "the shop refused an event again and again: it is stepped over");
+    }
+    Ok(())
 }
 
-async fn post_one(post: Arc<dyn Post>, signature: String, timestamp: i64, delivery: Delivery) -> Delivered {
-    let notice = Notice { id: delivery.id.clone(), timestamp, signature, body: delivery.body };
+async fn post_one(post: Arc<dyn Post>, signature: String, timestamp: i64, mut delivery: Delivery) -> Delivered {
+    let notice = Notice { id: delivery.id.clone(), timestamp, signature, body: take(&mut delivery.body) };
     let span = spans::delivery(&delivery.id, &delivery.checkout);
     let result = post.post(notice).instrument(span.clone()).await;
     spans::came_of(&span, if result.is_ok() { "taken" } else { "not_taken" }, result.is_err());
-    if let Err(why) = &result {
-        tracing::warn!(target: "kassa_server", event = delivery.id, why, "the shop did not take an event");
+    if let Err(NotTaken { why, .. }) = &result {
+        let kind = delivery.kind.name();
+        tracing::warn!(target: "kassa_server", event = delivery.id, kind, why, "the shop did not take an event");
     }
-    let (checkout, seq, leased_until) = (delivery.checkout, delivery.seq, delivery.leased_until);
-    Delivered { checkout, seq, leased_until, is_taken: result.is_ok() }
+    let result = match result {
+        Ok(()) => DeliveryResult::Taken,
+        Err(NotTaken { why, is_refusal: true }) => DeliveryResult::Refused { why },
+        Err(NotTaken { is_refusal: false, .. }) => DeliveryResult::Failed,
+    };
+    Delivered::of(&delivery, result)
 }

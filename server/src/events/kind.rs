@@ -70,4 +70,27 @@ impl EventKind {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// Whether the shop has to act: to deliver, to give money back, or to give the goods free. The others tell the way, or of what
+    /// people do who are told by the staff's pages.
+    pub fn asks_for_something(self) -> bool {
+        match self {
+            Self::CheckoutPaid | Self::CheckoutExpired | Self::CheckoutCancelled | Self::CheckoutOverpaid => true,
+            Self::CheckoutRefundNoted
+            | Self::PaymentCreated
+            | Self::PaymentSending
+            | Self::PaymentAccepted
+            | Self::PaymentNotMade
+            | Self::PaymentUnknown
+            | Self::PaymentConfirming
+            | Self::PaymentNotConfirmed
+            | Self::PaymentCharged
+            | Self::PaymentRejected
+            | Self::PaymentContradicted
+            | Self::PaymentUnverifiable
+            | Self::PaymentReviewed
+            | Self::PaymentResolved
+            | Self::PaymentStuck => false,
+        }
+    }
 }

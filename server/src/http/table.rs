@@ -122,7 +122,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/events/replay",
         "replayEvents",
         Access::Shop,
-        "Deliver again what was given up",
+        "Deliver again what was given up, or refused",
         shop::count,
         shop::replay,
     )

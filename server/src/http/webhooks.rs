@@ -10,9 +10,10 @@ const SUMMARY: &str = "An event";
 const TEXT: &str = "Sent to `events.url`. The events of a checkout come one after the other, each at least once. Anything but an \
     answer 2xx within 15 seconds is a failure, a redirect too: the event is sent again, after 5 seconds, then less and less often; \
     after three days without a success the checkout's events wait until something new happens to it, or somebody replays \
-    them.\n\nVerify it by a library of the Standard Webhooks scheme before anything is believed, and remember `webhook-id`: an \
-    event whose identifier was seen before is a repeated delivery. Ignore members that you do not know: newer servers may \
-    tell more.";
+    them. Answer 2xx to a kind that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: where it asks you for \
+    nothing, it is stepped over after five of them, until somebody replays it.\n\nVerify it by a library of the Standard Webhooks \
+    scheme before anything is believed, and remember `webhook-id`: an event whose identifier was seen before is a repeated \
+    delivery. Ignore members that you do not know: newer servers may tell more.";
 
 const ID: &str = "The event's identifier, the same however often it comes.";
 const TIMESTAMP: &str = "When it was sent, in seconds since the beginning of 1970.";

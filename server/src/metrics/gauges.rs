@@ -30,6 +30,8 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     text.gauge("kassa_oldest_due_seconds", help, seconds(of.oldest_due_ms));
     let help = "Checkouts whose events are no longer delivered to the shop, counted up to 10,000.";
     text.gauge("kassa_event_streams_given_up", help, of.streams_given_up);
+    let help = "Events that the shop refused, and that were stepped over, counted up to 10,000.";
+    text.gauge("kassa_refused_events", help, of.refused_events);
     let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
     text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));
     text.gauge("kassa_database_size_bytes", "The size of the database.", of.database_bytes);

@@ -11,6 +11,9 @@ const PAUSES: [Millis; 8] = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, H
 /// After how long of nothing but failures a stream of events is given up.
 pub const GIVEN_UP_AFTER: Millis = 72 * HOUR;
 
+/// How often the shop refuses an event that asks it for nothing, before the stream steps over it.
+pub const STEPPED_OVER_AFTER: u32 = 5;
+
 /// The pause after the so-manieth failed attempt, counted from 1.
 pub fn pause_after(failures: u32) -> Millis {
     let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);

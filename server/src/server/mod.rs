@@ -531,7 +531,8 @@ impl Server {
         }
     }
 
-    /// Delivers the events of a checkout, or of all, again from where their delivery was given up; how many streams were.
+    /// Delivers the events of a checkout, or of all, again from where their delivery was given up, or from the first one that the
+    /// shop refused and that was stepped over; how many streams were. What came after that one comes again.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].

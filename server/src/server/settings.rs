@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     delivery::signature::SigningSecret,
+    events::kind::EventKind,
     values::{checks::Checks, error::ServerError, violation::Rule},
 };
 
@@ -54,6 +55,9 @@ pub struct ServerSettings {
     pub deliveries_at_once: u32,
     /// How long a delivery belongs to who makes it: longer than its deadline.
     pub delivery_lease: Duration,
+    /// The kinds of events that are delivered to the shop, and all where there is nothing. Streams step over the others, for good;
+    /// the feed has all of them.
+    pub event_kinds: Option<Vec<EventKind>>,
     /// How long after the end of a checkout its idempotency keys are kept, and after their time client tokens' hashes and
     /// those of callbacks: at least a day. Checkouts, payments, events and the gateway's numbers are never removed.
     pub keep_for: Duration,
@@ -83,6 +87,7 @@ impl ServerSettings {
             question_lease: Duration::from_secs(60),
             deliveries_at_once: 32,
             delivery_lease: Duration::from_secs(30),
+            event_kinds: None,
             keep_for: Duration::from_secs(90 * DAY),
             signing_secrets: Vec::new(),
             longest_unwatched: Duration::from_secs(25),
@@ -108,6 +113,9 @@ impl ServerSettings {
         }
         if self.keep_for < Duration::from_secs(DAY) {
             checks.fail("keep_for", Rule::Range, "must be at least a day");
+        }
+        if self.event_kinds.as_ref().is_some_and(Vec::is_empty) {
+            checks.fail("event_kinds", Rule::Required, "must have at least one kind, or be nothing");
         }
         let counts = [
             ("sends_at_once", self.sends_at_once),

@@ -5,6 +5,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use super::{LONGEST_NAME, LONGEST_REASON, Server, api_keys::make_api_key};
 use crate::{
     checkouts::checkout::CheckoutView,
+    events::kind::EventKind,
     storage::staff::{
         Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
         StaffSession,
@@ -105,6 +106,11 @@ impl Server {
             RefundNoted::Nowhere => return Err(ServerError::NotFound { what: "checkout" }),
         }
         Ok(noted)
+    }
+
+    /// Whether events of this kind go out, where any do.
+    pub(crate) fn delivers_kind(&self, kind: EventKind) -> bool {
+        self.shared.settings.event_kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
     }
 
     /// Whether events go out; else the shop reads them.

@@ -15,7 +15,7 @@ use crate::{
     delivery::{self, Deliveries},
     following::{self, Followed},
     pace::queues::Places,
-    storage::inputs::{Answered, ClaimQuestions, Delivered},
+    storage::inputs::{Answered, ClaimDeliveries, ClaimQuestions, Delivered},
     surroundings::Boxed,
     values::{Millis, error::ServerError, millis},
 };
@@ -88,9 +88,8 @@ impl Server {
     pub async fn deliver_once(&self) -> Result<Deliveries, ServerError> {
         let shared = &self.shared;
         let Some(post) = &shared.post else { return Ok(Deliveries::default()) };
-        let (most, lease) = (shared.settings.deliveries_at_once, shared.settings.delivery_lease);
-        let secrets = &shared.settings.signing_secrets;
-        delivery::deliver(&*shared.storage, post, &shared.metrics, secrets, most, millis(lease)).await
+        let (secrets, wanted) = (&shared.settings.signing_secrets, shared.deliveries());
+        delivery::deliver(&*shared.storage, post, &shared.metrics, secrets, wanted).await
     }
 
     fn spawn_worker<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Self) -> F) {
@@ -170,8 +169,8 @@ impl Work for Events {
         let shared = &self.shared;
         Box::pin(async move {
             let Some(post) = &shared.post else { return Ok((Vec::new(), None)) };
-            let lease = millis(shared.settings.delivery_lease);
-            delivery::claim(&*shared.storage, post, &shared.settings.signing_secrets, most, lease).await
+            let claim = ClaimDeliveries { most, ..shared.deliveries() };
+            delivery::claim(&*shared.storage, post, &shared.settings.signing_secrets, claim).await
         })
     }
 
@@ -191,6 +190,14 @@ impl Shared {
             places: Places::new(self.settings.questions_at_once),
             lease_ms: millis(self.settings.question_lease),
             per_second: self.settings.questions_per_second,
+        }
+    }
+
+    fn deliveries(&self) -> ClaimDeliveries {
+        ClaimDeliveries {
+            most: self.settings.deliveries_at_once,
+            lease_ms: millis(self.settings.delivery_lease),
+            kinds: self.settings.event_kinds.clone(),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, ops::RangeInclusive};
 
+use strum::IntoEnumIterator;
 use url::Url;
+
+use crate::events::kind::EventKind;
 
 /// An address to listen on.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
@@ -20,6 +23,31 @@ pub(super) fn count(limits: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32,
 /// Yes or no.
 pub(super) fn is_so(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
+/// Kinds of events, with commas between them.
+pub(super) fn event_kinds(text: &str) -> Result<Vec<EventKind>, String> {
+    let mut kinds = Vec::new();
+    for (at, name) in text.split(',').map(str::trim).enumerate() {
+        match name.parse::<EventKind>() {
+            Ok(kind) if kinds.contains(&kind) => {}
+            Ok(kind) => kinds.push(kind),
+            Err(_) => return Err(unknown_kind(at, name)),
+        }
+    }
+    Ok(kinds)
+}
+
+/// What does not look like a kind may be a secret that was put in the wrong place, and is not repeated.
+fn unknown_kind(at: usize, name: &str) -> String {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let looks_like_one = |(about, what): (&str, &str)| is_word(about) && is_word(what) && name.len() <= 40;
+    let which = match name.split_once('.').is_some_and(looks_like_one) {
+        true => name.to_owned(),
+        false => format!("number {} of the list", at + 1),
+    };
+    let all = EventKind::iter().map(EventKind::name).collect::<Vec<_>>().join(", ");
+    format!("must be kinds of events with commas between them, and {which} is none; there are {all}")
 }
 
 /// The server's own address, without the slash at its end.
@@ -47,4 +75,21 @@ pub(super) fn path(text: &str) -> Result<std::path::PathBuf, String> {
 /// Whether something is so.
 pub(super) fn yes_or_no(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_named_and_one_that_is_unknown_is_told() {
+        let both = [EventKind::CheckoutPaid, EventKind::PaymentStuck];
+        assert_eq!(event_kinds("checkout.paid, payment.stuck,checkout.paid").unwrap(), both);
+        let told = event_kinds("checkout.paid,checkout.payd").unwrap_err();
+        assert!(told.contains("checkout.payd is none; there are checkout.paid, checkout.expired"), "{told}");
+        for text in ["", "checkout.paid,", "Hunter2", "hunter.Two", "."] {
+            let told = event_kinds(text).unwrap_err();
+            assert!(told.contains(" of the list is none") && !told.contains("unter"), "{told}");
+        }
+    }
 }

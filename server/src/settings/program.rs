@@ -12,11 +12,11 @@ use super::{
     problem::{SettingProblem, rule},
     sources::Sources,
     table::{
-        CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE,
-        EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT,
-        MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS, OTP_ATTEMPTS, PAGE_ENABLED,
-        PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE,
-        TLS_KEY, TOKEN_LIFETIME,
+        CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
+        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
+        LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS,
+        OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
+        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time, traces,
     values::{Noted, Read, Values},
@@ -167,6 +167,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
     let takes_cards = values.read(&CARDS_ENABLED, parse::is_so);
     let token_lifetime = values.read(&TOKEN_LIFETIME, time::within("1m", "30d"));
     let keep_for = values.read(&KEEP_FOR, time::within("1d", "3650d"));
+    let event_kinds = values.optional(&EVENTS_KINDS, parse::event_kinds);
     Ok(ServerSettings {
         questions_per_second: questions_per_second?,
         followers: followers?,
@@ -177,6 +178,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
         takes_cards: takes_cards?,
         token_lifetime: token_lifetime?,
         keep_for: keep_for?,
+        event_kinds: event_kinds?,
         ..ServerSettings::new("")
     })
 }

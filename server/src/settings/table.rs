@@ -94,6 +94,10 @@ table! {
         "events.url", "KASSA_SERVER_EVENTS_URL", "events-url", "URL",
         "Where the shop takes its events",
     ).or_nothing("none are delivered; the shop reads them").shown_as_origin();
+    EVENTS_KINDS = Setting::new(
+        "events.kinds", "KASSA_SERVER_EVENTS_KINDS", "events-kinds", "KIND,...",
+        "The kinds of events that the shop takes, such as `checkout.paid`; `GET /v1/events` has all",
+    ).or_nothing("all");
     EVENTS_SECRET = Setting::secret(
         "events.secret", "KASSA_SERVER_EVENTS_SECRET", "whsec_...",
         "The secret that signs events; `kassa-server secret` makes one",

@@ -16,6 +16,7 @@ use crate::{
         machine::is_for_a_person,
         payment::{Failure, Payment},
     },
+    server::Server,
     storage::staff::{History, KeptExchange, ListedClaim},
     values::{
         method::Method,
@@ -97,7 +98,7 @@ struct EventRow {
     /// The number of the payment that it is about.
     payment: Option<u32>,
     notes: Vec<(&'static str, String)>,
-    delivered: &'static str,
+    delivered: String,
 }
 
 pub(super) fn show(visit: Visit) -> Answering {
@@ -107,7 +108,6 @@ pub(super) fn show(visit: Visit) -> Answering {
 /// The page, with what was wrong where something was.
 pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<String>) -> Result<Response, Refusal> {
     let history = visit.desk.server.history(&visit.checkout()?).await?;
-    let delivers = visit.desk.server.delivers_events();
     let view = &history.listed.view;
     let checkout = &view.checkout;
     let may_decide = visit.may_decide();
@@ -134,10 +134,14 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         facts,
         metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         payments: payment_rows(&history, may_decide),
-        events: history.events.iter().map(|event| event_row(event, number(event), &history, delivers)).collect(),
+        events: history
+            .events
+            .iter()
+            .map(|event| event_row(event, number(event), &history, &visit.desk.server))
+            .collect(),
         can_ask: may_decide && view.payments.iter().any(|payment| may_be_asked(payment.state)),
         can_cancel: may_decide && checkout.state == CheckoutState::Open,
-        can_replay: may_decide && history.is_given_up,
+        can_replay: may_decide && (history.is_given_up || !history.refused.is_empty()),
         can_note_refund: may_decide && checkout.refunds_due > 0,
         version: checkout.version,
         refunds_due: checkout.refunds_due,
@@ -243,7 +247,7 @@ fn why(failure: &Failure) -> String {
     parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
 }
 
-fn event_row(event: &Event, payment: Option<u32>, history: &History, delivers: bool) -> EventRow {
+fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Server) -> EventRow {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let note = |name, field: &str| Some((name, body["data"][field].as_str()?.to_owned()));
     let outcome = body["data"]["payment"]["state"].as_str().filter(|_| event.kind.name() == "payment.resolved");
@@ -263,12 +267,22 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, delivers: b
         id: event.id.clone(),
         payment,
         notes: notes.into_iter().flatten().collect(),
-        delivered: match () {
-            () if event.seq <= history.delivered => "taken by the shop",
-            () if !delivers => "the shop reads it",
-            () if history.is_given_up => "given up",
-            () if history.failures > 0 => "not taken yet",
-            () => "on its way",
-        },
+        delivered: delivered(event, history, server),
     }
+}
+
+/// What the shop knows of an event. What `events.kinds` said when it was written is kept nowhere: what it says now counts.
+fn delivered(event: &Event, history: &History, server: &Server) -> String {
+    if let Some(refused) = history.refused.iter().find(|refused| refused.seq == event.seq) {
+        return format!("refused by the shop: {}", refused.reason);
+    }
+    let words = match () {
+        () if !server.delivers_events() && event.seq > history.delivered => "the shop reads it",
+        () if !server.delivers_kind(event.kind) => "of a kind that the shop does not take",
+        () if event.seq <= history.delivered => "taken by the shop",
+        () if history.is_given_up => "given up",
+        () if history.failures > 0 => "not taken yet",
+        () => "on its way",
+    };
+    words.to_owned()
 }

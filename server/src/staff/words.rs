@@ -88,6 +88,12 @@ pub(super) fn need(need: Need) -> Chip {
         Need::Undelivered => {
             chip("not delivered", "wait", "The shop took no events for three days. Repair it, then deliver them again.")
         }
+        Need::Refused => chip(
+            "refused",
+            "wait",
+            "The shop refused events again and again, and got what came after them. Repair it, or choose the kinds that it takes by \
+             the events.kinds setting, then deliver them again.",
+        ),
     }
 }
 

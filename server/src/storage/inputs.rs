@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use kassa::{PaymentRef, Provider};
 
+use super::outputs::{Delivery, SteppedOver};
 use crate::{
     checkouts::new_checkout::NewCheckout,
+    events::kind::EventKind,
+    pace::pauses::STEPPED_OVER_AFTER,
     payments::{exchange::Exchange, payment::Failure},
     tokens::{TokenHash, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{
@@ -353,6 +356,17 @@ impl Report {
     }
 }
 
+/// How many events are wanted.
+#[derive(Clone, Debug)]
+pub struct ClaimDeliveries {
+    /// So many at most, one a stream.
+    pub most: u32,
+    /// For how long nobody else delivers them.
+    pub lease_ms: Millis,
+    /// The kinds that are delivered, and all where there is nothing. Streams step over the others, for good.
+    pub kinds: Option<Vec<EventKind>>,
+}
+
 /// What became of a delivery.
 #[derive(Clone, Debug)]
 pub struct Delivered {
@@ -360,8 +374,50 @@ pub struct Delivered {
     pub checkout: CheckoutId,
     /// The event's place in it.
     pub seq: i64,
+    /// The event's identifier.
+    pub id: String,
+    /// Its kind.
+    pub kind: EventKind,
     /// The lease under which it was delivered.
     pub leased_until: Millis,
-    /// Whether the shop took it.
-    pub is_taken: bool,
+    /// What the shop said.
+    pub result: DeliveryResult,
+}
+
+/// What the shop said to an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryResult {
+    /// It took it.
+    Taken,
+    /// It failed, or was not reached.
+    Failed,
+    /// It refused this event.
+    Refused {
+        /// Such as `it answered 400`.
+        why: String,
+    },
+}
+
+impl Delivered {
+    /// Of this delivery.
+    pub fn of(delivery: &Delivery, result: DeliveryResult) -> Self {
+        let Delivery { checkout, seq, id, kind, leased_until, .. } = delivery;
+        let (checkout, id) = (checkout.clone(), id.clone());
+        Self { checkout, seq: *seq, id, kind: *kind, leased_until: *leased_until, result }
+    }
+
+    /// Whether the shop refused the event itself.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self.result, DeliveryResult::Refused { .. })
+    }
+
+    /// The event, where its stream steps over it after so many refusals, this one among them.
+    pub(super) fn stepped_over(&self, refusals: u32) -> Option<SteppedOver> {
+        let DeliveryResult::Refused { why } = &self.result else { return None };
+        if refusals < STEPPED_OVER_AFTER || self.kind.asks_for_something() {
+            return None;
+        }
+        let (checkout, event, why) = (self.checkout.clone(), self.id.clone(), why.clone());
+        Some(SteppedOver { checkout, seq: self.seq, event, kind: self.kind, why })
+    }
 }

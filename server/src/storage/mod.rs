@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use error::StorageError;
 use inputs::{
-    Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-    OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
+    Answered, BeginConfirmation, BeginPayment, ClaimDeliveries, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey,
+    NewToken, OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
 };
 use neighbours::Neighbours;
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions, Resolved,
-    Settled, SettledMany, Statistics, Swept, Taken,
+    Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
 };
 use staff::{
     Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
@@ -109,12 +109,13 @@ pub trait Storage: Send + Sync + 'static {
     fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage>;
 
     /// Takes the next event of streams that are due.
-    fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries>;
+    fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries>;
 
-    /// Notes what became of deliveries.
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()>;
+    /// Notes what became of deliveries; the events that are stepped over from now on.
+    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>>;
 
-    /// Starts a stream of events that was given up again, or every one; how many were.
+    /// Starts a stream of events again that was given up, or stepped over what the shop refused, or every one; how many were. It goes
+    /// on from the first one that was refused, and what came after that comes again.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
 
     /// Adds a session of the staff's; false where its key is none of the staff's that is good.

@@ -4,7 +4,7 @@ use kassa::PaymentRef;
 
 use crate::{
     checkouts::checkout::CheckoutView,
-    events::Event,
+    events::{Event, kind::EventKind},
     payments::payment::Payment,
     tokens::{TokenHash, permission::Permission, role::KeyRole},
     values::{
@@ -217,10 +217,27 @@ pub struct Delivery {
     pub seq: i64,
     /// Its identifier.
     pub id: String,
+    /// Its kind.
+    pub kind: EventKind,
     /// Its text.
     pub body: String,
     /// Nobody else delivers it before.
     pub leased_until: Millis,
+}
+
+/// An event that the shop refused again and again, and that its stream stepped over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SteppedOver {
+    /// Its stream.
+    pub checkout: CheckoutId,
+    /// Its place in it.
+    pub seq: i64,
+    /// Its identifier.
+    pub event: String,
+    /// Its kind.
+    pub kind: EventKind,
+    /// What the shop said, such as `it answered 400`.
+    pub why: String,
 }
 
 /// Events to deliver.
@@ -251,6 +268,8 @@ pub struct Statistics {
     pub oldest_due_ms: Millis,
     /// Streams of events that were given up.
     pub streams_given_up: u64,
+    /// Events that the shop refused, and that were stepped over.
+    pub refused_events: u64,
     /// For how long the other one has been waiting, or failing, that does so for the longest.
     pub oldest_undelivered_ms: Millis,
     /// The size of the database.

@@ -61,6 +61,8 @@ pub enum Need {
     Overpaid,
     /// The shop takes no events.
     Undelivered,
+    /// The shop refused events, which were stepped over.
+    Refused,
 }
 
 /// Which checkouts to list.
@@ -159,6 +161,19 @@ pub struct History {
     pub failures: u32,
     /// Nobody tries any more.
     pub is_given_up: bool,
+    /// The events that the shop refused, and that were stepped over.
+    pub refused: Vec<RefusedEvent>,
+}
+
+/// An event that the shop refused again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedEvent {
+    /// Its place in its stream.
+    pub seq: i64,
+    /// When it was stepped over.
+    pub at: Millis,
+    /// What the shop said last, such as `it answered 400`.
+    pub reason: String,
 }
 
 /// Somebody gave the money of one payment of an overpaid checkout back.

@@ -186,9 +186,17 @@ async fn a_form_of_another_site_or_session_does_nothing() {
 async fn what_needs_a_person_is_listed_and_nothing_else() {
     let served = Served::start().await;
     let mut ids = Vec::new();
-    for reference in
-        ["healthy", "unknown", "contradicted", "stuck", "overpaid", "undelivered", "in doubt", "just unknown"]
-    {
+    for reference in [
+        "healthy",
+        "unknown",
+        "contradicted",
+        "stuck",
+        "overpaid",
+        "undelivered",
+        "in doubt",
+        "just unknown",
+        "refused",
+    ] {
         ids.push(paying(&served, reference, &mbank()).await.0);
     }
     // Nobody asks the gateway about them, which knows better.
@@ -200,22 +208,30 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
          UPDATE checkouts SET is_overpaid = 1, refunds_due = 1 WHERE id = '{}';
          UPDATE streams SET is_given_up = 1, due_at = NULL WHERE checkout_id = '{}';
          UPDATE payments SET state = 'unverifiable', is_in_doubt = 1 WHERE checkout_id = '{}';
-         UPDATE payments SET state = 'unknown', unknown_since = begun_at WHERE checkout_id = '{}'; COMMIT",
-        ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7]
+         UPDATE payments SET state = 'unknown', unknown_since = begun_at WHERE checkout_id = '{}';
+         INSERT INTO refused_events SELECT MIN(seq), checkout_id, 1, 'it answered 400' FROM events
+            WHERE checkout_id = '{}' GROUP BY checkout_id;
+         UPDATE streams SET first_refused = 1 WHERE checkout_id IN (SELECT checkout_id FROM refused_events); COMMIT",
+        ids[1], ids[2], ids[3], ids[4], ids[5], ids[6], ids[7], ids[8]
     );
     served.database().execute_batch(&sql).unwrap();
     let person = Visitor::log_in(&served, "Aizada").await;
-    let expected: BTreeSet<_> = ids[1..7].iter().cloned().collect();
+    let expected: BTreeSet<_> = ids[1..7].iter().chain([&ids[8]]).cloned().collect();
     let list = person.page(&served, "/staff?needs=person").await;
     assert_eq!(checkouts(&list).into_iter().collect::<BTreeSet<_>>(), expected);
     let start = person.page(&served, "/staff").await;
     let (top, rest) = start.split_once("Newest checkouts").unwrap();
     assert_eq!(checkouts(top).into_iter().collect::<BTreeSet<_>>(), expected);
     assert_eq!(checkouts(rest).len(), ids.len());
-    for word in ["unknown", "contradicted", "unverifiable", "stuck", "overpaid", "not delivered"] {
+    for word in ["unknown", "contradicted", "unverifiable", "stuck", "overpaid", "not delivered", "refused"] {
         assert!(start.contains(&format!("data-need=\"{word}\">1</span>")), "{word}: {start}");
     }
 
+    let page = person.page(&served, &format!("/staff/checkouts/{}", ids[8])).await;
+    assert!(
+        page.contains("refused by the shop: it answered 400") && page.contains("Deliver the events again"),
+        "{page}"
+    );
     let (path, refund) = (format!("/staff/checkouts/{}", ids[4]), format!("/staff/checkouts/{}/refund", ids[4]));
     let page = person.page(&served, &path).await;
     let version = version_of(&page);
@@ -232,7 +248,7 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
     let other = format!("/staff/checkouts/{}/replay", ids[5]);
     assert_eq!(person.post(&served, &other, &[]).await.status, 303);
     let left = checkouts(&person.page(&served, "/staff?needs=person").await);
-    let rest = [&ids[1], &ids[2], &ids[3], &ids[6]];
+    let rest = [&ids[1], &ids[2], &ids[3], &ids[6], &ids[8]];
     assert_eq!(left.into_iter().collect::<BTreeSet<_>>(), rest.into_iter().cloned().collect());
 }
 

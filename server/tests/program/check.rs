@@ -110,3 +110,20 @@ fn the_shop_must_be_found() {
     assert_says(&ended, "events", "wrong", "shop.invalid is not found");
     assert!(!ended.out.contains(secret.trim()), "{}", ended.out);
 }
+
+#[test]
+fn a_shop_that_is_not_told_who_paid_is_warned_of() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let check = |kinds: &str| {
+        place.write("kassa.toml", &format!("{}[events]\nkinds = {kinds}\n", settings_for(sandbox.url())));
+        place.run(&["check"])
+    };
+    let says = |ended: &Ended| ended.out.contains("warning  settings    events.kinds does not have checkout.paid");
+    let ended = check("['payment.stuck']");
+    assert!(says(&ended) && ended.code == Some(0), "{}", ended.out);
+    assert!(!says(&check("['checkout.paid', 'payment.stuck']")));
+    let ended = check("'checkout.payd'");
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "settings", "wrong", "checkout.payd is none; there are checkout.paid, ");
+}

@@ -39,6 +39,7 @@ pub fn check(world: &World) -> Result<(), String> {
     paid_by_the_report_alone(&db, &rows, &books, &mut broken);
     one_payment_pays_once(&rows, &mut broken);
     events_tell_every_change(&db, &rows, &mut broken);
+    nothing_is_stepped_over(&db, world, &mut broken);
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
@@ -321,6 +322,29 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], world:
     if late > 0 {
         broken.push(format!("invariant 8: {late} checkouts should have expired"));
     }
+}
+
+/// Invariant 7: what a stream has behind it was taken; or it asks for nothing, and is written down as refused.
+fn nothing_is_stepped_over(db: &Connection, world: &World, broken: &mut Vec<String>) {
+    let sql = "SELECT event_id, kind, EXISTS (SELECT 1 FROM refused_events WHERE seq = events.seq)
+        FROM events JOIN streams ON streams.checkout_id = events.checkout_id WHERE events.seq <= streams.delivered";
+    let mut statement = db.prepare_cached(sql).unwrap();
+    let told = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let shop = lock(&world.shop);
+    for event in told {
+        let (id, kind, is_refused): (String, String, bool) = event.unwrap();
+        if is_refused && asks_for_something(&kind) {
+            broken.push(format!("invariant 7: {kind} {id} was stepped over"));
+        }
+        if !is_refused && !shop.seen.contains_key(&id) {
+            broken.push(format!("invariant 7: {kind} {id} counts as taken, and the shop never took it"));
+        }
+    }
+}
+
+/// Written apart from the server's own table.
+fn asks_for_something(kind: &str) -> bool {
+    matches!(kind, "checkout.paid" | "checkout.overpaid" | "checkout.expired" | "checkout.cancelled")
 }
 
 /// Invariant 7: at least once, all of it.

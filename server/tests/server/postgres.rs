@@ -19,7 +19,7 @@ use kassa_test_patience::{patience, wait_until};
 use kassa_test_postgres::{Cluster, Database};
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::storage::{SWEEP, accepted, answer, begin, id, new, payment_id};
+use crate::storage::{SWEEP, accepted, answer, begin, deliver, id, new, payment_id};
 
 /// So many servers share a database.
 const SERVERS: usize = 4;
@@ -337,7 +337,7 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
             let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));
             storage.settle_questions(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
-            storage.claim_deliveries(10, 60_000).await.unwrap();
+            storage.claim_deliveries(deliver(10, None)).await.unwrap();
             storage.sweep(SWEEP).await.unwrap();
         }
     });

@@ -10,8 +10,8 @@ use std::{
 use axum::http::HeaderMap;
 use kassa::{FakeFault, FakeGateway, FakePlan};
 use kassa_server::{
-    Boxed, CheckoutState, Cursor, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
-    ServerError, ServerSettings, SqliteStorage,
+    Boxed, CheckoutState, Cursor, HttpPost, NewCheckout, NotTaken, Notice, Payment, PaymentState, Post,
+    RealSurroundings, Server, ServerError, ServerSettings, SqliteStorage,
 };
 use kassa_test_patience::{patience, wait_for_async, wait_until_async};
 use tempfile::TempDir;
@@ -248,7 +248,7 @@ async fn one_slow_delivery_does_not_hold_up_others() {
     struct Slow(Mutex<Option<String>>, Mutex<Vec<String>>);
 
     impl Post for Slow {
-        fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>> {
+        fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>> {
             let body: serde_json::Value = serde_json::from_str(&notice.body).unwrap();
             let stream = body["data"]["checkout"].as_str().unwrap().to_owned();
             let is_slow = *lock(&self.0).get_or_insert_with(|| stream.clone()) == stream;

@@ -31,6 +31,9 @@ const SCHEDULES: u64 = 5_000;
 /// From this number of schedules on, everything must have been met several times.
 const MANY: u64 = 2_000;
 
+/// Kinds that a shop may not know.
+const REFUSED: [&str; 3] = ["payment.created", "payment.accepted", "checkout.paid"];
+
 #[test]
 fn nothing_is_lost_and_nobody_pays_twice_unnoticed() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
@@ -103,6 +106,7 @@ impl Coverage {
         all.insert("after".into(), one::<i64>(&db, late, []).unwrap() as u64);
         all.insert("restored".into(), lock(&world.log).restores as u64);
         all.insert("paid again after a restore".into(), paid_again(world, &db));
+        all.insert("stepped over".into(), lock(&world.log).stepped_over);
         Self(all)
     }
 
@@ -110,6 +114,7 @@ impl Coverage {
         for what in [
             "restored",
             "paid again after a restore",
+            "stepped over",
             "checkout.paid",
             "checkout.expired",
             "checkout.cancelled",
@@ -204,6 +209,8 @@ fn play(seed: u64) -> Result<Coverage, String> {
     lock(&world.faults.0).percent = [0, 15, 40][random.usize(0..3)];
     lock(&world.faults.0).without_page = [0, 30][random.usize(0..2)];
     lock(&world.shop).percent = [0, 30, 70][random.usize(0..3)];
+    // Three in four know all kinds.
+    lock(&world.shop).refuses = REFUSED.get(random.usize(0..12)).copied();
     let processes = [start(&world, &mut random), start(&world, &mut random)];
     let mut play =
         Play { world, random, processes, calls: Interleaved::default(), known: Arc::default(), backup: None };
@@ -217,6 +224,8 @@ fn play(seed: u64) -> Result<Coverage, String> {
         }
     }
     play.calls.finish(&mut play.random, &play.world.fake);
+    check(&play.world)?;
+    play.world.wait_for_refusals();
     check(&play.world)?;
     play.world.close();
     check_end(&play.world)?;

@@ -16,11 +16,14 @@ use kassa_server::{
     SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report, Reported, Resolve, SendResult, Sent, Sweep,
-            TakePrepared, Whose,
+            Answered, BeginConfirmation, BeginPayment, Claim, ClaimDeliveries, ClaimQuestions, ConfirmResult,
+            Confirmed, Delivered, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report, Reported,
+            Resolve, SendResult, Sent, Sweep, TakePrepared, Whose,
         },
-        outputs::{Ask, Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved, Taken},
+        outputs::{
+            Ask, Begun, Cancelled, ConfirmationBegun, Delivery, EventPage, HintNoted, Opened, Resolved, SteppedOver,
+            Taken,
+        },
         sqlite::connection::{DatabaseClock, VERSION},
         staff::{KeptExchange, ListCheckouts, Need, Which},
     },
@@ -129,6 +132,23 @@ pub fn answer(checkout: u8, number: u8, leased_until: i64, report: Report) -> An
     Answered { payment: payment_id(number), checkout: id(checkout), method, leased_until, reports, random: 50 }
 }
 
+/// Events of these kinds, or of all.
+pub fn deliver(most: u32, kinds: Option<Vec<EventKind>>) -> ClaimDeliveries {
+    ClaimDeliveries { most, lease_ms: 30_000, kinds }
+}
+
+fn deliveries(storage: &dyn Storage) -> Vec<Delivery> {
+    block_on(storage.claim_deliveries(deliver(10, None))).unwrap().deliveries
+}
+
+fn came_to(storage: &dyn Storage, delivery: &Delivery, result: DeliveryResult) -> Vec<SteppedOver> {
+    block_on(storage.settle_deliveries(vec![Delivered::of(delivery, result)])).unwrap()
+}
+
+fn refused() -> DeliveryResult {
+    DeliveryResult::Refused { why: "it answered 400".to_owned() }
+}
+
 fn said() -> Exchange {
     Exchange::new(Asked::Status, "open")
 }
@@ -182,6 +202,9 @@ const SUITE: [(&str, Check); 30] = [
     ("a payment is asked about once a second at most", a_payment_is_asked_about_once_a_second_at_most),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
+    ("what asks for nothing is stepped over after five refusals", what_asks_for_nothing_is_stepped_over),
+    ("what was refused comes again in order", what_was_refused_comes_again_in_order),
+    ("kinds that are not chosen are not delivered", kinds_that_are_not_chosen_are_not_delivered),
     ("what there is, is counted", what_there_is_is_counted),
     ("it says that it takes writes", it_says_that_it_takes_writes),
     ("what nobody needs is kept for a time", what_nobody_needs_is_kept_for_a_time),
@@ -460,9 +483,8 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
     let open = Report::Open(Box::new(begin(1, 1, Method::Mbank).reference));
     block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
-    while let [delivery, ..] = &block_on(storage.claim_deliveries(1, 30_000)).unwrap().deliveries[..] {
-        let (checkout, seq, leased_until) = (delivery.checkout.clone(), delivery.seq, delivery.leased_until);
-        block_on(storage.settle_deliveries(vec![Delivered { checkout, seq, leased_until, is_taken: false }])).unwrap();
+    while let [delivery, ..] = &block_on(storage.claim_deliveries(deliver(1, None))).unwrap().deliveries[..] {
+        came_to(storage, delivery, DeliveryResult::Failed);
     }
     calendar.back(Duration::from_secs(6 * 3_600));
     block_on(storage.sweep(SWEEP)).unwrap();
@@ -475,7 +497,7 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
         block_on(storage.claim_questions(claim())).unwrap().questions
     });
     assert!(asked.any(|question| question.payment == payment_id(1)));
-    let told = [(); 2].map(|()| block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries.len());
+    let told = [(); 2].map(|()| deliveries(storage).len());
     assert_eq!(told.iter().sum::<usize>(), 2);
 }
 
@@ -842,10 +864,10 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
 fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     following(storage, calendar, 2);
-    let next = || block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries;
-    let settle = |delivery: &kassa_server::storage::outputs::Delivery, is_taken| {
-        let (checkout, seq, leased_until) = (delivery.checkout.clone(), delivery.seq, delivery.leased_until);
-        block_on(storage.settle_deliveries(vec![Delivered { checkout, seq, leased_until, is_taken }])).unwrap();
+    let next = || deliveries(storage);
+    let settle = |delivery: &Delivery, is_taken: bool| {
+        let result = if is_taken { DeliveryResult::Taken } else { DeliveryResult::Failed };
+        assert!(came_to(storage, delivery, result).is_empty());
     };
     let first = next();
     assert_eq!(first.len(), 2, "one a stream");
@@ -874,6 +896,121 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(next()[0].id, first[1].id);
 }
 
+/// Charges the payment that [`following`] has begun. Its checkout's events are `payment.created`, `payment.accepted`,
+/// `payment.charged` and `checkout.paid`.
+fn charged(storage: &dyn Storage, number: u8) {
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let leased = asked.into_iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
+    let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(number).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(number, number, leased, charged)])).unwrap();
+}
+
+/// The kinds of events that the shop gets, which refuses one of them; the event that was stepped over, where one was.
+fn play_shop(
+    storage: &dyn Storage,
+    calendar: &Calendar,
+    refuses: Option<EventKind>,
+    turns: usize,
+) -> (Vec<EventKind>, Vec<SteppedOver>) {
+    let (mut got, mut stepped_over) = (Vec::new(), Vec::new());
+    for _ in 0..turns {
+        let Some(delivery) = deliveries(storage).pop() else {
+            calendar.pass(Duration::from_secs(12 * 3600));
+            continue;
+        };
+        got.push(delivery.kind);
+        let result = if refuses == Some(delivery.kind) { refused() } else { DeliveryResult::Taken };
+        stepped_over.extend(came_to(storage, &delivery, result));
+    }
+    (got, stepped_over)
+}
+
+fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calendar) {
+    use EventKind::{CheckoutPaid, PaymentAccepted, PaymentCharged, PaymentCreated};
+    let history = || block_on(storage.history(id(1))).unwrap().unwrap();
+    let count = || block_on(storage.statistics()).unwrap();
+    following(storage, calendar, 1);
+    charged(storage, 1);
+    // A failure says nothing of the event.
+    let first = deliveries(storage).remove(0);
+    came_to(storage, &first, DeliveryResult::Failed);
+    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentCreated), 10);
+    assert_eq!(got, [PaymentCreated; 5], "a pause between two");
+    assert_eq!(stepped_over.len(), 1);
+    let (seq, kind, why) = (stepped_over[0].seq, stepped_over[0].kind, stepped_over[0].why.as_str());
+    assert_eq!((seq, kind, why), (first.seq, PaymentCreated, "it answered 400"));
+    assert_eq!((&stepped_over[0].event, &stepped_over[0].checkout), (&first.id, &id(1)));
+    let kept = history();
+    assert_eq!((kept.delivered, kept.failures, kept.refused.len()), (first.seq, 0, 1));
+    assert_eq!((kept.refused[0].seq, kept.refused[0].reason.as_str()), (first.seq, "it answered 400"));
+    assert_eq!(kept.listed.needs, [Need::Refused]);
+    assert!(block_on(storage.count_needs()).unwrap().contains(&(Need::Refused, 1)));
+    assert_eq!((count().refused_events, count().streams_given_up), (1, 0));
+    // What is behind it comes at once; and what asks for something is never stepped over.
+    let (got, stepped_over) = play_shop(storage, calendar, Some(CheckoutPaid), 40);
+    assert_eq!(got[..3], [PaymentAccepted, PaymentCharged, CheckoutPaid]);
+    assert!(got.len() > 8 && got[2..].iter().all(|kind| *kind == CheckoutPaid) && stepped_over.is_empty(), "{got:?}");
+    assert_eq!((count().refused_events, count().streams_given_up), (1, 1), "given up after three days, as any");
+}
+
+fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calendar) {
+    use EventKind::{CheckoutPaid, PaymentAccepted, PaymentCharged, PaymentCreated};
+    following(storage, calendar, 1);
+    charged(storage, 1);
+    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 14);
+    let accepted = [PaymentAccepted; 5];
+    assert_eq!(got, [&[PaymentCreated][..], &accepted, &[PaymentCharged, CheckoutPaid]].concat());
+    assert_eq!(stepped_over.len(), 1);
+    assert!(deliveries(storage).is_empty());
+    assert_eq!(block_on(storage.replay(Some(id(2)))).unwrap(), 0);
+    assert_eq!(block_on(storage.replay(Some(id(1)))).unwrap(), 1);
+    assert_eq!(block_on(storage.replay(None)).unwrap(), 0, "the refusals are forgotten");
+    let kept = block_on(storage.history(id(1))).unwrap().unwrap();
+    assert!(kept.refused.is_empty() && kept.listed.needs.is_empty());
+    assert_eq!(block_on(storage.statistics()).unwrap().refused_events, 0);
+    // It takes five refusals again.
+    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 7);
+    assert_eq!((got.len(), got[0], stepped_over.len()), (4, PaymentAccepted, 0));
+    let (_, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 2);
+    assert_eq!(stepped_over.len(), 1);
+    // One that is under way while the stream is put back does not take it past what comes again.
+    let late = deliveries(storage).remove(0);
+    assert_eq!(late.kind, PaymentCharged);
+    assert_eq!(block_on(storage.replay(None)).unwrap(), 1);
+    came_to(storage, &late, DeliveryResult::Taken);
+    let (got, _) = play_shop(storage, calendar, None, 5);
+    assert_eq!(got, [PaymentAccepted, PaymentCharged, CheckoutPaid]);
+}
+
+fn kinds_that_are_not_chosen_are_not_delivered(storage: &dyn Storage, calendar: &Calendar) {
+    let next =
+        |kinds: &[EventKind]| block_on(storage.claim_deliveries(deliver(10, Some(kinds.to_vec())))).unwrap().deliveries;
+    let undelivered = || block_on(storage.statistics()).unwrap().oldest_undelivered_ms;
+    following(storage, calendar, 1);
+    assert_eq!(undelivered(), 10_000);
+    assert!(next(&[EventKind::CheckoutPaid]).is_empty());
+    calendar.pass(Duration::from_secs(60));
+    assert_eq!(undelivered(), 0, "the shop does not miss them");
+    charged(storage, 1);
+    let paid = next(&[EventKind::CheckoutPaid]);
+    assert_eq!((paid.len(), paid[0].kind), (1, EventKind::CheckoutPaid));
+    assert_eq!(events_after(storage, &Cursor::default(), 10).len(), 4, "the feed has all");
+    came_to(storage, &paid[0], DeliveryResult::Failed);
+    calendar.pass(Duration::from_secs(5));
+    let again = next(&[EventKind::CheckoutPaid]);
+    assert_eq!((again.len(), &again[0].id), (1, &paid[0].id));
+    came_to(storage, &again[0], DeliveryResult::Taken);
+    calendar.pass(Duration::from_secs(60));
+    assert!(deliveries(storage).is_empty(), "nothing is delivered later, where the setting changes");
+    assert_eq!(undelivered(), 0);
+    // One that failed, and that nobody chooses any more, is not missed.
+    following(storage, calendar, 2);
+    let first = deliveries(storage).remove(0);
+    came_to(storage, &first, DeliveryResult::Failed);
+    calendar.pass(Duration::from_secs(5));
+    assert!(next(&[EventKind::CheckoutPaid]).is_empty() && undelivered() == 0);
+}
+
 fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let count = || block_on(storage.statistics()).unwrap();
     let open = |state| count().open_payments.into_iter().find(|(of, _)| *of == state).map(|(_, number)| number);
@@ -898,11 +1035,8 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let mut most = 0;
     for _ in 0..20 {
         calendar.pass(Duration::from_secs(12 * 3600));
-        let deliveries = block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries;
-        let failed = deliveries.into_iter().map(|delivery| {
-            let (checkout, seq, leased_until) = (delivery.checkout, delivery.seq, delivery.leased_until);
-            Delivered { checkout, seq, leased_until, is_taken: false }
-        });
+        let deliveries = deliveries(storage);
+        let failed = deliveries.iter().map(|delivery| Delivered::of(delivery, DeliveryResult::Failed));
         block_on(storage.settle_deliveries(failed.collect())).unwrap();
         most = most.max(count().oldest_undelivered_ms);
     }

@@ -66,7 +66,7 @@ fn command() -> Command {
             keys(),
             Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
                 Command::new("replay")
-                    .about("Delivers events again from where their delivery was given up")
+                    .about("Delivers events again from where their delivery was given up, or the shop refused one")
                     .arg(Arg::new("checkout").long("checkout").value_name("ID").help("Of this checkout alone")),
             ),
             Command::new("secret").about("Prints a new secret for signing events"),

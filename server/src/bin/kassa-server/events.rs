@@ -1,4 +1,4 @@
-//! `events replay`: deliveries that were given up begin again. A server on the same database makes them.
+//! `events replay`: deliveries that were given up, or stepped over, begin again. A server on the same database makes them.
 
 use std::process::ExitCode;
 
@@ -13,6 +13,6 @@ pub(crate) fn replay(sources: &Sources, checkout: Option<&str>) -> Done<ExitCode
     let checkout = checkout.map(str::parse).transpose().map_err(Failure::new)?;
     let place = place(sources)?;
     let started = wait(async { existing(&place).await?.replay(checkout).await.map_err(Failure::new) })?;
-    println!("{started} checkouts whose events had been given up: a running server delivers them now");
+    println!("{started} checkouts whose events had been given up, or refused: a running server delivers them now");
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! What works, and should not stay so.
 
-use kassa_server::settings::ProgramSettings;
+use kassa_server::{EventKind, settings::ProgramSettings};
 
 const CARDS: &str = "cards.enabled is on: this server and the merchant are under PCI DSS (SAQ D), whether anything of a card is \
     stored or not. Whoever is not ready for that takes it out, and lets the gateway's own page (pay_form) take cards";
@@ -11,6 +11,9 @@ const UNVERIFIABLE: &str = "no charge of a pay-form could be verified, because i
 
 const UNIT: &str = "the unit of the amounts of QR payments is not known, so a charge that is reported in som cannot be verified: set \
     qr_amount_unit in gateway.dialect";
+
+const UNPAID: &str = "events.kinds does not have checkout.paid: the shop is not told who paid. Add it, unless the shop reads GET \
+    /v1/events";
 
 /// What takes money that nobody hears of: about what, and what to do.
 pub(crate) fn wrong(settings: &ProgramSettings) -> Vec<(&'static str, &'static str)> {
@@ -26,6 +29,10 @@ pub(crate) fn of(settings: &ProgramSettings) -> Vec<String> {
     }
     if !settings.gateway.dialect().knows_qr_amount_unit() {
         warnings.push(UNIT.to_owned());
+    }
+    let kinds = settings.server.event_kinds.as_ref();
+    if kinds.is_some_and(|kinds| !kinds.contains(&EventKind::CheckoutPaid)) {
+        warnings.push(UNPAID.to_owned());
     }
     let listener = &settings.listener;
     let is_open = !listener.address.ip().to_canonical().is_loopback();

@@ -54,13 +54,13 @@ use crate::{
         Storage, Stored, book,
         error::StorageError,
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-            OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
+            Answered, BeginConfirmation, BeginPayment, ClaimDeliveries, ClaimQuestions, Confirmed, Delivered, Hint,
+            NewApiKey, NewToken, OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
         neighbours::Neighbours,
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Resolved, Settled, SettledMany, Statistics, Swept, Taken,
+            Resolved, Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
         },
         sqlite::look::DatabaseFile,
         staff::{
@@ -331,26 +331,27 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
+    fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries> {
         Box::pin(async move {
-            let (horizon, input) = (&self.horizons.streams, (self.horizons.streams.look(), most, lease_ms));
-            let claimed = self.run("claim_deliveries", Kind::GoOn, input, |db, (look, most, lease_ms)| {
-                Box::pin(deliveries::claim(db, look, *most, *lease_ms))
+            let horizon = &self.horizons.streams;
+            let look = horizon.look();
+            let claimed = self.run("claim_deliveries", Kind::GoOn, (look, claim), |db, (look, claim)| {
+                Box::pin(deliveries::claim(db, look, claim))
             });
             match claimed.await {
                 Ok((deliveries, found)) => {
-                    horizon.came_to(input.0, &found);
+                    horizon.came_to(look, &found);
                     Ok(deliveries)
                 }
                 Err(problem) => {
-                    horizon.ended(input.0);
+                    horizon.ended(look);
                     Err(problem)
                 }
             }
         })
     }
 
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
+    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
         self.run("settle_deliveries", Kind::GoOn, delivered, |db, delivered| {
             Box::pin(deliveries::settle(db, delivered))
         })

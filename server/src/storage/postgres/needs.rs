@@ -22,7 +22,8 @@ macro_rules! all {
         UNION (SELECT checkout_id FROM payments WHERE is_in_doubt AND state <> 'contradicted' LIMIT 10000)
         UNION (SELECT checkout_id FROM payments WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT 10000)
         UNION (SELECT id FROM checkouts WHERE refunds_due > 0 LIMIT 10000)
-        UNION (SELECT checkout_id FROM streams WHERE is_given_up LIMIT 10000)"
+        UNION (SELECT checkout_id FROM streams WHERE is_given_up LIMIT 10000)
+        UNION (SELECT checkout_id FROM streams WHERE first_refused IS NOT NULL LIMIT 10000)"
     };
 }
 pub(super) use all;
@@ -36,18 +37,27 @@ const COUNT: &str = "SELECT
     (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments
         WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT 1 FROM checkouts WHERE refunds_due > 0 LIMIT $2) AS n),
-    (SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $2) AS n)";
+    (SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $2) AS n),
+    (SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE first_refused IS NOT NULL LIMIT $2) AS n)";
 const OF: &str =
     "SELECT id, COALESCE(bool_or(unknown_since <= $1), FALSE), COALESCE(bool_or(state = 'contradicted'), FALSE),
         COALESCE(bool_or(is_in_doubt AND state <> 'contradicted'), FALSE),
         COALESCE(bool_or(is_stuck AND state IN ('awaiting', 'confirming')), FALSE),
         (SELECT refunds_due > 0 FROM checkouts WHERE checkouts.id = n.id),
-        EXISTS (SELECT 1 FROM streams WHERE streams.checkout_id = n.id AND is_given_up)
+        EXISTS (SELECT 1 FROM streams WHERE streams.checkout_id = n.id AND is_given_up),
+        EXISTS (SELECT 1 FROM streams WHERE streams.checkout_id = n.id AND first_refused IS NOT NULL)
     FROM unnest($2::text[]) AS n (id) LEFT JOIN (SELECT checkout_id, unknown_since, state, is_stuck, is_in_doubt FROM payments) AS p
         ON p.checkout_id = n.id
     GROUP BY n.id";
-const NEEDS: [Need; 6] =
-    [Need::Unknown, Need::Contradicted, Need::Unverifiable, Need::Stuck, Need::Overpaid, Need::Undelivered];
+const NEEDS: [Need; 7] = [
+    Need::Unknown,
+    Need::Contradicted,
+    Need::Unverifiable,
+    Need::Stuck,
+    Need::Overpaid,
+    Need::Undelivered,
+    Need::Refused,
+];
 
 /// How many checkouts need a person, and why; those of each kind are counted up to a limit.
 pub(super) async fn count(db: &Session, unknown_since: Millis) -> Result<Vec<(Need, u64)>, Problem> {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     events::Event,
-    storage::outputs::EventPage,
+    storage::{outputs::EventPage, staff::RefusedEvent},
     values::{cursor::Cursor, ids::CheckoutId},
 };
 
@@ -74,9 +74,32 @@ fn read(row: &Row) -> Result<Event, Problem> {
     Ok(Event { number, kind, body, at, ..Event::new(row.try_get(0)?, row.try_get(1)?, checkout, payment) })
 }
 
-const REPLAY: &str = "UPDATE streams SET due_at = now_ms(), failures = 0, failing_since = NULL, is_given_up = FALSE
-    WHERE is_given_up AND ($1::text IS NULL OR checkout_id = $1)";
+/// The events of a checkout that were stepped over, in their order.
+pub(super) async fn refused(db: &Session, checkout: &CheckoutId) -> Result<Vec<RefusedEvent>, Problem> {
+    let rows = db.rows(REFUSED, &[&checkout.as_str()]).await?;
+    let one = |row: &Row| Ok(RefusedEvent { seq: row.try_get(0)?, at: row.try_get(1)?, reason: row.try_get(2)? });
+    rows.iter().map(one).collect()
+}
+
+const REFUSED: &str = "SELECT version, at, reason FROM refused_events WHERE checkout_id = $1 ORDER BY version";
+
+/// In the order of the checkouts, as whoever settles deliveries locks them.
+const LOCK_TO_REPLAY: &str = "SELECT checkout_id FROM streams
+    WHERE (is_given_up OR first_refused IS NOT NULL) AND ($1::text IS NULL OR checkout_id = $1) ORDER BY checkout_id FOR UPDATE";
+/// Statements of their own, which see what was settled while the locks were waited for.
+const REPLAY: &str =
+    "UPDATE streams SET due_at = now_ms(), failures = 0, failing_since = NULL, refusals = 0, is_given_up = FALSE,
+        delivered = LEAST(delivered, first_refused - 1), first_refused = NULL
+    WHERE checkout_id = ANY($1)";
+const FORGET_REFUSED: &str = "DELETE FROM refused_events WHERE checkout_id = ANY($1)";
 
 pub(super) async fn replay(db: &Session, checkout: Option<&CheckoutId>) -> Result<u64, Problem> {
-    db.execute(REPLAY, &[&checkout.map(CheckoutId::as_str)]).await
+    let locked = db.rows(LOCK_TO_REPLAY, &[&checkout.map(CheckoutId::as_str)]).await?;
+    let checkouts = locked.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    if checkouts.is_empty() {
+        return Ok(0);
+    }
+    let started = db.execute(REPLAY, &[&checkouts]).await?;
+    db.later(FORGET_REFUSED, vec![Box::new(checkouts)]);
+    Ok(started)
 }

@@ -261,6 +261,7 @@ fn write_events(db: &Session, changes: &Changes) {
          ON CONFLICT (checkout_id) DO UPDATE SET
             due_at = COALESCE(streams.due_at, excluded.due_at),
             failures = CASE WHEN streams.is_given_up THEN 0 ELSE streams.failures END,
+            refusals = CASE WHEN streams.is_given_up THEN 0 ELSE streams.refusals END,
             failing_since = CASE WHEN streams.is_given_up THEN NULL ELSE streams.failing_since END,
             is_given_up = FALSE",
         vec![column(&checkouts, |id| id.as_str().to_owned()), Box::new(changes.now)],

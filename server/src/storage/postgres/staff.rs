@@ -140,8 +140,8 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
         None => (0, 0, false),
     };
     let claims = claims_of(db, &listed.view).await?;
-    let events = outbox::events_of(db, id).await?;
-    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up }))
+    let (events, refused) = (outbox::events_of(db, id).await?, outbox::refused(db, id).await?);
+    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
 /// What callbacks claimed for each of its payments.

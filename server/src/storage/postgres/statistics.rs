@@ -30,6 +30,7 @@ const DUE_PAYMENTS: &str = "SELECT SUM((SELECT COUNT(*) FROM (SELECT 1 FROM due
         MIN((SELECT MIN(at) FROM due WHERE due.queue = queues.queue))
     FROM unnest($3::smallint[]) AS queues (queue)";
 const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $1) AS given_up";
+const REFUSED_EVENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM refused_events LIMIT $1) AS refused";
 /// Since when one fails, or since when it is due, where it was not tried yet.
 const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
         (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
@@ -57,6 +58,7 @@ pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
         (OLDEST_UNKNOWN, vec![]),
         (WAIT, vec![&now, &LONGEST_STOP]),
         (DEAD_ROWS, vec![]),
+        (REFUSED_EVENTS, vec![&MOST]),
     ];
     let found = db.together(queries).await?;
     let number = |at: usize| first::<i64>(found.get(at)).map(i64::unsigned_abs);
@@ -68,6 +70,7 @@ pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
         due_payments: number(2)?,
         oldest_due_ms: age(oldest_due),
         streams_given_up: number(3)?,
+        refused_events: number(9)?,
         oldest_undelivered_ms: age(first(found.get(4))?),
         database_bytes: number(5)?,
         oldest_unknown_ms: age(first(found.get(6))?),

@@ -222,18 +222,34 @@ CREATE INDEX events_of_ends ON events (at)
 -- The delivery of a checkout's events, in order.
 CREATE TABLE streams (
     checkout_id TEXT PRIMARY KEY NOT NULL REFERENCES checkouts (id),
-    -- The last event that the shop took.
+    -- The last event that the shop took, or that was stepped over.
     delivered INTEGER NOT NULL DEFAULT 0,
     -- When to deliver the next one; nothing where all were, or where it was given up.
     due_at INTEGER,
     failures INTEGER NOT NULL DEFAULT 0,
     failing_since INTEGER,
-    is_given_up INTEGER NOT NULL DEFAULT 0
+    -- How often the shop refused the next one.
+    refusals INTEGER NOT NULL DEFAULT 0,
+    is_given_up INTEGER NOT NULL DEFAULT 0,
+    -- The first one that the shop refused and that was stepped over.
+    first_refused INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX streams_due ON streams (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX streams_failing ON streams (failing_since) WHERE failing_since IS NOT NULL AND is_given_up = 0;
 CREATE INDEX streams_given_up ON streams (checkout_id) WHERE is_given_up = 1;
+CREATE INDEX streams_refused ON streams (checkout_id) WHERE first_refused IS NOT NULL;
+
+-- Events that the shop refused, and that were stepped over, until somebody delivers them again.
+CREATE TABLE refused_events (
+    seq INTEGER PRIMARY KEY NOT NULL REFERENCES events (seq),
+    checkout_id TEXT NOT NULL REFERENCES checkouts (id),
+    at INTEGER NOT NULL,
+    -- What the shop said last.
+    reason TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX refused_events_of_a_checkout ON refused_events (checkout_id);
 
 -- Client tokens, by their SHA-256 alone.
 CREATE TABLE tokens (

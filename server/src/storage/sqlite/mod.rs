@@ -42,12 +42,12 @@ use crate::{
         Storage, Stored,
         error::StorageError,
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-            OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
+            Answered, BeginConfirmation, BeginPayment, ClaimDeliveries, ClaimQuestions, Confirmed, Delivered, Hint,
+            NewApiKey, NewToken, OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Resolved, Settled, SettledMany, Statistics, Swept, Taken,
+            Resolved, Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
         },
         staff::{
             Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
@@ -231,14 +231,14 @@ impl Storage for SqliteStorage {
         self.read("events_after", move |db| outbox::events_after(db, &cursor, most))
     }
 
-    fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
-        self.go_on("claim_deliveries", move |db| outbox::claim(db, now(db)?, most, lease_ms))
+    fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries> {
+        self.go_on("claim_deliveries", move |db| outbox::claim(db, now(db)?, &claim))
     }
 
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
+    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
         self.go_on("settle_deliveries", move |db| {
             let now = now(db)?;
-            delivered.iter().try_for_each(|one| outbox::settle(db, now, one))
+            delivered.iter().filter_map(|one| outbox::settle(db, now, one).transpose()).collect()
         })
     }
 

@@ -4,13 +4,14 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 use super::rows::read;
 use crate::{
-    events::Event,
+    events::{Event, kind::EventKind},
     pace::pauses::{GIVEN_UP_AFTER, pause_after},
     storage::{
         book::changes::NewEvent,
         error::StorageError,
-        inputs::Delivered,
-        outputs::{Deliveries, Delivery, EventPage},
+        inputs::{ClaimDeliveries, Delivered, DeliveryResult},
+        outputs::{Deliveries, Delivery, EventPage, SteppedOver},
+        staff::RefusedEvent,
     },
     values::{
         Millis,
@@ -50,6 +51,7 @@ fn wake(db: &Connection, now: Millis, checkout: &CheckoutId) -> Result<(), Stora
          ON CONFLICT (checkout_id) DO UPDATE SET
             due_at = COALESCE(due_at, excluded.due_at),
             failures = CASE is_given_up WHEN 1 THEN 0 ELSE failures END,
+            refusals = CASE is_given_up WHEN 1 THEN 0 ELSE refusals END,
             failing_since = CASE is_given_up WHEN 1 THEN NULL ELSE failing_since END,
             is_given_up = 0",
     )?
@@ -100,25 +102,26 @@ fn all_of(mut rows: Rows<'_>) -> Result<Vec<Event>, StorageError> {
 }
 
 /// The lease is the schedule: what its taker does not settle is due again.
-pub(super) fn claim(db: &Connection, now: Millis, most: u32, lease_ms: Millis) -> Result<Deliveries, StorageError> {
-    let leased_until = now.saturating_add(lease_ms);
+pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Result<Deliveries, StorageError> {
+    let leased_until = now.saturating_add(claim.lease_ms);
     let streams = db
         .prepare_cached("SELECT checkout_id, delivered FROM streams WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")?
-        .query_map((now, most), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map((now, claim.most), |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<Vec<(String, i64)>, _>>()?;
     let mut deliveries = Vec::new();
     for (checkout, delivered) in streams {
-        let next = db
-            .prepare_cached(
-                "SELECT seq, event_id, body FROM events WHERE checkout_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1",
-            )?
-            .query_row((&checkout, delivered), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let due_at = next.as_ref().map(|_| leased_until);
+        let Next { delivery, stepped_over } = next(db, &checkout, delivered, claim, leased_until)?;
+        let due_at = delivery.as_ref().map(|_| leased_until);
         db.prepare_cached("UPDATE streams SET due_at = ?2 WHERE checkout_id = ?1")?.execute((&checkout, due_at))?;
-        if let Some((seq, id, body)) = next {
-            deliveries.push(Delivery { checkout: read(&checkout, "checkout")?, seq, id, body, leased_until });
+        if let Some(seq) = stepped_over {
+            // The shop does not miss these: whatever failed so far failed with one of them.
+            db.prepare_cached(
+                "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, refusals = 0
+                 WHERE checkout_id = ?1",
+            )?
+            .execute((&checkout, seq))?;
         }
+        deliveries.extend(delivery);
     }
     let next: Option<Millis> = db
         .prepare_cached("SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL")?
@@ -126,31 +129,81 @@ pub(super) fn claim(db: &Connection, now: Millis, most: u32, lease_ms: Millis) -
     Ok(Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) })
 }
 
-pub(super) fn settle(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
-    if delivered.is_taken { taken(db, now, delivered) } else { failed(db, now, delivered) }
+/// What a stream goes on with.
+struct Next {
+    /// The next event whose kind is delivered.
+    delivery: Option<Delivery>,
+    /// The last one before it whose kind is not.
+    stepped_over: Option<i64>,
 }
 
-fn taken(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
-    db.prepare_cached(
-        "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, is_given_up = 0, due_at =
-            CASE WHEN EXISTS (SELECT 1 FROM events WHERE checkout_id = ?1 AND seq > ?2) THEN ?3 END
-         WHERE checkout_id = ?1 AND delivered < ?2",
-    )?
-    .execute((delivered.checkout.as_str(), delivered.seq, now))?;
-    Ok(())
+fn next(
+    db: &Connection,
+    checkout: &str,
+    delivered: i64,
+    claim: &ClaimDeliveries,
+    leased_until: Millis,
+) -> Result<Next, StorageError> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, event_id, kind, body FROM events WHERE checkout_id = ?1 AND seq > ?2 ORDER BY seq",
+    )?;
+    let mut rows = statement.query((checkout, delivered))?;
+    let mut stepped_over = None;
+    while let Some(row) = rows.next()? {
+        let (seq, kind): (i64, EventKind) = (row.get(0)?, read(&row.get::<_, String>(2)?, "event")?);
+        if claim.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind)) {
+            let (checkout, id, body) = (read(checkout, "checkout")?, row.get(1)?, row.get(3)?);
+            let delivery = Some(Delivery { checkout, seq, id, kind, body, leased_until });
+            return Ok(Next { delivery, stepped_over });
+        }
+        stepped_over = Some(seq);
+    }
+    Ok(Next { delivery: None, stepped_over })
 }
 
+/// The stream's next event is the one of these parameters. It is not where somebody settled it before, or put the stream back.
+macro_rules! is_next {
+    () => {
+        "checkout_id = ?1 AND delivered < ?2
+            AND NOT EXISTS (SELECT 1 FROM events WHERE checkout_id = ?1 AND seq > streams.delivered AND seq < ?2)"
+    };
+}
+const TAKEN: &str = concat!(
+    "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, refusals = 0, is_given_up = 0, due_at =
+        CASE WHEN EXISTS (SELECT 1 FROM events WHERE checkout_id = ?1 AND seq > ?2) THEN ?3 END
+     WHERE ",
+    is_next!()
+);
 /// Of two who delivered at once, one alone makes the pause.
-fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
+const FAILED: &str = concat!(
+    "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, ?4), refusals = refusals + ?5
+     WHERE due_at = ?3 AND ",
+    is_next!(),
+    " RETURNING failures, failing_since, refusals"
+);
+
+/// The event, where its stream steps over it from now on.
+pub(super) fn settle(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
+    if delivered.result != DeliveryResult::Taken {
+        return failed(db, now, delivered);
+    }
+    db.prepare_cached(TAKEN)?.execute((delivered.checkout.as_str(), delivered.seq, now))?;
+    Ok(None)
+}
+
+fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
     let (checkout, lease) = (delivered.checkout.as_str(), delivered.leased_until);
     let counted = db
-        .prepare_cached(
-            "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, ?4)
-             WHERE checkout_id = ?1 AND delivered < ?2 AND due_at = ?3 RETURNING failures, failing_since",
-        )?
-        .query_row((checkout, delivered.seq, lease, now), |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached(FAILED)?
+        .query_row((checkout, delivered.seq, lease, now, delivered.is_refusal()), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .optional()?;
-    let Some((failures, since)): Option<(u32, Millis)> = counted else { return Ok(()) };
+    let Some((failures, since, refusals)): Option<(u32, Millis, u32)> = counted else { return Ok(None) };
+    if let Some(refused) = delivered.stepped_over(refusals) {
+        step_over(db, now, &refused)?;
+        return Ok(Some(refused));
+    }
     let is_given_up = now - since >= GIVEN_UP_AFTER;
     let due_at = (!is_given_up).then(|| now.saturating_add(pause_after(failures)));
     db.prepare_cached("UPDATE streams SET due_at = ?2, is_given_up = ?3 WHERE checkout_id = ?1")?.execute((
@@ -158,15 +211,42 @@ fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), Sto
         due_at,
         is_given_up,
     ))?;
+    Ok(None)
+}
+
+fn step_over(db: &Connection, now: Millis, refused: &SteppedOver) -> Result<(), StorageError> {
+    let checkout = refused.checkout.as_str();
+    db.prepare_cached("INSERT OR REPLACE INTO refused_events (seq, checkout_id, at, reason) VALUES (?1, ?2, ?3, ?4)")?
+        .execute((refused.seq, checkout, now, &refused.why))?;
+    db.prepare_cached(
+        "UPDATE streams SET first_refused = MIN(COALESCE(first_refused, ?2), ?2) WHERE checkout_id = ?1",
+    )?
+    .execute((checkout, refused.seq))?;
+    db.prepare_cached(TAKEN)?.execute((checkout, refused.seq, now))?;
     Ok(())
 }
 
+/// The events of a checkout that were stepped over, in their order.
+pub(super) fn refused(db: &Connection, checkout: &CheckoutId) -> Result<Vec<RefusedEvent>, StorageError> {
+    let mut statement =
+        db.prepare_cached("SELECT seq, at, reason FROM refused_events WHERE checkout_id = ?1 ORDER BY seq")?;
+    let rows = statement.query_map([checkout.as_str()], |row| {
+        Ok(RefusedEvent { seq: row.get(0)?, at: row.get(1)?, reason: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn replay(db: &Connection, now: Millis, checkout: Option<&CheckoutId>) -> Result<u64, StorageError> {
+    let checkout = checkout.map(CheckoutId::as_str);
     let started = db
         .prepare_cached(
-            "UPDATE streams SET due_at = ?1, failures = 0, failing_since = NULL, is_given_up = 0
-             WHERE is_given_up = 1 AND (?2 IS NULL OR checkout_id = ?2)",
+            "UPDATE streams SET due_at = ?1, failures = 0, failing_since = NULL, refusals = 0, is_given_up = 0,
+                delivered = MIN(delivered, COALESCE(first_refused - 1, delivered)), first_refused = NULL
+             WHERE checkout_id IN (SELECT checkout_id FROM streams WHERE is_given_up = 1
+                    UNION SELECT checkout_id FROM streams WHERE first_refused IS NOT NULL)
+                AND (?2 IS NULL OR checkout_id = ?2)",
         )?
-        .execute((now, checkout.map(CheckoutId::as_str)))?;
+        .execute((now, checkout))?;
+    db.prepare_cached("DELETE FROM refused_events WHERE ?1 IS NULL OR checkout_id = ?1")?.execute([checkout])?;
     Ok(started as u64)
 }

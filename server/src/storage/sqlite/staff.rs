@@ -40,7 +40,7 @@ struct Needing {
     condition: &'static str,
 }
 
-const NEEDS: [Needing; 6] = [
+const NEEDS: [Needing; 7] = [
     Needing {
         need: Need::Unknown,
         table: "payments",
@@ -82,6 +82,13 @@ const NEEDS: [Needing; 6] = [
         index: "streams_given_up",
         id: "checkout_id",
         condition: "is_given_up = 1",
+    },
+    Needing {
+        need: Need::Refused,
+        table: "streams",
+        index: "streams_refused",
+        id: "checkout_id",
+        condition: "first_refused IS NOT NULL",
     },
 ];
 
@@ -282,8 +289,8 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
         Ok::<_, StorageError>(claims.into_iter().map(ListedClaim::from).collect())
     };
     let claims = listed.view.payments.iter().map(claims_of).collect::<Result<_, _>>()?;
-    let events = outbox::events_of(db, id)?;
-    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up }))
+    let (events, refused) = (outbox::events_of(db, id)?, outbox::refused(db, id)?);
+    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
 pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {

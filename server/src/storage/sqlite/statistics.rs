@@ -28,6 +28,7 @@ const STUCK_PAYMENTS: &str =
 const DUE_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE queue = ?1 AND at <= ?2 LIMIT ?3)";
 const OLDEST_DUE: &str = "SELECT MIN(at) FROM due WHERE queue = ?1";
 const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up = 1 LIMIT ?1)";
+const REFUSED_EVENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM refused_events LIMIT ?1)";
 const OLDEST_FAILING: &str = "SELECT MIN(failing_since) FROM streams
     WHERE failing_since IS NOT NULL AND is_given_up = 0";
 const OLDEST_WAITING: &str = "SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL";
@@ -43,6 +44,7 @@ pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
         due_payments: due_payments(db, now)?,
         oldest_due_ms: age(oldest_due(db)?),
         streams_given_up: number(db, STREAMS_GIVEN_UP, &[&MOST])?,
+        refused_events: number(db, REFUSED_EVENTS, &[&MOST])?,
         oldest_undelivered_ms: age(oldest_undelivered(db)?),
         database_bytes: number(db, BYTES, &[])?,
         oldest_unknown_ms: age(one(db, OLDEST_UNKNOWN, &[])?),
@@ -98,12 +100,14 @@ mod tests {
             OLDEST_DUE,
             OLDEST_UNKNOWN,
             STREAMS_GIVEN_UP,
+            REFUSED_EVENTS,
             OLDEST_FAILING,
             OLDEST_WAITING,
         ] {
             let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();
-            let reads = |step: &&String| ["payments", "due", "streams"].iter().any(|table| step.contains(table));
+            let tables = ["payments", "due", "streams", "refused_events"];
+            let reads = |step: &&String| tables.iter().any(|table| step.contains(table));
             assert!(steps.iter().any(|step| reads(&step)), "{steps:?}");
             assert!(steps.iter().filter(reads).all(|step| step.contains("USING COVERING INDEX")), "{sql}: {steps:?}");
         }

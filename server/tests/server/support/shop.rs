@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use kassa_server::{Boxed, Notice, Post};
+use kassa_server::{Boxed, NotTaken, Notice, Post};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -19,6 +19,10 @@ pub struct Shop {
     /// The versions of each checkout, as they came first.
     pub first: HashMap<String, Vec<i64>>,
     pub broken: Vec<String>,
+    /// The kind that it does not know, and refuses.
+    pub refuses: Option<&'static str>,
+    /// How often it refused each version of a checkout.
+    pub refused: HashMap<(String, i64), u32>,
     /// Of a hundred deliveries: those that fail, whether they were taken or not.
     pub percent: u32,
     pub random: fastrand::Rng,
@@ -30,7 +34,7 @@ pub struct Postman {
 }
 
 impl Post for Postman {
-    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>> {
+    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>> {
         Box::pin(async move {
             Turn::default().await;
             let dies = self.life.point().await;
@@ -50,18 +54,31 @@ impl Shop {
         for (checkout, versions) in &mut self.first {
             let known: Option<i64> = one(db, "SELECT version FROM checkouts WHERE id = ?1", [checkout]);
             versions.retain(|version| known.is_some_and(|known| *version <= known));
+            let is_lost = |of: &str, version: i64| of == checkout && known.is_none_or(|known| version > known);
+            self.refused.retain(|(of, version), _| !is_lost(of, *version));
         }
     }
 
-    fn take(&mut self, notice: &Notice) -> Result<(), String> {
+    /// So often that the server may have stepped over it.
+    fn has_refused(&self, checkout: &str, version: i64) -> bool {
+        self.refused.get(&(checkout.to_owned(), version)).is_some_and(|times| *times >= 5)
+    }
+
+    fn take(&mut self, notice: &Notice) -> Result<(), NotTaken> {
         let percent = self.percent;
         let fails = self.random.u32(0..100) < percent;
         if fails && self.random.bool() {
-            return Err("no answer".to_owned());
+            return Err(NotTaken::failed("no answer"));
         }
         let body: Value = serde_json::from_str(&notice.body).unwrap();
         if body["id"] != notice.id.as_str() {
             self.broken.push(format!("invariant 7: {} came as {}", body["id"], notice.id));
+        }
+        let checkout = body["data"]["checkout"].as_str().unwrap().to_owned();
+        let version = body["data"]["version"].as_i64().unwrap();
+        if self.refuses.is_some_and(|kind| body["type"] == kind) {
+            *self.refused.entry((checkout, version)).or_default() += 1;
+            return Err(NotTaken::refused("it answered 400"));
         }
         match self.seen.get(&notice.id) {
             Some(before) if *before != notice.body => {
@@ -70,15 +87,15 @@ impl Shop {
             Some(_) => {}
             None => {
                 self.seen.insert(notice.id.clone(), notice.body.clone());
-                let checkout = body["data"]["checkout"].as_str().unwrap().to_owned();
-                let version = body["data"]["version"].as_i64().unwrap();
-                let first = self.first.entry(checkout.clone()).or_default();
+                let mut first = self.first.remove(&checkout).unwrap_or_default();
                 first.push(version);
-                if *first != (1..=version).collect::<Vec<_>>() {
+                // What was refused again and again comes later, or never.
+                if !(1..version).all(|before| first.contains(&before) || self.has_refused(&checkout, before)) {
                     self.broken.push(format!("invariant 7: the events of {checkout} came as {first:?}"));
                 }
+                self.first.insert(checkout, first);
             }
         }
-        if fails { Err("the answer was lost".to_owned()) } else { Ok(()) }
+        if fails { Err(NotTaken::failed("the answer was lost")) } else { Ok(()) }
     }
 }

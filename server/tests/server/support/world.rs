@@ -42,6 +42,8 @@ pub struct Log {
     pub asked: usize,
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
+    /// The events that were stepped over, as the shop refused them.
+    pub stepped_over: u64,
     /// The database was put back to a backup.
     pub restores: usize,
     /// The pages and codes that were shown by what the database has forgotten.
@@ -230,12 +232,28 @@ impl World {
         next.map(|at| Duration::from_millis((at - (self.clock)()).max(0) as u64))
     }
 
+    /// A shop that does not know a kind refuses it until it is stepped over, where that may be.
+    pub fn wait_for_refusals(&self) {
+        if lock(&self.shop).refuses.is_none() {
+            return;
+        }
+        let process = self.start(None);
+        for _ in 0..6 {
+            while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
+            // Longer than the fourth pause.
+            self.fake.advance(Duration::from_secs(11 * 60));
+        }
+        let stepped_over: Option<i64> = one(&lock(&self.db), "SELECT COUNT(*) FROM refused_events", []);
+        lock(&self.log).stepped_over = stepped_over.unwrap_or_default().unsigned_abs();
+    }
+
     /// Everything comes to its end: the gateway and the shop answer again, payers decide, and the server's workers run.
     pub fn close(&self) {
         lock(&self.faults.0).percent = 0;
         lock(&self.faults.0).forced.clear();
         lock(&self.faults.0).taken_back.clear();
         lock(&self.shop).percent = 0;
+        lock(&self.shop).refuses = None;
         let process = self.start(None);
         for payment in self.fake.payments().iter().filter(|payment| !payment.status.is_final()) {
             let name = Self::name(payment);
@@ -251,7 +269,7 @@ impl World {
             let is_forgotten = matches!(taken, Err(ServerError::NotFound { .. })) && lock(&self.log).restores > 0;
             assert!(taken.is_ok() || is_forgotten, "{taken:?}");
         }
-        // What was given up in three days of failures, somebody starts again.
+        // What was given up in three days of failures, or refused, somebody starts again.
         process.run(process.server.replay(None)).unwrap();
         for round in 0..30 {
             while process.run(process.server.follow_once()).unwrap().asked > 0 {}

@@ -237,18 +237,33 @@ CREATE INDEX events_of_ends ON events (at)
 -- The delivery of a checkout's events, in order.
 CREATE TABLE streams (
     checkout_id TEXT COLLATE "C" PRIMARY KEY,
-    -- The version of the last event that the shop took.
+    -- The version of the last event that the shop took, or that was stepped over.
     delivered BIGINT NOT NULL DEFAULT 0,
     -- When to deliver the next one; nothing where all were, or where it was given up.
     due_at BIGINT,
     failures BIGINT NOT NULL DEFAULT 0,
     failing_since BIGINT,
-    is_given_up BOOLEAN NOT NULL DEFAULT FALSE
+    -- How often the shop refused the next one.
+    refusals BIGINT NOT NULL DEFAULT 0,
+    is_given_up BOOLEAN NOT NULL DEFAULT FALSE,
+    -- The version of the first one that the shop refused and that was stepped over.
+    first_refused BIGINT
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX streams_due ON streams (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX streams_failing ON streams (failing_since) WHERE failing_since IS NOT NULL AND NOT is_given_up;
 CREATE INDEX streams_given_up ON streams (checkout_id) WHERE is_given_up;
+CREATE INDEX streams_refused ON streams (checkout_id) WHERE first_refused IS NOT NULL;
+
+-- Events that the shop refused, and that were stepped over, until somebody delivers them again.
+CREATE TABLE refused_events (
+    checkout_id TEXT COLLATE "C" NOT NULL,
+    version BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    -- What the shop said last.
+    reason TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (checkout_id, version)
+);
 
 -- Client tokens, by their SHA-256 alone.
 CREATE TABLE tokens (
