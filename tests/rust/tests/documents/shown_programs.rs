@@ -68,7 +68,7 @@ const BLOCKS: [(&str, &str, usize, &str); 33] = [
     ("docs/server.md", "ini", 1, "settings of PostgreSQL"),
     ("docs/server.md", "sh", 8, "server/tests/program/documented.rs"),
     ("docs/server.md", "sql", 1, "an administrator of PostgreSQL's"),
-    ("docs/server.md", "toml", 3, "server/tests/program/documented.rs"),
+    ("docs/server.md", "toml", 4, "server/tests/program/documented.rs"),
     ("docs/testing.md", "sh", 1, "needs the whole repository, and a person"),
     ("sandbox/README.md", "json", 1, "sandbox/tests/sandbox/readme.rs"),
     ("sandbox/README.md", "rust", 3, "sandbox/src/lib.rs"),
