@@ -71,12 +71,13 @@ impl EventKind {
         self.into()
     }
 
-    /// Whether the shop has to act: to deliver, to give money back, or to give the goods free. The others tell the way, or of what
-    /// people do who are told by the staff's pages.
+    /// Whether the shop has to act on money: to deliver, or to give it back. Behind any other event one of these may wait.
     pub fn asks_for_something(self) -> bool {
         match self {
-            Self::CheckoutPaid | Self::CheckoutExpired | Self::CheckoutCancelled | Self::CheckoutOverpaid => true,
-            Self::CheckoutRefundNoted
+            Self::CheckoutPaid | Self::CheckoutOverpaid => true,
+            Self::CheckoutExpired
+            | Self::CheckoutCancelled
+            | Self::CheckoutRefundNoted
             | Self::PaymentCreated
             | Self::PaymentSending
             | Self::PaymentAccepted

@@ -31,8 +31,8 @@ pub(super) trait Work: Send {
     /// What a piece comes to.
     type Outcome: Send + 'static;
 
-    /// Whether more is due as soon as outcomes are noted: what comes after them.
-    const MORE_AFTER_SETTLING: bool;
+    /// Whether what was settled last may have made more due at once, or given a place to what is due.
+    fn has_more(&self) -> bool;
 
     /// Takes so many pieces at most.
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Self::Outcome>>;
@@ -119,17 +119,16 @@ impl<W: Work> Places<'_, W> {
         let woken_or_over = select(woken, over);
         match select(pin!(outcomes(&mut self.under_way)), woken_or_over).await {
             Either::Left((outcomes, _)) => return Some(outcomes),
-            Either::Right((Either::Left(_), _)) => {
-                self.claim_soon();
-            }
-            Either::Right((Either::Right(_), _)) => {}
+            Either::Right((Either::Right(_), _)) => return None,
+            Either::Right((Either::Left(_), _)) => {}
         }
+        self.claim_soon();
         None
     }
 
     async fn settle(&mut self, outcomes: Vec<W::Outcome>) {
         match self.work.settle(outcomes).await {
-            Ok(()) if W::MORE_AFTER_SETTLING => self.claim_soon(),
+            Ok(()) if self.work.has_more() => self.claim_soon(),
             Ok(()) => {}
             Err(problem) => {
                 // Their leases end, and they are done again.

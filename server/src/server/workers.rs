@@ -17,7 +17,7 @@ use crate::{
     pace::queues::Places,
     storage::inputs::{Answered, ClaimDeliveries, ClaimQuestions, Delivered},
     surroundings::Boxed,
-    values::{Millis, error::ServerError, millis},
+    values::{Millis, error::ServerError, method::Method, millis},
 };
 
 /// How often a worker looks for what time does.
@@ -104,7 +104,7 @@ impl Server {
     async fn follow_all(self) {
         let most = self.shared.settings.questions_at_once;
         let (shared, places) = (self.shared.clone(), Places::new(most));
-        let questions = Questions { shared, sweep_at: Duration::ZERO, places };
+        let questions = Questions { shared, sweep_at: Duration::ZERO, places, had_no_room: false };
         self.work(questions, most, &self.shared.follow).await;
     }
 
@@ -120,12 +120,12 @@ struct Questions {
     sweep_at: Duration,
     /// What is under way, by method.
     places: Places,
+    /// Before the last answers came a method had no place left.
+    had_no_room: bool,
 }
 
 impl Work for Questions {
     type Outcome = Answered;
-
-    const MORE_AFTER_SETTLING: bool = false;
 
     fn claim(&mut self, _most: u32) -> Boxed<'_, Claimed<Answered>> {
         Box::pin(async move {
@@ -145,12 +145,17 @@ impl Work for Questions {
     }
 
     fn settle(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
+        self.had_no_room = Method::ALL.iter().any(|method| !self.places.has_room(*method));
         answers.iter().for_each(|answered| self.places.give_back(answered.method));
         let shared = &self.shared;
         Box::pin(async move {
             let tell = |checkout: &_| shared.changed(checkout);
             following::settle(&*shared.storage, &shared.metrics, answers, &tell).await
         })
+    }
+
+    fn has_more(&self) -> bool {
+        self.had_no_room
     }
 }
 
@@ -161,9 +166,6 @@ struct Events {
 
 impl Work for Events {
     type Outcome = Delivered;
-
-    /// The next event of the stream.
-    const MORE_AFTER_SETTLING: bool = true;
 
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Delivered>> {
         let shared = &self.shared;
@@ -177,6 +179,11 @@ impl Work for Events {
     fn settle(&mut self, delivered: Vec<Delivered>) -> Boxed<'_, Result<(), ServerError>> {
         let shared = &self.shared;
         Box::pin(async move { delivery::settle(&*shared.storage, &shared.metrics, delivered).await })
+    }
+
+    /// The next events of their streams.
+    fn has_more(&self) -> bool {
+        true
     }
 }
 

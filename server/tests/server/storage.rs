@@ -17,8 +17,8 @@ use kassa_server::{
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimDeliveries, ClaimQuestions, ConfirmResult,
-            Confirmed, Delivered, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report, Reported,
-            Resolve, SendResult, Sent, Sweep, TakePrepared, Whose,
+            Confirmed, Delivered, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report,
+            Reported, Resolve, SendResult, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{
             Ask, Begun, Cancelled, ConfirmationBegun, Delivery, EventPage, HintNoted, Opened, Resolved, SteppedOver,
@@ -171,7 +171,7 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 30] = [
+const SUITE: [(&str, Check); 33] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
