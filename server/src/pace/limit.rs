@@ -322,7 +322,8 @@ mod tests {
             (limit, granted) = limit.grant(&due, Places::new(32), 10, now);
             asked += of_method(&granted, Method::PayForm);
         }
-        assert!(asked * requests_of(Method::PayForm) <= 10 + 100 + 2, "{asked} questions");
+        // Three requests each, ten at once and a hundred in ten seconds; the last one may run ahead by two.
+        assert!(3 * asked <= 10 + 100 + 2, "{asked} questions");
         // One whose question took fewer requests leaves them to the next one.
         let (limit, _) = Limit::full(3, 0).grant(&due, Places::new(32), 3, 0);
         assert!(!limit.all.may_ask(0));
