@@ -10,8 +10,8 @@ const SUMMARY: &str = "An event";
 const TEXT: &str = "Sent to `events.url`. The events of a checkout come one after the other, each at least once. Anything but an \
     answer 2xx within 15 seconds is a failure, a redirect too: the event is sent again, after 5 seconds, then less and less often; \
     after three days without a success the checkout's events wait until something new happens to it, or somebody replays \
-    them. Answer 2xx to a kind that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: where it asks you for \
-    nothing, it is stepped over after five of them, until somebody replays it.\n\nVerify it by a library of the Standard Webhooks \
+    them. Answer 2xx to a kind that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: after five of them it is \
+    stepped over, until somebody replays it, unless it is `checkout.paid` or `checkout.overpaid`.\n\nVerify it by a library of the Standard Webhooks \
     scheme before anything is believed, and remember `webhook-id`: an event whose identifier was seen before is a repeated \
     delivery. Ignore members that you do not know: newer servers may tell more.";
 
