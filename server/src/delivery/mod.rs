@@ -12,6 +12,7 @@ use signature::SigningSecret;
 use tracing::Instrument;
 
 use crate::{
+    events::kind::EventKind,
     metrics::Metrics,
     spans,
     storage::{
@@ -137,7 +138,7 @@ async fn post_one(post: Arc<dyn Post>, signature: String, timestamp: i64, mut de
     let result = post.post(notice).instrument(span.clone()).await;
     spans::came_of(&span, if result.is_ok() { "taken" } else { "not_taken" }, result.is_err());
     if let Err(NotTaken { why, .. }) = &result {
-        let kind = delivery.kind.name();
+        let kind = delivery.kind.map_or("unknown", EventKind::name);
         tracing::warn!(target: "kassa_server", event = delivery.id, kind, why, "the shop did not take an event");
     }
     let result = match result {

@@ -1,10 +1,17 @@
 //! Health, for who starts and restarts the program, and readiness, for who sends it requests.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use schemars::{Schema, SchemaGenerator};
 
-use super::{answer::Answer, call::Call, route::Answering, shared::Http, views::Health};
+use super::{
+    answer::Answer,
+    call::Call,
+    problem::{Kind, Problem},
+    route::Answering,
+    shared::Http,
+    views::Health,
+};
 
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Health>()
@@ -18,7 +25,9 @@ pub(super) fn alive(_: Arc<Http>, _: Call) -> Answering {
 /// Its database takes writes, and it is not stopping.
 pub(super) fn ready(http: Arc<Http>, _: Call) -> Answering {
     Box::pin(async move {
-        http.server.is_ready().await?;
+        // Why not is told by who tries, once, and not for each that asks.
+        let not_ready = |_| Problem::new(Kind::Unavailable).retry_after(Duration::from_secs(1));
+        http.server.is_ready().await.map_err(not_ready)?;
         Answer::ok(&Health { status: "ok" })
     })
 }

@@ -1,6 +1,9 @@
 //! Refusals, in the form of RFC 9457 (problem details): what is wrong, field by field, and what to do.
 
-use std::time::Duration;
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -12,11 +15,15 @@ use strum::{EnumIter, IntoStaticStr};
 
 use crate::{
     net::{BodyError, retry_after},
+    rarely::Rarely,
     values::{
         error::ServerError,
         violation::{Rule, Violation},
     },
 };
+
+/// Requests that could not be answered: while the database is away there may be thousands a second.
+static UNAVAILABLE: LazyLock<Rarely> = LazyLock::new(Rarely::default);
 
 /// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, IntoStaticStr)]
@@ -208,7 +215,9 @@ impl From<ServerError> for Problem {
             ServerError::NoAttemptsLeft => Self::new(Kind::NoAttemptsLeft),
             ServerError::Unavailable { detail } => {
                 // What a database says is for the operator.
-                tracing::error!(target: "kassa_server", detail, "a request could not be answered");
+                if let Some(repeated) = UNAVAILABLE.is_time(Instant::now()) {
+                    tracing::error!(target: "kassa_server", detail, repeated, "a request could not be answered");
+                }
                 Self::new(Kind::Unavailable).retry_after(Duration::from_secs(1))
             }
         }

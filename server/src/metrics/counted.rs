@@ -36,7 +36,7 @@ const LIMITS: [&str; 8] = [
 ///
 /// let metrics = Metrics::default();
 /// metrics.http_answered("/v1/checkouts", 201, Duration::from_millis(3));
-/// let text = metrics.text(None);
+/// let text = metrics.text(true, None);
 /// assert!(text.contains("kassa_http_requests_total{route=\"/v1/checkouts\",status=\"201\"} 1\n"));
 /// ```
 #[derive(Debug, Default)]
@@ -104,13 +104,13 @@ impl Metrics {
         Waiting(self)
     }
 
-    /// All of it as Prometheus reads it, with what the storage has now, if it can be asked and written.
-    pub fn text(&self, storage: Option<&Statistics>) -> String {
+    /// All of it as Prometheus reads it, with whether the storage takes writes, and what it has now, if it can be asked.
+    pub fn text(&self, is_writable: bool, storage: Option<&Statistics>) -> String {
         let mut text = Text::default();
         text.family("kassa_build_info", "gauge", "The version of the program.");
         text.sample("kassa_build_info", &[("version", &env!("CARGO_PKG_VERSION"))], 1);
         self.locked().write(&mut text);
-        gauges::write(storage, &mut text);
+        gauges::write(is_writable, storage, &mut text);
         text.end()
     }
 
@@ -224,7 +224,7 @@ mod tests {
         };
         let (_one, _other) = (metrics.waiting(), metrics.waiting());
         drop(metrics.waiting());
-        metrics.text(Some(&storage))
+        metrics.text(true, Some(&storage))
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_database_that_does_not_answer_has_no_figures() {
-        let text = Metrics::default().text(None);
+        let text = Metrics::default().text(true, None);
         assert!(text.contains("\nkassa_database_up 0\n"));
         assert!(!text.contains("kassa_open_payments"), "{text}");
     }
@@ -267,7 +267,7 @@ mod tests {
     /// Prometheus refuses a whole answer for one line that is wrong.
     #[test]
     fn it_is_what_prometheus_reads() {
-        for text in [filled(), Metrics::default().text(None)] {
+        for text in [filled(), Metrics::default().text(true, None)] {
             check(&text);
         }
     }

@@ -3,10 +3,10 @@
 use super::text::Text;
 use crate::storage::outputs::Statistics;
 
-/// Nothing where the storage cannot be asked or written, so that an old figure is not taken for today's.
-pub(super) fn write(storage: Option<&Statistics>, text: &mut Text) {
+/// Nothing where the storage cannot be asked, so that an old figure is not taken for today's.
+pub(super) fn write(is_writable: bool, storage: Option<&Statistics>, text: &mut Text) {
     let help = "1 where the database answers and takes writes, 0 where it does not.";
-    text.gauge("kassa_database_up", help, u8::from(storage.is_some()));
+    text.gauge("kassa_database_up", help, u8::from(is_writable && storage.is_some()));
     if let Some(storage) = storage {
         write_storage(storage, text);
     }

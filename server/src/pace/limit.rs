@@ -19,6 +19,8 @@ pub const LONGEST_STOP: Millis = 60_000;
 const TRIES_EVERY: Millis = 30_000;
 /// Trouble that many workers meet at once halves the rate once.
 const HALVED_AT_MOST_EVERY: Millis = 1_000;
+/// So much time's requests may be owed at most.
+const MOST_DEBT: Millis = 30_000;
 /// Tokens and rates are kept in thousandths, as whole numbers.
 const WHOLE: Millis = 1_000;
 
@@ -78,14 +80,21 @@ impl Limit {
         (self, granted)
     }
 
-    /// Puts back so many requests of each method's that were granted and not made, or takes what was made beyond.
+    /// Puts back so many requests of each method's that were granted and not made, or takes what was made beyond. A stop that began
+    /// after the grant stays.
     #[must_use]
-    pub fn corrected(mut self, unused: &[i64; METHODS]) -> Self {
-        self.all = self.all.corrected(unused.iter().sum());
-        for (bucket, unused) in self.methods.iter_mut().zip(unused) {
-            *bucket = bucket.corrected(*unused);
+    pub fn corrected(mut self, unused: &[i64; METHODS], granted: &Self) -> Self {
+        self.all = self.all.corrected(unused.iter().sum(), granted.all);
+        for ((bucket, unused), granted) in self.methods.iter_mut().zip(unused).zip(granted.methods) {
+            *bucket = bucket.corrected(*unused, granted);
         }
         self
+    }
+
+    /// Whether it was written by a clock that was put back since: then it is written again.
+    pub fn is_ahead(&self, now: Millis) -> bool {
+        let is_ahead = |bucket: &Bucket| bucket.filled_at > now || bucket.not_before > now.saturating_add(LONGEST_STOP);
+        is_ahead(&self.all) || self.methods.iter().any(is_ahead)
     }
 
     /// What answers about a method's payments said.
@@ -173,9 +182,9 @@ impl Bucket {
     }
 
     #[must_use]
-    fn corrected(mut self, unused: i64) -> Self {
+    fn corrected(mut self, unused: i64, granted: Self) -> Self {
         self.tokens = self.tokens.saturating_add(unused.saturating_mul(WHOLE));
-        if unused > 0 && self.is_stopped() {
+        if unused > 0 && self.is_stopped() && self.not_before == granted.not_before {
             // Nobody tried.
             self.not_before = self.not_before.min(self.filled_at);
         }
@@ -230,7 +239,9 @@ impl Bucket {
         self.not_before = self.not_before.min(now.saturating_add(LONGEST_STOP));
         let recovering = (now - self.recovers_at).clamp(0, passed);
         self.rate = (self.rate + most * recovering / RECOVERY).clamp(WHOLE.min(most), most);
-        self.tokens = (self.tokens + self.rate * passed / 1000).min(self.rate);
+        // What was asked beyond is made up for within half a minute, also at a rate that was lowered since.
+        let tokens = self.tokens.max(-(self.rate * MOST_DEBT / 1000));
+        self.tokens = (tokens + self.rate * passed / 1000).min(self.rate);
         self.filled_at = now;
         self
     }
@@ -329,7 +340,25 @@ mod tests {
         assert!(!limit.all.may_ask(0));
         let mut unused = [0; METHODS];
         unused[Method::PayForm as usize] = 2;
-        assert!(limit.corrected(&unused).all.may_ask(0));
+        assert!(limit.corrected(&unused, &limit).all.may_ask(0));
+    }
+
+    #[test]
+    fn what_was_asked_beyond_does_not_stop_a_lower_rate() {
+        let mut limit = Limit::full(50, 0);
+        limit.all.tokens = -350 * WHOLE;
+        let due = due(&[(Class::Fresh, Method::Mbank, 1)]);
+        // Nothing is written where nothing is granted: each look begins where it was written last.
+        assert_eq!(of_method(&limit.grant(&due, Places::new(1), 1, 20_000).1, Method::Mbank), 0);
+        assert_eq!(of_method(&limit.grant(&due, Places::new(1), 1, 60_000).1, Method::Mbank), 1);
+    }
+
+    #[test]
+    fn what_a_clock_wrote_that_was_put_back_is_written_again() {
+        let stop = Heard { troubles: vec![Some(Duration::from_secs(60))], is_well: false };
+        let limit = Limit::full(10, 1_000).noted(Method::Qr, &stop, 50_000_000);
+        assert!(limit.is_ahead(2_000) && !limit.is_ahead(50_000_000));
+        assert!(Limit::full(10, 50_000_000).is_ahead(2_000) && !Limit::full(10, 1_000).is_ahead(2_000));
     }
 
     #[test]
@@ -396,7 +425,9 @@ mod tests {
         let (trying, taken) = stopped.take(10, 10, 61_000);
         assert_eq!((taken, trying.take(10, 10, 90_999).1), (1, 0));
         // Where nothing was due, nobody tried.
-        assert_eq!(trying.corrected(1).take(10, 10, 61_000).1, 1);
+        assert_eq!(trying.corrected(1, trying).take(10, 10, 61_000).1, 1);
+        let stopped_since = trying.troubled(Some(Duration::from_secs(60)), 62_000);
+        assert_eq!(stopped_since.corrected(1, trying).take(10, 10, 63_000).1, 0, "a stop that began since stays");
         // Where it is not answered, another one tries; where it is, all go on.
         assert_eq!(trying.take(10, 10, 91_000).1, 1);
         assert!(trying.heard(62_000).take(10, 10, 62_000).1 > 1);

@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::{Either, join, select};
 use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, oneshot};
@@ -42,7 +43,7 @@ use crate::{
         Storage,
         error::StorageError,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
-        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved},
+        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved, Statistics},
     },
     surroundings::{Boxed, Surroundings},
     tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
@@ -67,6 +68,8 @@ const LONGEST_REASON: usize = 200;
 const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
+/// How long the figures for the metrics may take.
+const LONGEST_FIGURES: Duration = Duration::from_secs(8);
 
 /// What became of a decision of a person's.
 pub(crate) enum Decision {
@@ -169,7 +172,8 @@ impl Server {
 
     async fn check_writable(&self) -> Result<(), StorageError> {
         let Shared { storage, surroundings, probe, .. } = &*self.shared;
-        probe.outcome(&**surroundings, || storage.check_writable()).await
+        let storage = storage.clone();
+        probe.outcome(surroundings, || Box::pin(async move { storage.check_writable().await })).await
     }
 
     /// What it counts; who serves it over HTTP counts there, too.
@@ -179,14 +183,20 @@ impl Server {
 
     /// All that is counted, as Prometheus reads it. Where the database cannot be asked or written, the text says so.
     pub async fn metrics_text(&self) -> String {
-        let storage = match self.check_writable().await {
-            Ok(()) => self.shared.storage.statistics().await,
-            Err(problem) => Err(problem),
-        };
+        let (writable, storage) = join(self.check_writable(), self.statistics()).await;
         if let Err(problem) = &storage {
             tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
         }
-        self.shared.metrics.text(storage.ok().as_ref())
+        self.shared.metrics.text(writable.is_ok(), storage.ok().as_ref())
+    }
+
+    /// In time for who reads metrics, who waits for 10 s.
+    async fn statistics(&self) -> Result<Statistics, StorageError> {
+        let late = self.shared.surroundings.sleep(LONGEST_FIGURES);
+        match select(self.shared.storage.statistics(), late).await {
+            Either::Left((figures, _)) => figures,
+            Either::Right(_) => Err(StorageError::failed(format!("no figures came within {LONGEST_FIGURES:?}"))),
+        }
     }
 
     /// Opens a checkout. The same reference with the same content gives the same checkout.

@@ -1,13 +1,16 @@
 //! Whether the database takes writes: tried at most once a second, whoever asks, and however many do.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use futures_util::future::{Either, select};
-use tokio::sync::Mutex;
+use tokio::sync::watch;
 
 use crate::{
-    storage::{Stored, error::StorageError},
-    surroundings::Surroundings,
+    storage::error::StorageError,
+    surroundings::{Boxed, Surroundings},
 };
 
 /// How long an outcome is good.
@@ -15,12 +18,11 @@ const GOOD_FOR: Duration = Duration::from_secs(1);
 /// From when on a disk that says nothing takes no writes. Prometheus waits for 10 s.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// The last try.
+/// The last try, which may be under way.
 #[derive(Default)]
-pub(super) struct Probe {
-    last: Mutex<Option<Outcome>>,
-}
+pub(super) struct Probe(Mutex<Option<watch::Receiver<Option<Outcome>>>>);
 
+#[derive(Clone)]
 struct Outcome {
     /// By monotonic time.
     at: Duration,
@@ -28,31 +30,60 @@ struct Outcome {
 }
 
 impl Probe {
-    /// The outcome of the last try, or of a new one. Who comes meanwhile gets the same one (single flight).
-    pub(super) async fn outcome<'a>(
+    /// The outcome of the last try, or of a new one. Who comes meanwhile gets the same one (single flight). A try is a task of its
+    /// own: a caller who goes away neither ends it nor brings about another one.
+    pub(super) async fn outcome(
         &self,
-        surroundings: &dyn Surroundings,
-        write: impl FnOnce() -> Stored<'a, ()> + Send,
+        surroundings: &Arc<dyn Surroundings>,
+        write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
     ) -> Result<(), StorageError> {
-        let mut last = self.last.lock().await;
-        let is_good = |outcome: &&Outcome| surroundings.monotonic().saturating_sub(outcome.at) < GOOD_FOR;
-        if let Some(outcome) = last.as_ref().filter(is_good) {
-            return outcome.found.clone();
-        }
-        let found = match select(write(), surroundings.sleep(DEADLINE)).await {
-            Either::Left((found, _)) => found,
-            Either::Right(_) => Err(StorageError::failed(format!("no write was done within {DEADLINE:?}"))),
-        };
-        let was_well = last.as_ref().is_none_or(|outcome| outcome.found.is_ok());
-        match &found {
-            Err(problem) if was_well => {
-                tracing::error!(target: "kassa_server", %problem, "the database takes no writes: the server is not ready");
+        let mut told = self.last_or_new(surroundings, write);
+        let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        outcome.map_or_else(|| Err(StorageError::failed("the write was interrupted")), |outcome| outcome.found)
+    }
+
+    fn last_or_new(
+        &self,
+        surroundings: &Arc<dyn Surroundings>,
+        write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
+    ) -> watch::Receiver<Option<Outcome>> {
+        // What is behind the lock is whole after every step, whatever panicked.
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut was_well = true;
+        if let Some(told) = &*last {
+            let outcome = told.borrow().clone();
+            let is_good = match &outcome {
+                Some(outcome) => surroundings.monotonic().saturating_sub(outcome.at) < GOOD_FOR,
+                // One whose task was dropped tells nothing any more.
+                None => told.has_changed().is_ok(),
+            };
+            if is_good {
+                return told.clone();
             }
-            Ok(()) if !was_well => tracing::info!(target: "kassa_server", "the database takes writes again"),
-            _ => {}
+            was_well = outcome.is_none_or(|outcome| outcome.found.is_ok());
         }
-        *last = Some(Outcome { at: surroundings.monotonic(), found: found.clone() });
-        found
+        let (tell, told) = watch::channel(None);
+        *last = Some(told.clone());
+        let (here, write) = (surroundings.clone(), write());
+        surroundings.spawn(Box::pin(async move {
+            let found = match select(write, here.sleep(DEADLINE)).await {
+                Either::Left((found, _)) => found,
+                Either::Right(_) => Err(StorageError::failed(format!("no write was done within {DEADLINE:?}"))),
+            };
+            tell_of_change(was_well, &found);
+            tell.send_replace(Some(Outcome { at: here.monotonic(), found }));
+        }));
+        told
+    }
+}
+
+fn tell_of_change(was_well: bool, found: &Result<(), StorageError>) {
+    match found {
+        Err(problem) if was_well => {
+            tracing::error!(target: "kassa_server", %problem, "the database takes no writes: the server is not ready");
+        }
+        Ok(()) if !was_well => tracing::info!(target: "kassa_server", "the database takes writes again"),
+        _ => {}
     }
 }
 
@@ -60,54 +91,113 @@ impl Probe {
 mod tests {
     use std::{
         future::{pending, ready},
+        pin::pin,
         sync::atomic::{AtomicU64, Ordering},
     };
 
+    use futures_util::FutureExt;
     use pollster::block_on;
 
     use super::*;
-    use crate::{surroundings::Boxed, values::error::ServerError};
+    use crate::values::error::ServerError;
 
-    /// A clock that the test moves, by which every deadline is over.
+    /// A clock that the test moves, by which every deadline is over, and tasks that it runs.
     #[derive(Default)]
-    struct Moved(AtomicU64);
+    struct Moved {
+        now: AtomicU64,
+        tasks: Mutex<Vec<Boxed<'static, ()>>>,
+    }
 
     impl Surroundings for Moved {
         fn monotonic(&self) -> Duration {
-            Duration::from_millis(self.0.load(Ordering::SeqCst))
+            Duration::from_millis(self.now.load(Ordering::SeqCst))
         }
 
         fn sleep(&self, _: Duration) -> Boxed<'static, ()> {
             Box::pin(ready(()))
         }
 
-        fn spawn(&self, _: Boxed<'static, ()>) {}
+        fn spawn(&self, task: Boxed<'static, ()>) {
+            self.tasks.lock().unwrap().push(task);
+        }
 
         fn fill(&self, _: &mut [u8]) -> Result<(), ServerError> {
             Ok(())
         }
     }
 
+    #[derive(Default)]
+    struct World {
+        probe: Probe,
+        clock: Arc<Moved>,
+        tries: AtomicU64,
+    }
+
+    impl World {
+        async fn asking(&self, write: Boxed<'static, Result<(), StorageError>>) -> Result<(), StorageError> {
+            let surroundings: Arc<dyn Surroundings> = self.clock.clone();
+            let write = || {
+                self.tries.fetch_add(1, Ordering::SeqCst);
+                write
+            };
+            self.probe.outcome(&surroundings, write).await
+        }
+
+        fn ask(&self, write: Boxed<'static, Result<(), StorageError>>) -> Result<(), StorageError> {
+            let mut asking = pin!(self.asking(write));
+            if let Some(outcome) = asking.as_mut().now_or_never() {
+                return outcome;
+            }
+            self.run_tasks();
+            block_on(asking)
+        }
+
+        fn run_tasks(&self) {
+            let tasks = std::mem::take(&mut *self.clock.tasks.lock().unwrap());
+            tasks.into_iter().for_each(block_on);
+        }
+
+        fn pass_a_second(&self) {
+            self.clock.now.fetch_add(1000, Ordering::SeqCst);
+        }
+    }
+
+    fn well() -> Boxed<'static, Result<(), StorageError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn full() -> Boxed<'static, Result<(), StorageError>> {
+        Box::pin(ready(Err(StorageError::failed("the disk is full"))))
+    }
+
     #[test]
     fn it_is_tried_once_a_second_and_what_failed_is_tried_again() {
-        let (probe, clock, tries) = (Probe::default(), Moved::default(), AtomicU64::new(0));
-        let full = || Err(StorageError::failed("the disk is full"));
-        let ask = |found: Result<(), StorageError>| {
-            block_on(probe.outcome(&clock, || {
-                tries.fetch_add(1, Ordering::SeqCst);
-                Box::pin(ready(found))
-            }))
-        };
-        assert_eq!((ask(Ok(())), ask(full())), (Ok(()), Ok(())), "the second is answered by the first");
-        clock.0.fetch_add(1000, Ordering::SeqCst);
-        assert_eq!((ask(full()), ask(Ok(()))), (full(), full()));
-        clock.0.fetch_add(1000, Ordering::SeqCst);
-        assert_eq!((ask(Ok(())), tries.load(Ordering::SeqCst)), (Ok(()), 3));
+        let world = World::default();
+        assert_eq!((world.ask(well()), world.ask(full())), (Ok(()), Ok(())), "the second is answered by the first");
+        world.pass_a_second();
+        assert!(world.ask(full()).is_err() && world.ask(well()).is_err());
+        world.pass_a_second();
+        assert_eq!((world.ask(well()), world.tries.load(Ordering::SeqCst)), (Ok(()), 3));
+    }
+
+    #[test]
+    fn callers_who_go_away_bring_about_one_try() {
+        let world = World::default();
+        for _ in 0..10 {
+            assert!(world.asking(full()).now_or_never().is_none());
+        }
+        world.run_tasks();
+        assert!(world.ask(well()).is_err(), "its outcome is known");
+        assert_eq!(world.tries.load(Ordering::SeqCst), 1);
+        // A task that was dropped is none.
+        world.pass_a_second();
+        assert!(world.asking(full()).now_or_never().is_none());
+        world.clock.tasks.lock().unwrap().clear();
+        assert_eq!(world.ask(well()), Ok(()));
     }
 
     #[test]
     fn a_disk_that_says_nothing_takes_no_writes() {
-        let (probe, clock) = (Probe::default(), Moved::default());
-        assert!(block_on(probe.outcome(&clock, || Box::pin(pending::<Result<(), StorageError>>()))).is_err());
+        assert!(World::default().ask(Box::pin(pending())).is_err());
     }
 }

@@ -376,8 +376,8 @@ pub struct Delivered {
     pub seq: i64,
     /// The event's identifier.
     pub id: String,
-    /// Its kind.
-    pub kind: EventKind,
+    /// Its kind; nothing where a newer server wrote it.
+    pub kind: Option<EventKind>,
     /// The lease under which it was delivered.
     pub leased_until: Millis,
     /// What the shop said.
@@ -414,10 +414,12 @@ impl Delivered {
     /// The event, where its stream steps over it after so many refusals, this one among them.
     pub(super) fn stepped_over(&self, refusals: u32) -> Option<SteppedOver> {
         let DeliveryResult::Refused { why } = &self.result else { return None };
-        if refusals < STEPPED_OVER_AFTER || self.kind.asks_for_something() {
+        // Nobody knows what one of an unknown kind asks for.
+        let kind = self.kind.filter(|kind| !kind.asks_for_something())?;
+        if refusals < STEPPED_OVER_AFTER {
             return None;
         }
         let (checkout, event, why) = (self.checkout.clone(), self.id.clone(), why.clone());
-        Some(SteppedOver { checkout, seq: self.seq, event, kind: self.kind, why })
+        Some(SteppedOver { checkout, seq: self.seq, event, kind, why })
     }
 }

@@ -217,8 +217,8 @@ pub struct Delivery {
     pub seq: i64,
     /// Its identifier.
     pub id: String,
-    /// Its kind.
-    pub kind: EventKind,
+    /// Its kind; nothing where a newer server wrote it. It is delivered all the same.
+    pub kind: Option<EventKind>,
     /// Its text.
     pub body: String,
     /// Nobody else delivers it before.

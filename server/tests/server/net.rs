@@ -209,7 +209,7 @@ async fn who_opens_many_and_sends_nothing_keeps_nobody_out() {
     let (address, metrics) = (listener.address(), Arc::new(Metrics::default()));
     tokio::spawn(listener.counted_by(metrics.clone()).serve(slow.router(), pending(), NEVER));
     let reached = |limit: &str| {
-        let (text, name) = (metrics.text(None), format!("kassa_limit_reached_total{{limit=\"{limit}\"}} "));
+        let (text, name) = (metrics.text(true, None), format!("kassa_limit_reached_total{{limit=\"{limit}\"}} "));
         let count = text.lines().find_map(|line| line.strip_prefix(name.as_str())).unwrap().to_owned();
         count.parse::<u64>().unwrap()
     };

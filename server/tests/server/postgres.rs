@@ -8,7 +8,7 @@ use std::{
 
 use kassa::FakeGateway;
 use kassa_server::{
-    CheckoutId, CheckoutState, Cursor, Event, Failure, Method, PaymentId, PaymentState, PostgresSettings,
+    CheckoutId, CheckoutState, Cursor, Event, EventKind, Failure, Method, PaymentId, PaymentState, PostgresSettings,
     PostgresStorage, RealSurroundings, Server, ServerSettings, Storage, StorageError,
     storage::{
         inputs::{BeginPayment, ClaimQuestions, Hint, Places, Report, SendResult, Sent},
@@ -396,6 +396,25 @@ fn a_plan_for_a_small_table_does_not_outlive_it() {
 fn counts(text: &str) -> (u64, u64) {
     let (scans, rows) = text.split_once('|').unwrap();
     (scans.parse().unwrap(), rows.parse().unwrap())
+}
+
+/// While servers are replaced one by one, a newer one may write events that this one does not know.
+#[test]
+fn an_event_of_an_unknown_kind_is_delivered_and_holds_up_no_other() {
+    let database = kassa_test_postgres::shared().database();
+    Runtime::new().unwrap().block_on(async {
+        let storage = servers(&database).await.remove(0);
+        for checkout in 1..=2 {
+            storage.open_checkout(new(checkout)).await.unwrap();
+            storage.begin_payment(own(checkout, 0)).await.unwrap();
+        }
+        let unknown = "UPDATE events SET kind = 'payment.of_tomorrow' WHERE checkout_id = ";
+        database.psql(&format!("{unknown}'{}'", id(1)));
+        let deliveries = storage.claim_deliveries(deliver(10, None)).await.unwrap().deliveries;
+        let mut kinds: Vec<_> = deliveries.iter().map(|delivery| delivery.kind).collect();
+        kinds.sort_by_key(Option::is_some);
+        assert_eq!(kinds, [None, Some(EventKind::PaymentCreated)]);
+    });
 }
 
 /// At a million rows, reading a table from its beginning would take a thousand times as long.

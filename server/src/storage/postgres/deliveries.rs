@@ -88,7 +88,7 @@ pub(super) async fn claim(
             checkout: rows::id(row, "checkout")?,
             seq,
             id: row.try_get(3)?,
-            kind: rows::read(row.try_get(4)?, "event")?,
+            kind: row.try_get::<_, &str>(4)?.parse().ok(),
             body: row.try_get(5)?,
             leased_until,
         });

@@ -50,16 +50,16 @@ pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Probl
     let (before, now) = lock(db).await?;
     let (limit, questions) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
     // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
-    if questions.iter().any(|count| *count > 0) || before.all.filled_at > now {
+    if questions.iter().any(|count| *count > 0) || before.is_ahead(now) {
         write(db, &before, &limit);
     }
     Ok(Granted { questions, limit, now })
 }
 
 /// Puts back what was taken and not used, or takes what was used beyond.
-pub(super) async fn correct(db: &Session, unused: &[i64; METHODS]) -> Result<(), Problem> {
+pub(super) async fn correct(db: &Session, unused: &[i64; METHODS], granted: &Limit) -> Result<(), Problem> {
     let (before, _) = lock(db).await?;
-    write(db, &before, &before.corrected(unused));
+    write(db, &before, &before.corrected(unused, granted));
     Ok(())
 }
 

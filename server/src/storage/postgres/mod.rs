@@ -35,7 +35,7 @@ use std::sync::{
 };
 
 use connections::{Connections, Kind, Work};
-use horizon::{Found, Horizon, Look};
+use horizon::{Horizon, Look};
 use limit::Wanted;
 use notify::Channel;
 use problem::Problem;
@@ -47,7 +47,7 @@ use crate::{
     checkouts::checkout::CheckoutView,
     pace::{
         limit::{Heard, Limit},
-        queues::{METHODS, QUEUES},
+        queues::{METHODS, QUEUES, Queue},
     },
     spans,
     storage::{
@@ -150,35 +150,47 @@ impl PostgresStorage {
         let due =
             self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
         let horizon = &self.horizons.questions;
-        if due.count == [0; QUEUES] {
-            let found = Found { now: due.now, last: [None; QUEUES], is_full: [places.free() == 0; QUEUES] };
-            horizon.came_to(look, &found);
+        // Where no place is free for a method, nothing of it is asked.
+        let mut wanted = due.count;
+        for queue in Queue::all().filter(|queue| !places.has_room(queue.method)) {
+            wanted[queue.index()] = 0;
+        }
+        if wanted == [0; QUEUES] {
+            horizon.came_to(look, &due.found([0; QUEUES], places));
             let unused = Limit::full(per_second, due.now);
             return Ok(Questions { questions: Vec::new(), next_in_ms: unused.next_in(&due.next, places, due.now) });
         }
-        let wanted = Wanted { due: due.count, places, per_second };
+        let wanted = Wanted { due: wanted, places, per_second };
         let granted =
             self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(limit::take(db, wanted))).await?;
         for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
             is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
         }
         if granted.questions == [0; QUEUES] {
-            horizon.ended(look);
+            horizon.came_to(look, &due.found([0; QUEUES], places));
             let next_in_ms = granted.limit.next_in(&due.next, places, granted.now);
             return Ok(Questions { questions: Vec::new(), next_in_ms });
         }
         let lease = Lease { look, now: due.now, most: granted.questions, lease_ms };
         let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
-        horizon.came_to(look, &leased.found);
+        let mut found = due.found(granted.questions, places);
+        for queue in Queue::all().map(Queue::index).filter(|queue| granted.questions[*queue] > 0) {
+            (found.last[queue], found.is_full[queue]) = (leased.found.last[queue], leased.found.is_full[queue]);
+        }
+        horizon.came_to(look, &found);
         let unused = book::questions::unused(&granted.questions, &leased.questions);
         if unused != [0; METHODS] {
-            let corrected =
-                self.run("correct_limit", Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, unused))).await;
+            let input = (unused, granted.limit);
+            let corrected = self
+                .run("correct_limit", Kind::GoOn, input, |db, (unused, granted)| {
+                    Box::pin(limit::correct(db, unused, granted))
+                })
+                .await;
             advice(corrected);
         }
         let mut left = places;
         leased.questions.iter().for_each(|question| left.take(question.method));
-        let next_in_ms = granted.limit.corrected(&unused).next_in(&leased.next, left, granted.now);
+        let next_in_ms = granted.limit.corrected(&unused, &granted.limit).next_in(&leased.next, left, granted.now);
         Ok(Questions { questions: leased.questions, next_in_ms })
     }
 
@@ -412,7 +424,7 @@ impl Storage for PostgresStorage {
     }
 
     fn check_writable(&self) -> Stored<'_, ()> {
-        self.run("check_writable", Kind::Write, (), |db, _| Box::pin(writable::check(db)))
+        self.run("check_writable", Kind::GoOn, (), |db, _| Box::pin(writable::check(db)))
     }
 
     fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     pace::{
         limit::Heard,
-        queues::{QUEUES, Queue},
+        queues::{Places, QUEUES, Queue},
     },
     storage::{
         book::{Kept, ending, questions},
@@ -147,6 +147,16 @@ pub(super) struct Due {
 
 /// When the next one of each queue is due.
 pub(super) type Next = [Option<Millis>; QUEUES];
+
+impl Due {
+    /// Where the look came to in those queues of which nothing was granted: to what is due first, or where nothing is, to now.
+    pub(super) fn found(&self, granted: [u32; QUEUES], places: Places) -> Found<QUEUES> {
+        let is_left = |queue: usize| self.count[queue] > 0 || granted[queue] > 0 || places.free() == 0;
+        let is_full = std::array::from_fn(is_left);
+        let last = std::array::from_fn(|queue| self.next[queue].filter(|_| self.count[queue] > 0));
+        Found { now: self.now, last, is_full }
+    }
+}
 
 fn all_queues() -> Vec<i16> {
     Queue::all().map(Queue::number).collect()

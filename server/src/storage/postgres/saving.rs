@@ -326,11 +326,13 @@ fn change_due(db: &Session, changes: &Changes) {
     forget_due(db, &forget);
 }
 
-/// Never before now: what is put back in another queue may be behind where all looks begin. The last question may lie ahead,
-/// where the clock was set back since.
+/// In another queue never before now: it may be behind where all looks begin. The last question may lie ahead, where the clock
+/// was set back since.
 const PUT: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
-    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at), LEAST(due.asked_at, excluded.at) + $6, $5),
+    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at),
+            CASE WHEN due.asked_at <= excluded.at THEN due.asked_at + $6::bigint ELSE 0 END,
+            CASE WHEN excluded.queue < due.queue THEN $5::bigint ELSE 0 END),
         queue = LEAST(due.queue, excluded.queue), since = excluded.since";
 const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])

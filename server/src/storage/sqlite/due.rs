@@ -15,7 +15,7 @@ pub(super) fn apply(db: &Connection, change: &DueChange) -> Result<(), StorageEr
             // The last question may lie ahead, where the clock was set back since.
             let sql = "INSERT INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (payment_id) DO UPDATE SET
-                    at = MAX(MIN(at, excluded.at), MIN(asked_at, excluded.at) + ?5),
+                    at = MAX(MIN(at, excluded.at), CASE WHEN asked_at <= excluded.at THEN asked_at + ?5 ELSE 0 END),
                     queue = MIN(queue, excluded.queue), since = excluded.since";
             db.prepare_cached(sql)?.execute((payment.as_str(), at, queue.number(), since, LEAST_DISTANCE))?;
         }

@@ -150,8 +150,9 @@ fn next(
     let mut rows = statement.query((checkout, delivered))?;
     let mut stepped_over = None;
     while let Some(row) = rows.next()? {
-        let (seq, kind): (i64, EventKind) = (row.get(0)?, read(&row.get::<_, String>(2)?, "event")?);
-        if claim.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind)) {
+        let seq = row.get(0)?;
+        let kind = row.get::<_, String>(2)?.parse::<EventKind>().ok();
+        if claim.kinds.as_ref().is_none_or(|kinds| kind.is_some_and(|kind| kinds.contains(&kind))) {
             let (checkout, id, body) = (read(checkout, "checkout")?, row.get(1)?, row.get(3)?);
             let delivery = Some(Delivery { checkout, seq, id, kind, body, leased_until });
             return Ok(Next { delivery, stepped_over });

@@ -97,9 +97,9 @@ pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions
             questions.push(Question { payment, checkout, method: queue.method, leased_until, ask });
         }
     }
-    let limit = limit.corrected(&questions::unused(&granted, &questions));
+    let limit = limit.corrected(&questions::unused(&granted, &questions), &limit);
     // A clock that was put back is noted.
-    let may_stay = questions.is_empty() && before.is_some_and(|before| before.all.filled_at <= now);
+    let may_stay = questions.is_empty() && before.is_some_and(|before| !before.is_ahead(now));
     if !may_stay {
         limit::write(db, before.as_ref(), &limit)?;
     }
