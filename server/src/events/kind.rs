@@ -72,7 +72,7 @@ impl EventKind {
     }
 
     /// Whether the shop has to act on money: to deliver, or to give it back. Behind any other event one of these may wait.
-    pub fn asks_for_something(self) -> bool {
+    pub fn requires_action(self) -> bool {
         match self {
             Self::CheckoutPaid | Self::CheckoutOverpaid => true,
             Self::CheckoutExpired

@@ -53,8 +53,8 @@ pub(super) struct Gate {
     /// Who has called back about a payment of ours.
     gateways: Recent<Network>,
     metrics: Arc<Metrics>,
-    told_of_guesses: Rarely,
-    told_of_misses: Rarely,
+    wrong_key_log: Rarely,
+    unknown_callback_log: Rarely,
 }
 
 impl Gate {
@@ -67,8 +67,8 @@ impl Gate {
             misses: RateLimit::per_second(settings.per_address),
             gateways: Recent::new(MOST_GATEWAYS, GATEWAY_FOR),
             metrics,
-            told_of_guesses: Rarely::default(),
-            told_of_misses: Rarely::default(),
+            wrong_key_log: Rarely::default(),
+            unknown_callback_log: Rarely::default(),
         }
     }
 
@@ -131,8 +131,8 @@ impl Gate {
     /// Counts a callback to an address that no payment has.
     pub(super) fn missed(&self, from: IpAddr, problem: Problem) -> Problem {
         let now = Instant::now();
-        self.metrics.called_back("nowhere");
-        if let Some(repeated) = self.told_of_misses.is_time(now) {
+        self.metrics.called_back("unknown_address");
+        if let Some(repeated) = self.unknown_callback_log.is_time(now) {
             tracing::warn!(
                 target: "kassa_server", %from, repeated,
                 "a callback came to an address that no payment has: a wrong address, or a payment that a restored \
@@ -149,7 +149,7 @@ impl Gate {
 
     /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
     fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
-        if let Some(repeated) = self.told_of_guesses.is_time(Instant::now()) {
+        if let Some(repeated) = self.wrong_key_log.is_time(Instant::now()) {
             tracing::info!(target: "kassa_server", %from, repeated, "a wrong key or token");
         }
         self.counted(from, problem)

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{storage::outputs::Statistics, values::method::Method};
 
-/// How much of a callback was read; `nowhere` came to an address that no payment has.
-const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "nowhere"];
+/// How much of a callback was read; `unknown_address` came to an address that no payment has.
+const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "unknown_address"];
 /// The limits that are counted.
 const LIMITS: [&str; 8] = [
     "connections",
@@ -144,7 +144,7 @@ impl Counted {
         counter(text, "kassa_gateway_questions_total", "Questions to the gateway about payments.", asked);
         let called_back = from_zero(&READINGS, &self.called_back);
         let called_back = called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
-        let about = "Callbacks, by how much of them was read; those to an address that no payment has are nowhere.";
+        let about = "Callbacks, by how much of them was read; those to an address that no payment has count apart.";
         counter(text, "kassa_gateway_callbacks_total", about, called_back);
         let sent = self
             .sent
@@ -211,7 +211,7 @@ mod tests {
         metrics.asked("open");
         metrics.sent(Method::Qr, "accepted");
         metrics.confirmed("unknown");
-        metrics.called_back("nowhere");
+        metrics.called_back("unknown_address");
         metrics.limit_reached("guesses");
         metrics.limit_reached("guesses");
         metrics.delivered(true);
@@ -238,7 +238,7 @@ mod tests {
             "kassa_http_request_duration_seconds_count{route=\"/v1/checkouts/{id}\"} 3",
             "kassa_http_request_duration_seconds_sum{route=\"/v1/checkout\"} 25",
             "kassa_gateway_questions_total{result=\"charged\"} 1",
-            "kassa_gateway_callbacks_total{reading=\"nowhere\"} 1",
+            "kassa_gateway_callbacks_total{reading=\"unknown_address\"} 1",
             "kassa_gateway_callbacks_total{reading=\"unreadable\"} 0",
             "kassa_limit_reached_total{limit=\"guesses\"} 2",
             "kassa_limit_reached_total{limit=\"connections\"} 0",

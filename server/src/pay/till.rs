@@ -33,7 +33,7 @@ pub(super) struct Till {
     addresses: RateLimit<Network>,
     checkouts: RateLimit<CheckoutId>,
     guesses: Lockout,
-    told_of_guesses: Rarely,
+    wrong_key_log: Rarely,
 }
 
 /// Why nobody is let in.
@@ -50,7 +50,7 @@ impl Till {
             addresses: RateLimit::per_second(settings.per_address),
             checkouts: RateLimit::per_second(settings.per_token),
             guesses: Lockout::default(),
-            told_of_guesses: Rarely::default(),
+            wrong_key_log: Rarely::default(),
             is_secure: settings.public_url.starts_with("https://"),
             name: merchant.name.clone(),
             assets: Assets::of(merchant),
@@ -80,7 +80,7 @@ impl Till {
             }
             Err(problem @ ServerError::NotFound { .. }) => {
                 let now = Instant::now();
-                if let Some(repeated) = self.told_of_guesses.is_time(now) {
+                if let Some(repeated) = self.wrong_key_log.is_time(now) {
                     // The address itself is never logged: one that is mistyped may be nearly right.
                     tracing::info!(target: "kassa_server", %from, repeated, "a wrong address of a hosted page");
                 }

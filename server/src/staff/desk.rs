@@ -38,7 +38,7 @@ pub(super) struct Desk {
     pub(super) drawing: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
-    told_of_guesses: Rarely,
+    wrong_key_log: Rarely,
 }
 
 /// Somebody who is logged in.
@@ -65,8 +65,8 @@ impl Desk {
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
-        let (guesses, told_of_guesses) = (Lockout::default(), Rarely::default());
-        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses, told_of_guesses }
+        let (guesses, wrong_key_log) = (Lockout::default(), Rarely::default());
+        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses, wrong_key_log }
     }
 
     /// Whether an address may call once more; else how long it waits.
@@ -81,7 +81,7 @@ impl Desk {
     /// Counts a wrong key: guessing gets slower (brute force protection). A right one is never locked out.
     pub(super) fn guessed(&self, from: IpAddr) -> Result<(), Duration> {
         let now = Instant::now();
-        if let Some(repeated) = self.told_of_guesses.is_time(now) {
+        if let Some(repeated) = self.wrong_key_log.is_time(now) {
             tracing::info!(target: "kassa_server", %from, repeated, "a wrong key of the staff's");
         }
         self.counted("guesses", self.guesses.wrong(from, now))

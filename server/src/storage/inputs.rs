@@ -415,7 +415,7 @@ impl Delivered {
     pub(super) fn stepped_over(&self, refusals: u32) -> Option<SteppedOver> {
         let DeliveryResult::Refused { why } = &self.result else { return None };
         // Nobody knows what one of an unknown kind asks for.
-        let kind = self.kind.filter(|kind| !kind.asks_for_something())?;
+        let kind = self.kind.filter(|kind| !kind.requires_action())?;
         if refusals < STEPPED_OVER_AFTER {
             return None;
         }

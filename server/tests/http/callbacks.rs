@@ -122,7 +122,7 @@ async fn who_calls_where_nobody_is_has_a_rate_and_the_gateway_is_always_heard() 
     .await;
     let nowhere = format!("/callbacks/{0}/{0}", "0f".repeat(16));
     let refused = r#"kassa_limit_reached_total{limit="callbacks_of_address"}"#;
-    let looked_up = r#"kassa_gateway_callbacks_total{reading="nowhere"}"#;
+    let looked_up = r#"kassa_gateway_callbacks_total{reading="unknown_address"}"#;
     assert_eq!(send(&served, "POST", &nowhere, &[STRANGER], b"{}").await.status, 404);
     // Ten seconds' worth may come at once, and then one a second.
     let mut asked = 1;

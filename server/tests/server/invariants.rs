@@ -333,7 +333,7 @@ fn nothing_is_stepped_over(db: &Connection, world: &World, broken: &mut Vec<Stri
     let shop = lock(&world.shop);
     for event in told {
         let (id, kind, is_refused): (String, String, bool) = event.unwrap();
-        if is_refused && asks_for_something(&kind) {
+        if is_refused && requires_action(&kind) {
             broken.push(format!("invariant 7: {kind} {id} was stepped over"));
         }
         if !is_refused && !shop.seen.contains_key(&id) {
@@ -343,7 +343,7 @@ fn nothing_is_stepped_over(db: &Connection, world: &World, broken: &mut Vec<Stri
 }
 
 /// Written apart from the server's own table.
-fn asks_for_something(kind: &str) -> bool {
+fn requires_action(kind: &str) -> bool {
     matches!(kind, "checkout.paid" | "checkout.overpaid")
 }
 
