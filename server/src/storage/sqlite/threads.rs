@@ -244,7 +244,6 @@ mod tests {
     }
 
     /// What a file without a name took would be sent, and forgotten with the next start.
-    #[cfg(unix)]
     #[test]
     fn nothing_counts_as_written_while_the_file_is_not_in_its_place() {
         let folder = tempfile::tempdir().unwrap();
