@@ -20,8 +20,8 @@ pub struct Event {
     pub payment: Option<PaymentId>,
     /// Its number among its payment's events, or among those of the checkout alone: 1, 2, 3, without a gap.
     pub number: i64,
-    /// What happened.
-    pub kind: EventKind,
+    /// What happened; nothing where a later version of the server wrote it: the body's `type` has its name.
+    pub kind: Option<EventKind>,
     /// The JSON that is delivered.
     pub body: String,
     /// When it was written.
@@ -35,7 +35,7 @@ impl Event {
     }
 
     pub(crate) fn new(seq: i64, id: String, checkout: CheckoutId, payment: Option<PaymentId>) -> Self {
-        let (number, kind, body, at) = (0, EventKind::PaymentCreated, String::new(), 0);
+        let (number, kind, body, at) = (0, None, String::new(), 0);
         Self { seq, id, checkout, payment, number, kind, body, at }
     }
 }

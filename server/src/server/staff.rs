@@ -108,9 +108,9 @@ impl Server {
         Ok(noted)
     }
 
-    /// Whether events of this kind go out, where any do.
-    pub(crate) fn delivers_kind(&self, kind: EventKind) -> bool {
-        self.shared.settings.event_kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
+    /// Whether events of this kind go out, where any do. One of a kind that this server does not know goes where all do.
+    pub(crate) fn delivers_kind(&self, kind: Option<EventKind>) -> bool {
+        self.shared.settings.event_kinds.as_ref().is_none_or(|kinds| kind.is_some_and(|kind| kinds.contains(&kind)))
     }
 
     /// Whether events go out; else the shop reads them.

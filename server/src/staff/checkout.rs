@@ -11,7 +11,7 @@ use super::{
     words::{self, Chip},
 };
 use crate::{
-    events::Event,
+    events::{Event, kind::EventKind},
     payments::{
         machine::is_for_a_person,
         payment::{Failure, Payment},
@@ -93,7 +93,7 @@ struct ExchangeRow {
 struct EventRow {
     at: String,
     words: &'static str,
-    kind: &'static str,
+    kind: String,
     id: String,
     /// The number of the payment that it is about.
     payment: Option<u32>,
@@ -250,7 +250,7 @@ fn why(failure: &Failure) -> String {
 fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Server) -> EventRow {
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let note = |name, field: &str| Some((name, body["data"][field].as_str()?.to_owned()));
-    let outcome = body["data"]["payment"]["state"].as_str().filter(|_| event.kind.name() == "payment.resolved");
+    let outcome = body["data"]["payment"]["state"].as_str().filter(|_| event.kind == Some(EventKind::PaymentResolved));
     let decided = outcome.map(|state| {
         let words = if state == "charged" { "the money was taken" } else { "no money was taken" };
         ("Decided", words.to_owned())
@@ -262,8 +262,10 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Se
     let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by"), via];
     EventRow {
         at: text::moment(event.at),
-        words: words::event(event.kind),
-        kind: event.kind.name(),
+        words: event.kind.map_or("A later version of the server wrote this event", words::event),
+        kind: event
+            .kind
+            .map_or_else(|| body["type"].as_str().unwrap_or_default().to_owned(), |kind| kind.name().to_owned()),
         id: event.id.clone(),
         payment,
         notes: notes.into_iter().flatten().collect(),

@@ -127,7 +127,7 @@ fn a_forged_one_settles_nothing() {
 /// The reasons of all events of a kind.
 fn reasons(process: &Process, kind: &str) -> Vec<String> {
     let events = process.run(process.server.events_after(&Cursor::default(), 1000)).unwrap();
-    let of_kind = events.iter().filter(|event| event.kind.name() == kind);
+    let of_kind = events.iter().filter(|event| event.kind.unwrap().name() == kind);
     let reason = |event: &Event| {
         let body: serde_json::Value = serde_json::from_str(&event.body).unwrap();
         body["data"]["reason"].as_str().unwrap_or_default().to_owned()
@@ -497,7 +497,7 @@ fn reports_that_contradict_are_for_a_person() {
     let refused = process.run(process.server.pay_by_qr(&id, None));
     assert!(matches!(refused, Err(ServerError::UnderWay { state: PaymentState::Contradicted, .. })), "{refused:?}");
     let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
-    assert_eq!(events.last().unwrap().kind.name(), "payment.contradicted");
+    assert_eq!(events.last().unwrap().kind.unwrap().name(), "payment.contradicted");
     assert!(events.last().unwrap().body.contains(r#""reason":"amount""#));
 }
 
@@ -540,7 +540,7 @@ fn a_charge_after_a_rejection_is_told() {
     ask(&process, &world, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
-    let charge = events.iter().find(|event| event.kind.name() == "payment.charged").unwrap();
+    let charge = events.iter().find(|event| event.kind.unwrap().name() == "payment.charged").unwrap();
     assert!(charge.body.contains(r#""after":"rejected""#), "{}", charge.body);
     check(&world).unwrap();
 }
@@ -632,7 +632,7 @@ fn what_is_unknown_neither_expires_nor_is_cancelled() {
     let cancelled = process.run(process.server.cancel(&id));
     assert!(matches!(cancelled, Err(ServerError::UnderWay { state: PaymentState::Unknown, .. })), "{cancelled:?}");
     let kinds = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
-    let kinds: Vec<_> = kinds.iter().map(|event| event.kind.name()).collect();
+    let kinds: Vec<_> = kinds.iter().map(|event| event.kind.unwrap().name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.unknown", "payment.stuck"], "told once");
 }
 

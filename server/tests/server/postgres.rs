@@ -400,7 +400,7 @@ fn counts(text: &str) -> (u64, u64) {
 
 /// While servers are replaced one by one, a newer one may write events that this one does not know.
 #[test]
-fn an_event_of_an_unknown_kind_is_delivered_and_holds_up_no_other() {
+fn an_event_of_an_unknown_kind_is_delivered_and_shown_and_holds_up_no_other() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let storage = servers(&database).await.remove(0);
@@ -414,6 +414,15 @@ fn an_event_of_an_unknown_kind_is_delivered_and_holds_up_no_other() {
         let mut kinds: Vec<_> = deliveries.iter().map(|delivery| delivery.kind).collect();
         kinds.sort_by_key(Option::is_some);
         assert_eq!(kinds, [None, Some(EventKind::PaymentCreated)]);
+        let EventPage::Events(feed) = storage.events_after(Cursor::default(), 10).await.unwrap() else {
+            panic!("a feed")
+        };
+        let of = |checkout| {
+            feed.iter().filter(|event| event.checkout == id(checkout)).map(|event| event.kind).collect::<Vec<_>>()
+        };
+        assert_eq!((of(1), of(2)), (vec![None], vec![Some(EventKind::PaymentCreated)]));
+        let history = storage.history(id(1)).await.unwrap().unwrap();
+        assert_eq!(history.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [None]);
     });
 }
 

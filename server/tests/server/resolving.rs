@@ -37,7 +37,7 @@ fn events(process: &Process) -> Vec<Event> {
 }
 
 fn kinds(process: &Process) -> Vec<&'static str> {
-    events(process).iter().map(|event| event.kind.name()).collect()
+    events(process).iter().map(|event| event.kind.unwrap().name()).collect()
 }
 
 fn state(process: &Process, id: &CheckoutId) -> (CheckoutState, PaymentState) {
@@ -109,7 +109,7 @@ fn a_charge_that_a_person_did_not_see_is_told() {
     process.run(process.server.follow_once()).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     let events = events(&process);
-    let charge = events.iter().find(|event| event.kind.name() == "payment.charged").unwrap();
+    let charge = events.iter().find(|event| event.kind.unwrap().name() == "payment.charged").unwrap();
     assert!(charge.body.contains(r#""after":"rejected""#), "{}", charge.body);
     check(&world).unwrap();
 }

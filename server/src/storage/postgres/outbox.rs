@@ -69,7 +69,7 @@ fn read(row: &Row) -> Result<Event, Problem> {
     let payment: Option<&str> = row.try_get(3)?;
     let payment = payment.map(|id| rows::read(id, "payment")).transpose()?;
     let checkout = rows::read(row.try_get(2)?, "checkout")?;
-    let kind = rows::read(row.try_get(5)?, "event")?;
+    let kind = row.try_get::<_, &str>(5)?.parse().ok();
     let (number, body, at) = (row.try_get(4)?, row.try_get(6)?, row.try_get(7)?);
     Ok(Event { number, kind, body, at, ..Event::new(row.try_get(0)?, row.try_get(1)?, checkout, payment) })
 }

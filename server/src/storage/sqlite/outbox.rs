@@ -94,7 +94,7 @@ fn all_of(mut rows: Rows<'_>) -> Result<Vec<Event>, StorageError> {
         let payment: Option<String> = row.get(3)?;
         let payment = payment.map(|id| read(&id, "payment")).transpose()?;
         let checkout = read(&row.get::<_, String>(2)?, "checkout")?;
-        let kind = read(&row.get::<_, String>(5)?, "event")?;
+        let kind = row.get::<_, String>(5)?.parse().ok();
         let (number, body, at) = (row.get(4)?, row.get(6)?, row.get(7)?);
         events.push(Event { number, kind, body, at, ..Event::new(row.get(0)?, row.get(1)?, checkout, payment) });
     }
