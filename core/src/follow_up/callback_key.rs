@@ -6,7 +6,10 @@ use std::fmt;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;
 
-use crate::values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule};
+use crate::{
+    follow_up::redirect::with_ampersands,
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
+};
 
 /// The query parameter that carries the reference and its signature.
 const PARAMETER: &str = "kassa";
@@ -145,7 +148,7 @@ impl CallbackKey {
 
 impl CallbackKey {
     fn signed(&self, field: &str, url: &str, payment: &PaymentRef, purpose: Purpose) -> Result<String, PaymentError> {
-        if parameters(url).next().is_some() {
+        if !parameters(url).is_empty() {
             let sentence = "must not have a parameter kassa, which is the signature's";
             return Err(PaymentError::invalid(field, Rule::Format, None, sentence));
         }
@@ -160,7 +163,7 @@ impl CallbackKey {
     }
 
     fn read(&self, called: &str, purpose: Purpose) -> Result<PaymentRef, PaymentError> {
-        let mut given = parameters(called);
+        let mut given = parameters(called).into_iter();
         let value = given.next().ok_or_else(|| refused(Rule::Required, "must be given"))?;
         if given.next().is_some() {
             return Err(refused(Rule::Format, "must be given once"));
@@ -214,10 +217,13 @@ fn without_fragment(url: &str) -> (&str, &str) {
     url.split_at(url.find('#').unwrap_or(url.len()))
 }
 
-/// The values of all parameters of that name, however it is encoded.
-fn parameters(url: &str) -> impl Iterator<Item = String> {
+/// The values of all parameters of that name, however it is encoded. What a careless gateway adds behind a second `?`, or
+/// `&amp;`, is no part of them.
+fn parameters(url: &str) -> Vec<String> {
     let (_, query) = without_fragment(url).0.split_once('?').unwrap_or_default();
-    form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == PARAMETER).map(|(_, value)| value.into_owned())
+    let query = with_ampersands(query).replace("&amp;", "&");
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.filter(|(name, _)| name == PARAMETER).map(|(_, value)| value.into_owned()).collect()
 }
 
 /// Put into the text, because a URL parser would write the rest anew.

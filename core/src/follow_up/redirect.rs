@@ -29,23 +29,43 @@ pub struct ReturnRedirect {
     pub status_code: Option<String>,
 }
 
+/// The names of the parameters that the gateway adds.
+const NAMES: [&str; 2] = ["OrderNumber", "statusCode"];
+
 impl ReturnRedirect {
     /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its
     /// own after the merchant's.
+    ///
+    /// The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a
+    /// second `?`, after `&amp;` or `;`, and after a `&` without any `?`.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where the text is not an absolute URI, or names no order.
     pub fn parse(url: &str) -> Result<Self, PaymentError> {
         let sentence = "must be an absolute URI";
         let url = Url::parse(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
-        let last =
-            |name: &str| url.query_pairs().filter(|(key, _)| key == name).last().map(|(_, value)| value.into_owned());
+        // The first two marks separate whatever stands behind them.
+        let text = with_ampersands(&url.as_str().replacen('?', "&", 1).replacen('#', "&", 1));
+        let pairs = || form_urlencoded::parse(text.as_bytes());
+        let last = |name: &str| pairs().filter(|(key, _)| key == name).last().map(|(_, value)| value.into_owned());
         let order_number = last("OrderNumber").unwrap_or_default();
         let mut checks = Checks::default();
         checks.required("OrderNumber", &order_number);
         checks.finish()?;
         Ok(Self { order_number, status_code: last("statusCode").filter(|code| !code.is_empty()) })
     }
+}
+
+/// The text with a `&` before each of the gateway's parameters that stands behind a `?`, `#` or `;` (the end of `&amp;`).
+/// Before other names these characters stay: a value may hold them.
+pub(super) fn with_ampersands(text: &str) -> String {
+    let mut text = text.to_owned();
+    for name in NAMES {
+        for mark in ['?', '#', ';'] {
+            text = text.replace(&format!("{mark}{name}="), &format!("&{name}="));
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -61,10 +81,61 @@ mod tests {
     }
 
     #[test]
+    fn carelessly_added_parameters_are_found() {
+        for url in [
+            // Routes of single-page applications stand behind a `#`.
+            "https://shop.kg/#/paid?OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/#/paid?cart=7&OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/paid#OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/paid?OrderNumber=mine#/done?OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/paid#top#OrderNumber=o-1#statusCode=200",
+            "https://shop.kg/paid?cart=7?OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/paid?cart=7?OrderNumber=o-1?statusCode=200",
+            "https://shop.kg/paid??OrderNumber=o-1&statusCode=200",
+            "https://shop.kg/paid?OrderNumber=mine?OrderNumber=o-1&statusCode=1&statusCode=200",
+            "https://shop.kg/paid?cart=7&amp;OrderNumber=o-1&amp;statusCode=200",
+            "https://shop.kg/paid?cart=7&amp;amp;OrderNumber=o-1&amp;amp;statusCode=200",
+            "https://shop.kg/paid?cart=7&#38;OrderNumber=o-1&#38;statusCode=200",
+            "https://shop.kg/paid?cart=7;OrderNumber=o-1;statusCode=200",
+            "https://shop.kg/paid&OrderNumber=o-1&statusCode=200",
+            "myshop://paid&OrderNumber=o-1&statusCode=200",
+            "myshop:paid#OrderNumber=o-1&statusCode=200",
+            "intent://paid#Intent;scheme=myshop;end?OrderNumber=o-1&statusCode=200",
+        ] {
+            let redirect = ReturnRedirect::parse(url).unwrap();
+            assert_eq!(
+                (redirect.order_number.as_str(), redirect.status_code.as_deref()),
+                ("o-1", Some("200")),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_keeps_its_own_marks() {
+        for (url, order_number) in [
+            ("https://s.kg/r?next=/a?b=1&OrderNumber=o-1", "o-1"),
+            ("https://s.kg/r?OrderNumber=o-1&next=/a?b=1;c#top", "o-1"),
+            ("https://s.kg/r?OrderNumber=a?b;c", "a?b;c"),
+            ("https://s.kg/r?OrderNumber=a%3FOrderNumber=b%23c%26d", "a?OrderNumber=b#c&d"),
+            ("https://s.kg/r?OrderNumber=o-1#top", "o-1"),
+            ("https://s.kg/r?Order%4eumber=o-1", "o-1"),
+        ] {
+            assert_eq!(ReturnRedirect::parse(url).unwrap().order_number, order_number, "{url}");
+        }
+    }
+
+    #[test]
     fn what_names_no_order_is_refused() {
-        for text in
-            ["", "/r?OrderNumber=1", "https://s.kg/r", "https://s.kg/r?ordernumber=1", "https://s.kg/r?OrderNumber="]
-        {
+        for text in [
+            "",
+            "/r?OrderNumber=1",
+            "https://s.kg/r",
+            "https://s.kg/r?ordernumber=1",
+            "https://s.kg/r?OrderNumber=",
+            "https://s.kg/r#OrderNumber",
+            "https://s.kg/r?myOrderNumber=1",
+        ] {
             assert!(matches!(ReturnRedirect::parse(text), Err(PaymentError::Invalid { .. })), "{text}");
         }
     }
@@ -74,6 +145,7 @@ mod tests {
         fn no_text_makes_it_panic(text in any::<String>()) {
             let _ = ReturnRedirect::parse(&text);
             let _ = ReturnRedirect::parse(&format!("app://r?OrderNumber={text}"));
+            let _ = ReturnRedirect::parse(&format!("https://s.kg/#{text}?OrderNumber=1"));
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         order_number::advice_on_characters,
         payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
+        return_url::advice_on_fragment,
         rules::Checks,
         violation::{Advice, AdviceTopic},
     },
@@ -161,7 +162,8 @@ impl CardPayment {
             topic: AdviceTopic::CardExpired,
             text: "expiryMonth and expiryYear are in the past".to_owned(),
         });
-        [advice_on_characters(&self.order_number), mistyped, expired].into_iter().flatten().collect()
+        let fragment = self.return_url.as_deref().and_then(|url| advice_on_fragment("returnUrl", url));
+        [advice_on_characters(&self.order_number), mistyped, expired, fragment].into_iter().flatten().collect()
     }
 }
 

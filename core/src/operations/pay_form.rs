@@ -17,6 +17,7 @@ use crate::{
         money::ExactNumber,
         payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
+        return_url::advice_on_fragment,
         rules::Checks,
         violation::{Advice, AdviceTopic},
     },
@@ -91,12 +92,12 @@ impl PayForm {
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
         let too_little = self.amount < MEGA_PAY_MINIMUM;
-        let advice = too_little.then(|| Advice {
+        let too_little = too_little.then(|| Advice {
             field: "amount".to_owned(),
             topic: AdviceTopic::MegaPayMinimum,
             text: "amount is under 5 KGS, so the page will not offer MegaPay".to_owned(),
         });
-        advice.into_iter().collect()
+        [too_little, advice_on_fragment("returnURL", &self.return_url)].into_iter().flatten().collect()
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) mod payment_entry;
 pub(crate) mod payment_ref;
 pub(crate) mod phone;
 pub(crate) mod provider;
+pub(crate) mod return_url;
 pub(crate) mod rule;
 pub(crate) mod rules;
 pub(crate) mod secret;

@@ -24,7 +24,8 @@ pub enum Rule {
     Month,
     /// An absolute `http` or `https` URL is needed.
     HttpUrl,
-    /// An absolute URI is needed (a deep link will do), but not one that a browser would run as code or read a file by.
+    /// An absolute URI is needed (a deep link will do), but not one by which a browser or a system would run code or read
+    /// a file.
     ReturnUri,
     /// An IPv4 or IPv6 address is needed.
     IpAddress,
@@ -63,4 +64,6 @@ pub enum AdviceTopic {
     CardExpired,
     /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
     PhoneFormat,
+    /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
+    ReturnUrlFragment,
 }

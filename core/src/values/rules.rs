@@ -10,12 +10,9 @@ use crate::values::{
     card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
     error::PaymentError,
     phone::can_be_phone,
+    return_url::has_allowed_scheme,
     violation::{Rule, Violation},
 };
-
-/// Denylist of schemes for a return address: a browser would run code (XSS) or read files of the device with them. An
-/// allowlist is not possible, because the deep link of an app may have any scheme.
-const REFUSED_RETURN_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
 
 /// In characters.
 const LONGEST_ENTRY_ID: usize = 256;
@@ -150,9 +147,8 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let allowed = Url::parse(value).is_ok_and(|url| {
-            !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
-        });
+        let allowed =
+            Url::parse(value).is_ok_and(|url| has_allowed_scheme(&url) && (!is_http(&url) || names_host(value, &url)));
         if !allowed || has_forgiven_character(value) {
             self.break_rule(field, Rule::ReturnUri, None);
         }

@@ -241,6 +241,8 @@ fn return_url<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
             "kg.example.shop:/paid",
             "myshop:paid",
             "intent://paid#Intent;scheme=myshop;package=kg.example.shop;end",
+            "ms-shop://paid",
+            "javascript-shop://paid",
         ],
         [
             ("", REQUIRED),
@@ -262,6 +264,22 @@ fn return_url<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
             ("DATA:,paid", RETURN_URI),
             ("file:///etc/passwd", RETURN_URI),
             ("File:/etc/passwd", RETURN_URI),
+            ("vbscript:msgbox(1)", RETURN_URI),
+            ("VBScript:msgbox(1)", RETURN_URI),
+            ("vb\tscript:msgbox(1)", RETURN_URI),
+            ("blob:https://shop.example.kg/1", RETURN_URI),
+            ("about:blank", RETURN_URI),
+            ("filesystem:https://shop.example.kg/temporary/1", RETURN_URI),
+            ("view-source:https://shop.example.kg/paid", RETURN_URI),
+            ("content://media/external/file/1", RETURN_URI),
+            ("jar:file:///app.jar!/paid", RETURN_URI),
+            ("mhtml:https://shop.example.kg/paid", RETURN_URI),
+            ("ms-appdata:///local/paid.html", RETURN_URI),
+            ("ms-appx:///paid.html", RETURN_URI),
+            ("ms-appx-web:///paid.html", RETURN_URI),
+            ("ms-its:help.chm::/paid.htm", RETURN_URI),
+            ("ms-msdt:/id", RETURN_URI),
+            ("Search-MS:query=paid", RETURN_URI),
         ],
     )
 }
@@ -661,11 +679,13 @@ fn advice_names_its_field_and_topic() {
     let mbank = |order: &str| changed(mbank_payment(), |it| it.order_number = order.into()).advice();
     let phone = |phone: &str| changed(mbank_payment(), |it| it.phone = phone.into()).advice();
     let form = |amount: &str| changed(pay_form(), |it| it.amount = decimal(amount)).advice();
+    let form_to = |url: &str| changed(pay_form(), |it| it.return_url = url.into()).advice();
     let characters = ("orderNumber", AdviceTopic::OrderNumberCharacters);
     let mistyped = ("pan", AdviceTopic::CardNumberMistyped);
     let expired = ("expiryYear", AdviceTopic::CardExpired);
     let mega_pay = ("amount", AdviceTopic::MegaPayMinimum);
     let written = ("phone", AdviceTopic::PhoneFormat);
+    let behind_a_hash = |field| (field, AdviceTopic::ReturnUrlFragment);
 
     let cases = [
         ("a good card", card_payment().advice(), &[][..]),
@@ -705,6 +725,13 @@ fn advice_names_its_field_and_topic() {
         ("pay-form, 5.00", form("5.00"), &[]),
         ("pay-form, under 5", form("4.99"), &[mega_pay]),
         ("pay-form, the minimum", form("1"), &[mega_pay]),
+        ("pay-form, back to a page", form_to("https://shop.example.kg/paid?cart=%23"), &[]),
+        ("pay-form, back to a fragment", form_to("https://shop.example.kg/#/paid"), &[behind_a_hash("returnURL")]),
+        (
+            "card, back to a fragment",
+            card(|payment| payment.return_url = Some("https://shop.example.kg/paid#".into())),
+            &[behind_a_hash("returnUrl")],
+        ),
     ];
     for (what, advice, expected) in cases {
         let found: Vec<_> = advice.iter().map(|known| (known.field.as_str(), known.topic)).collect();

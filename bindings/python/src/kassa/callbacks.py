@@ -163,6 +163,9 @@ class ReturnRedirect:
         """Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
         after the merchant's.
 
+        The gateway's parameters are found as well where an address was put together carelessly: behind a ``#``, after a second
+        ``?``, after ``&amp;`` or ``;``, and after a ``&`` without any ``?``.
+
         Raises `kassa.Invalid` where the text is not an absolute URI, or names no order.
         """
         redirect: ReturnRedirect = call(native.parse_return_redirect, _check.text("url", url))

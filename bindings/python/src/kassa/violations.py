@@ -53,7 +53,7 @@ class Rule(Enum):
     HTTP_URL = "http_url"
     """An absolute http or https URL is needed."""
     RETURN_URI = "return_uri"
-    """An absolute URI is needed (a deep link will do), but not one that a browser would run or read from."""
+    """An absolute URI is needed (a deep link will do), but not one that a browser or a system would run or read from."""
     IP_ADDRESS = "ip_address"
     """An IPv4 or IPv6 address is needed."""
     ONE_OF = "one_of"
@@ -117,6 +117,8 @@ class AdviceTopic(Enum):
     """The card's expiry is in the past."""
     PHONE_FORMAT = "phone_format"
     """The phone number is not written as ``996XXXXXXXXX``, the form of the interface's test numbers."""
+    RETURN_URL_FRAGMENT = "return_url_fragment"
+    """The return address has a ``#``: the gateway may add its parameters behind it, where servers do not see them."""
 
     def __str__(self) -> str:
         return self.value

@@ -125,6 +125,9 @@ public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertib
     /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own after the
     /// merchant's.
     ///
+    /// The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a second
+    /// `?`, after `&amp;` or `;`, and after a `&` without any `?`.
+    ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the text is not an absolute URI, or names no order.
     public init(_ url: String) throws {
         self.init(try translated { try parseReturnRedirect(url: checked(url, "url")) })

@@ -107,6 +107,8 @@ public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case cardExpired = "card_expired"
     /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
     case phoneFormat = "phone_format"
+    /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
+    case returnURLFragment = "return_url_fragment"
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -186,6 +188,7 @@ extension AdviceTopic {
             case .cardNumberMistyped: .cardNumberMistyped
             case .cardExpired: .cardExpired
             case .phoneFormat: .phoneFormat
+            case .returnUrlFragment: .returnURLFragment
             }
     }
 
@@ -196,6 +199,7 @@ extension AdviceTopic {
         case .cardNumberMistyped: .cardNumberMistyped
         case .cardExpired: .cardExpired
         case .phoneFormat: .phoneFormat
+        case .returnURLFragment: .returnUrlFragment
         }
     }
 }

@@ -21,7 +21,7 @@ import Testing
         #expect(Kassa.Rule.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.Rule($0.core) == $0 })
         #expect(Kassa.PaymentKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.PaymentKind($0.core) == $0 })
         let topics: [KassaGenerated.AdviceTopic] = [
-            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat,
+            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat, .returnUrlFragment,
         ]
         #expect(topics.map { Kassa.AdviceTopic($0).rawValue } == topics.map { $0.asText() })
     }

@@ -104,8 +104,17 @@ fn what_the_shop_and_the_gateway_add_survives() {
         assert!(signed.starts_with(before) && signed.ends_with(after), "{signed}");
         assert_eq!(own().read_return_url(&signed), Ok(payment.clone()), "{signed}");
         let (address, fragment) = without_fragment(&signed);
-        let returned = format!("{address}&OrderNumber=order-2&statusCode=200{fragment}");
-        assert_eq!(own().read_return_url(&returned), Ok(payment.clone()), "{returned}");
+        for added in [
+            "&OrderNumber=order-2&statusCode=200",
+            "?OrderNumber=order-2&statusCode=200",
+            "&amp;OrderNumber=order-2&amp;statusCode=200",
+            "#OrderNumber=order-2&statusCode=200",
+        ] {
+            let returned = format!("{address}{added}{fragment}");
+            assert_eq!(own().read_return_url(&returned), Ok(payment.clone()), "{returned}");
+        }
+        let escaped = signed.replace('&', "&amp;");
+        assert_eq!(own().read_return_url(&escaped), Ok(payment.clone()), "{escaped}");
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Letters, _) => "must have letters only, such as KGS",
         (Rule::Month, None) => "must be a month",
         (Rule::HttpUrl, _) => "must be an absolute http or https URL",
-        (Rule::ReturnUri, _) => "must be an absolute URI, and not javascript:, data: or file:",
+        (Rule::ReturnUri, _) => "must be an absolute URI, and not javascript:, data:, file: or the like",
         (Rule::IpAddress, _) => "must be an IPv4 or IPv6 address",
         (Rule::OneOf, None) => "must be one of the values that are known",
         (Rule::Luhn, _) => "has a wrong check digit",
@@ -81,5 +81,8 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::CardNumberMistyped => "seems to have a mistyped digit",
         AdviceTopic::CardExpired => "is in the past: the card has expired",
         AdviceTopic::PhoneFormat => "is best written as 996XXXXXXXXX: the country code, nine digits, and nothing else",
+        AdviceTopic::ReturnUrlFragment => {
+            "has a #: the gateway may add its parameters behind it, where servers do not see them"
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Letters, _) => "латын тамгалары гана болушу керек, мисалы KGS",
         (Rule::Month, None) => "мындай ай жок",
         (Rule::HttpUrl, _) => "http:// же https:// менен башталган толук дарек керек",
-        (Rule::ReturnUri, _) => "толук дарек (URI) керек; javascript:, data: же file: болбойт",
+        (Rule::ReturnUri, _) => "толук дарек (URI) керек; javascript:, data:, file: жана ушул сыяктуулар болбойт",
         (Rule::IpAddress, _) => "IPv4 же IPv6 дареги керек",
         (Rule::OneOf, None) => "мындай маани болбойт",
         (Rule::Luhn, _) => advice(AdviceTopic::CardNumberMistyped),
@@ -78,5 +78,8 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::CardNumberMistyped => "бир цифрасы туура эмес терилген окшойт",
         AdviceTopic::CardExpired => "картанын мөөнөтү бүткөн",
         AdviceTopic::PhoneFormat => "996XXXXXXXXX түрүндө жазган жакшы: өлкөнүн коду, тогуз цифра, башка эч нерсе жок",
+        AdviceTopic::ReturnUrlFragment => {
+            "даректе # белгиси бар: шлюз параметрлерин андан кийин кошушу мүмкүн, аларды сервер көрбөйт"
+        }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Letters, _) => "допустимы только латинские буквы, например KGS",
         (Rule::Month, None) => "такого месяца нет",
         (Rule::HttpUrl, _) => "нужен полный адрес, который начинается с http:// или https://",
-        (Rule::ReturnUri, _) => "нужен полный адрес (URI), но не javascript:, data: или file:",
+        (Rule::ReturnUri, _) => "нужен полный адрес (URI), но не javascript:, data:, file: и подобные",
         (Rule::IpAddress, _) => "нужен адрес IPv4 или IPv6",
         (Rule::OneOf, None) => "такое значение недопустимо",
         (Rule::Luhn, _) => advice(AdviceTopic::CardNumberMistyped),
@@ -103,5 +103,8 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::CardNumberMistyped => "похоже, одна из цифр введена неверно",
         AdviceTopic::CardExpired => "срок действия карты истёк",
         AdviceTopic::PhoneFormat => "лучше писать как 996XXXXXXXXX: код страны, девять цифр и больше ничего",
+        AdviceTopic::ReturnUrlFragment => {
+            "в адресе есть #: шлюз может дописать свои параметры после него, и сервер их не увидит"
+        }
     }
 }

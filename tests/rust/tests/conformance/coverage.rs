@@ -19,6 +19,7 @@ const ANSWERS: &[&str] = &[
     "AdviceTopic::mega_pay_minimum",
     "AdviceTopic::order_number_characters",
     "AdviceTopic::phone_format",
+    "AdviceTopic::return_url_fragment",
     "Callback",
     "CardBrand::amex",
     "CardBrand::elcart",

@@ -34,7 +34,10 @@ public enum class AdviceTopic {
     CARD_EXPIRED,
 
     /** The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers. */
-    PHONE_FORMAT;
+    PHONE_FORMAT,
+
+    /** The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them. */
+    RETURN_URL_FRAGMENT;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { CoreAdviceTopic.valueOf(name).asText() }

@@ -23,6 +23,9 @@ public data class ReturnRedirect @JvmOverloads constructor(
          * Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
          * after the merchant's.
          *
+         * The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a
+         * second `?`, after `&amp;` or `;`, and after a `&` without any `?`.
+         *
          * @throws PaymentException.Invalid where the text is not an absolute URI, or names no order
          */
         @JvmStatic

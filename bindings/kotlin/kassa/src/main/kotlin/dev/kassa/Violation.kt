@@ -51,7 +51,7 @@ public enum class Rule {
     /** An absolute http or https URL is needed. */
     HTTP_URL,
 
-    /** An absolute URI is needed (a deep link will do), but not one that a browser would run or read from. */
+    /** An absolute URI is needed (a deep link will do), but not one that a browser or a system would run or read from. */
     RETURN_URI,
 
     /** An IPv4 or IPv6 address is needed. */
