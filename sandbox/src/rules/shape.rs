@@ -129,7 +129,11 @@ fn return_url() -> Value {
 }
 
 fn in_any_case(word: &str) -> String {
-    word.chars().map(|letter| format!("[{}{letter}]", letter.to_ascii_uppercase())).collect()
+    let in_both_cases = |letter: char| match letter.to_ascii_uppercase() {
+        upper if upper == letter => letter.to_string(),
+        upper => format!("[{upper}{letter}]"),
+    };
+    word.chars().map(in_both_cases).collect()
 }
 
 fn email() -> Value {

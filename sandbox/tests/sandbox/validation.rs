@@ -46,7 +46,7 @@ fn mbank(index: usize) -> Body {
 pub const NO_STRINGS: [&str; 5] = ["1", "null", "true", "[]", "{\"a\":\"b\"}"];
 pub const NO_WEB_URLS: [&str; 8] =
     ["\"\"", "\"shop.example/cb\"", "\"/cb\"", "\"ftp://shop.example/\"", "\"myapp://cb\"", "\"http://\"", "null", "7"];
-pub const NO_RETURN_URLS: [&str; 9] = [
+pub const NO_RETURN_URLS: [&str; 15] = [
     "\"\"",
     "\"/done\"",
     "\"javascript:alert(1)\"",
@@ -54,6 +54,12 @@ pub const NO_RETURN_URLS: [&str; 9] = [
     "\" \\tjavascript:alert(1)\"",
     "\"data:text/html,x\"",
     "\"file:///etc/passwd\"",
+    "\"VBScript:msgbox(1)\"",
+    "\"View-Source:https://shop.example\"",
+    "\"filesystem:https://shop.example/temporary/1\"",
+    "\"content://media/1\"",
+    "\"ms-appx:///paid.html\"",
+    "\"search-ms:query=paid\"",
     "null",
     "7",
 ];
@@ -152,7 +158,13 @@ fn the_fields_of_a_pay_form() {
     check(PAY_FORM, form, "amount", &["1", "1.00", "5"], &["0.99", "0", "-1", "\"5\"", "null"]);
     check(PAY_FORM, form, "serviceName", &["\"x\""], &NO_STRINGS);
     check(PAY_FORM, form, "callbackURL", &["\"https://a.example/\""], &NO_WEB_URLS);
-    check(PAY_FORM, form, "returnURL", &["\"https://a.example/\"", "\"myapp://x\""], &NO_RETURN_URLS);
+    check(
+        PAY_FORM,
+        form,
+        "returnURL",
+        &["\"https://a.example/\"", "\"myapp://x\"", "\"ms-shop://x\""],
+        &NO_RETURN_URLS,
+    );
 }
 
 #[test]
