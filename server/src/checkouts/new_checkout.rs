@@ -37,7 +37,8 @@ pub struct NewCheckout {
     pub description: String,
     /// The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone.
     pub methods: Vec<Method>,
-    /// Where the payer returns to: a page, or a deep link of an app.
+    /// Where the payer returns to: a page, or a deep link of an app. Best without a `#`: where an app begins the payment, the
+    /// gateway may add its parameters behind it, where servers do not see them.
     pub return_url: String,
     /// How long it can be paid: a minute to 30 days; an hour unless it says so.
     pub lifetime: Duration,
@@ -201,6 +202,16 @@ mod tests {
             (NewCheckout { amount: Decimal::MAX, ..wanted() }, "amount", Rule::Range),
             (NewCheckout { currency: "USD".into(), ..wanted() }, "currency", Rule::OneOf),
             (NewCheckout { return_url: "javascript:x".into(), ..wanted() }, "return_url", Rule::Url),
+            (NewCheckout { return_url: "VBScript:x".into(), ..wanted() }, "return_url", Rule::Url),
+            (NewCheckout { return_url: "blob:https://shop.example.kg/1".into(), ..wanted() }, "return_url", Rule::Url),
+            (
+                NewCheckout { return_url: "view-source:https://shop.example.kg".into(), ..wanted() },
+                "return_url",
+                Rule::Url,
+            ),
+            (NewCheckout { return_url: "content://media/1".into(), ..wanted() }, "return_url", Rule::Url),
+            (NewCheckout { return_url: "vb\tscript:x".into(), ..wanted() }, "return_url", Rule::Format),
+            (NewCheckout { return_url: " vbscript:x".into(), ..wanted() }, "return_url", Rule::Url),
             (NewCheckout { return_url: "paid".into(), ..wanted() }, "return_url", Rule::Url),
             (wanted().with_lifetime(Duration::ZERO), "lifetime", Rule::Range),
             (wanted().with_metadata("note", pan), "metadata", Rule::CardNumber),
@@ -208,6 +219,11 @@ mod tests {
         ];
         for (wanted, field, rule) in cases {
             assert_eq!(broken(&wanted), [(field.to_owned(), rule)], "{wanted:?}");
+        }
+        for link in
+            ["myshop://paid", "ms-shop://paid", "intent://paid#Intent;scheme=myshop;end", "https://shop.kg/#/paid"]
+        {
+            assert_eq!(broken(&NewCheckout { return_url: link.into(), ..wanted() }), [], "{link}");
         }
         let tyiyn = NewCheckout { amount: "10.50".parse().unwrap(), ..wanted() };
         assert_eq!(tyiyn.allowed_methods(), [Method::PayForm, Method::Qr]);

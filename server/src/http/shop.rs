@@ -89,7 +89,8 @@ pub(super) fn new_checkout() -> Value {
                 "type": "string",
                 "format": "uri",
                 "maxLength": 2048,
-                "description": "Where the payer returns to: a page, or a deep link of an app.",
+                "description": "Where the payer returns to: a page, or a deep link of an app. Best without a `#`: where an app \
+                    begins the payment, the gateway may add its parameters behind it, where servers do not see them.",
             },
             "lifetime_s": {
                 "type": ["integer", "null"], "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,

@@ -132,7 +132,8 @@ pub(super) fn check(visit: Visit) -> Answering {
     })
 }
 
-/// The payer comes back from the gateway's page: a hint, and no more.
+/// The payer comes back from the gateway's page, by a link or by a form that it posts: a hint, and no more. The address alone
+/// says which checkout it is about.
 pub(super) fn back(visit: Visit) -> Answering {
     if visit.is_head { Box::pin(async move { Ok(visit.home()) }) } else { check(visit) }
 }

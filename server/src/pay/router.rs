@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use super::{
     accept::Spoken,
     assets,
-    form::Form,
+    form::{Form, MARKS},
     links::Links,
     merchant::Merchant,
     refusal::Refusal,
@@ -83,7 +83,7 @@ async fn respond(till: Arc<Till>, route: &'static Route, parameters: Parameters,
     let started = Instant::now();
     let from = caller_of(&request, &till.settings.proxies);
     let (head, body) = request.into_parts();
-    let query = Form::parse(head.uri.query().unwrap_or_default().as_bytes());
+    let query = Form::of_query(head.uri.query().unwrap_or_default());
     let spoken = Spoken::of(query.get("lang"), &head.headers);
     let mut links = Links::new(&till.settings.public_url, None, spoken);
     let answering = async {
@@ -112,16 +112,24 @@ async fn admitted(
 ) -> Result<Visit, Refusal> {
     till.let_in(from).map_err(Refusal::too_often)?;
     let parameters = parameters.map_err(|_| Refusal::nowhere())?;
-    let secret = parameters.iter().find(|(name, _)| *name == "page").map(|(_, text)| text).unwrap_or_default();
+    let page = parameters.iter().find(|(name, _)| *name == "page").map(|(_, text)| text).unwrap_or_default();
+    // Marks that were escaped on the way made a query part of the path.
+    let secret = page.split(MARKS).next().unwrap_or_default();
     let view = Box::new(till.checkout(secret, from).await?);
     *links = Links::new(&till.settings.public_url, Some(Hidden::new(secret)), links.spoken);
     let is_head = head.method == Method::HEAD;
     Ok(Visit { till: till.clone(), view, links: links.clone(), query, form: Form::default(), is_head })
 }
 
-/// What was posted, from a page of ours.
+/// What was posted, from a page of ours; from anywhere where the route allows that, and then it is not read.
 async fn form(till: &Till, route: &Route, headers: &HeaderMap, body: Body) -> Result<Form, Refusal> {
     if route.method != Method::POST {
+        return Ok(Form::default());
+    }
+    if route.takes_foreign_posts {
+        // Nothing of it is kept. It is taken off the line, as a browser that is busy sending would miss the answer; one that
+        // is too large, too slow or broken is led on all the same.
+        let _unread = read_body(body, 0, till.settings.body_deadline).await;
         return Ok(Form::default());
     }
     if !till.is_own(headers) {

@@ -32,5 +32,7 @@ impl Visit {
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
+    /// Whether other sites may post here, as a gateway's page that sends its payer back does. What they post is not read.
+    pub(super) takes_foreign_posts: bool,
     pub(super) answer: fn(Visit) -> Answering,
 }

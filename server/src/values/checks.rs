@@ -8,8 +8,27 @@ use crate::values::{
     violation::{Rule, Violation},
 };
 
-/// Schemes that a browser would run code or read files by.
-const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
+/// Schemes by which a browser or an operating system would run code, read what is on the device, or show a page of its own.
+/// Any other may be an app's.
+const REFUSED_SCHEMES: [&str; 17] = [
+    "javascript",
+    "vbscript",
+    "data",
+    "file",
+    "blob",
+    "about",
+    "filesystem",
+    "view-source",
+    "content",
+    "jar",
+    "mhtml",
+    "ms-appdata",
+    "ms-appx",
+    "ms-appx-web",
+    "ms-its",
+    "ms-msdt",
+    "search-ms",
+];
 
 /// The violations of one input.
 #[derive(Default)]
@@ -53,7 +72,11 @@ impl Checks {
         let is_allowed = |url: &Url| !REFUSED_SCHEMES.contains(&url.scheme());
         let has_spaces = value.contains(|c: char| c.is_whitespace() || c == '\\');
         if self.0.len() == before && (has_spaces || !Url::parse(value).is_ok_and(|url| is_allowed(&url))) {
-            self.fail(field, Rule::Url, "must be an absolute address, and none that a browser would run as code");
+            self.fail(
+                field,
+                Rule::Url,
+                "must be an absolute address, and none by which code would run or a file be read",
+            );
         }
     }
 

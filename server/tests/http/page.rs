@@ -78,6 +78,77 @@ async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
     assert_eq!((came.status, came.header("location")), (303, Some(payer.page.as_str())), "{came:?}");
 }
 
+/// A gateway may post a form, and put the address together carelessly.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_comes_back_is_led_to_the_page_whatever_the_gateway_made_of_the_address() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    // Of one that has ended nothing is waited for.
+    let sql = format!("UPDATE checkouts SET state = 'cancelled' WHERE id = '{}'", payer.id);
+    served.database().execute_batch(&sql).unwrap();
+    let gateway = ("origin", "https://gateway.example.kg");
+    for end in [
+        "/back",
+        "/back?OrderNumber=1&statusCode=200",
+        "/back?token=x?OrderNumber=1",
+        "/back?token=x&amp;OrderNumber=1",
+        "/back?a=1&b=2&c=3&d=4&e=5&f=6&g=7&h=8&i=%ff",
+        "/back%23OrderNumber=1",
+        "/back%3FOrderNumber=1",
+        "/back&OrderNumber=1&statusCode=200",
+        "/back;OrderNumber=1",
+        "/back/?OrderNumber=1",
+    ] {
+        let path = format!("{}{end}", payer.page);
+        for (method, headers) in [("GET", &[][..]), ("HEAD", &[]), ("POST", &[gateway, FORM])] {
+            let body = if method == "POST" { "OrderNumber=1&statusCode=200" } else { "" };
+            let led = served.send(method, &path, headers, body).await;
+            assert_eq!(
+                (led.status, led.header("location")),
+                (303, Some(payer.page.as_str())),
+                "{method} {end}: {led:?}"
+            );
+        }
+    }
+    let in_kyrgyz = format!("{}?lang=ky", payer.page);
+    for end in ["/back?lang=ky?OrderNumber=1", "/back?lang=ky%23OrderNumber=1", "/back?a=1&amp;lang=ky"] {
+        let led = payer.post(&served, end, &[("OrderNumber", "1")]).await;
+        assert_eq!(led.header("location"), Some(in_kyrgyz.as_str()), "{end}: {led:?}");
+    }
+    for end in ["?fbclid=1", "?OrderNumber=1?statusCode=200", "%3FOrderNumber=1", "&OrderNumber=1"] {
+        assert_eq!(payer.get(&served, end).await.status, 200, "{end}");
+    }
+    assert_eq!(served.send("OPTIONS", &format!("{}/back", payer.page), &[gateway], "").await.status, 405);
+    let lost = served.send("POST", "/pay/0123456789abcdef0123456789abcdef/back", &[gateway, FORM], "a=1").await;
+    assert_eq!(lost.status, 404, "{lost:?}");
+}
+
+/// What is posted to the return address is a hint, as a return by a link is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_posted_return_has_the_gateway_asked_and_does_nothing_else() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    assert_eq!(payer.pays(&served, "qr", "").await.status, 303);
+    let text = payer.checkout(&served).await["payments"][0]["qr_text"].as_str().unwrap().to_owned();
+    served.fake.charge(&text).unwrap();
+    let (form, large) = ("application/x-www-form-urlencoded", "x".repeat(700_000));
+    for (origin, kind, body) in [
+        ("https://gateway.example.kg", form, "OrderNumber=1&statusCode=200&method=pay_form&key=k"),
+        ("null", form, "OrderNumber=1"),
+        ("https://gateway.example.kg", "application/json", "{"),
+        ("https://gateway.example.kg", "multipart/form-data; boundary=x", "--x"),
+        ("https://gateway.example.kg", form, large.as_str()),
+    ] {
+        let headers = [("origin", origin), ("content-type", kind)];
+        for end in ["/back", ""] {
+            let led = served.send("POST", &format!("{}{end}", payer.page), &headers, body).await;
+            assert_eq!((led.status, led.header("location")), (303, Some(payer.page.as_str())), "{kind} {end}: {led:?}");
+        }
+    }
+    payer.waits_for(&served, "paid").await;
+    assert_eq!(payer.checkout(&served).await["payments"].as_array().unwrap().len(), 1, "none was begun");
+}
+
 /// What an app begins comes back to the shop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_apps_payer_comes_back_to_the_shop() {
@@ -357,9 +428,15 @@ async fn nobody_else_gets_anything_from_it() {
     let payer = Payer::of(&served, "order-1").await;
     let body = form(&[("method", "qr"), ("key", "k")]);
     let path = format!("{}/pay", payer.page);
-    for origin in ["https://evil.example", "null"] {
+    for (origin, end) in [
+        ("https://evil.example", "/pay"),
+        ("null", "/pay"),
+        ("https://evil.example", "/confirm"),
+        ("https://evil.example", "/check"),
+    ] {
+        let path = format!("{}{end}", payer.page);
         let refused = served.send("POST", &path, &[FORM, ("origin", origin)], &body).await;
-        assert_eq!(refused.status, 403, "{origin}: {refused:?}");
+        assert_eq!(refused.status, 403, "{origin} {end}: {refused:?}");
     }
     let json = ("content-type", "application/json");
     assert_eq!(served.send("POST", &path, &[json], "{}").await.status, 415);
