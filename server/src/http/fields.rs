@@ -237,7 +237,7 @@ fn shown(name: &str) -> &str {
     if is_name { name } else { "a field" }
 }
 
-/// Nothing that looks like a card number is accepted anywhere (PCI DSS): in names, texts and numbers at any depth.
+/// Nothing that looks like a card number is accepted in a body (PCI DSS): in names, texts and numbers at any depth.
 fn refuse_card_numbers(members: &Members) -> Result<(), Problem> {
     let found = members.iter().filter(|(name, value)| looks_like_card_number(name) || value.holds_card_number());
     let sentence = "must hold nothing that looks like a card number";

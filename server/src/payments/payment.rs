@@ -4,7 +4,7 @@ use kassa::{PaymentError, PaymentRef};
 
 use crate::values::{
     Millis,
-    card_number::looks_like_card_number,
+    card_number::{looks_like_card_number, without_possible_card_numbers},
     ids::{CheckoutId, PaymentId},
     method::Method,
     states::PaymentState,
@@ -95,9 +95,12 @@ impl Failure {
         Self { kind: kind.to_owned(), code: None, reason: None }
     }
 
-    /// What a gateway's error says, without anything that looks like a card number.
+    /// What a gateway's error says: nothing where it holds a card number, and without what may be one of an unknown issuer.
     pub fn of(error: &PaymentError) -> Self {
-        let clean = |text: Option<&str>| text.filter(|text| !looks_like_card_number(text)).map(cut);
+        let clean = |text: Option<&str>| {
+            let text = text.filter(|text| !looks_like_card_number(text));
+            text.map(|text| cut(&without_possible_card_numbers(text)))
+        };
         let reason = match error {
             PaymentError::Refused { reason, .. } => reason.as_deref(),
             _ => None,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::values::card_number::without_card_numbers;
+use crate::values::card_number::{looks_like_card_number, without_possible_card_numbers};
 
 /// In bytes: a row with it stays within one page of the database.
 const LONGEST_REPLY: usize = 800;
@@ -42,8 +42,8 @@ pub(super) fn words(text: &str) -> String {
 fn without_secrets(text: &str) -> String {
     // Not every database keeps it, and it says nothing.
     let text = without_own_addresses(&text.replace('\0', ""));
-    let clean = without_card_numbers(&text);
-    without_phones(&if clean == text { clean } else { without_short_numbers(&clean) })
+    let clean = without_possible_card_numbers(&text);
+    without_phones(&if looks_like_card_number(&text) { without_short_numbers(&clean) } else { clean })
 }
 
 /// Beside a card's number three or four digits may be its security code, and two its expiry.
@@ -150,6 +150,11 @@ mod tests {
                 r#"pan ****************, cvc "***", **/**, at 1795456800000"#,
             ),
             ("pan 4000000000002016 refused", "pan **************** refused"),
+            // It may be a card's of an issuer that nobody here knows. Mostly it is an order's: code and amount stay.
+            (
+                r#"{"code":"51","order":"2026112614050606","amount":390}"#,
+                r#"{"code":"51","order":"****************","amount":390}"#,
+            ),
             (r#"{"phone":"996700000001","n":996700000001}"#, r#"{"phone":"***","n":***}"#),
             ("call +996700000001 or 0700000001", "call +*** or ***"),
             ("+996 (700) 00-00-01, 0700-000-001; 0 700 000 001", "+***, ***; ***"),

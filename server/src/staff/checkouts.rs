@@ -40,6 +40,8 @@ struct Page {
 /// What was looked for.
 struct Wish {
     q: String,
+    /// The same as the page shows it again: nothing of it where it looks like a card number.
+    shown: String,
     state: Option<CheckoutState>,
     needs_person: bool,
     after: Option<Place>,
@@ -65,18 +67,15 @@ struct Row {
 
 impl Wish {
     fn read(fields: &Fields) -> Self {
-        let q = fields.shown("q");
-        let problem = match fields.get("q") {
-            given if given.len() != q.len() => Some("This looks like a card number, and is not looked for."),
-            given if given.chars().count() > LONGEST => Some("This is too long to be a reference or a number."),
-            _ => None,
-        };
+        let is_too_long = fields.get("q").chars().count() > LONGEST;
+        let kept = |text: &str| if is_too_long { String::new() } else { text.to_owned() };
         Self {
-            q: if problem.is_some() { String::new() } else { q.to_owned() },
+            q: kept(fields.get("q")),
+            shown: kept(fields.shown("q")),
             state: fields.get("state").parse().ok(),
             needs_person: fields.get("needs") == "person",
             after: place(fields.get("after")),
-            problem,
+            problem: is_too_long.then_some("This is too long to be a reference or a number."),
         }
     }
 
@@ -93,8 +92,11 @@ impl Wish {
         self.which() != Which::All || self.problem.is_some()
     }
 
-    /// What leads to the page after this one.
+    /// What leads to the page after this one. A link would show again what was looked for.
     fn next(&self, listed: &Listed) -> Option<String> {
+        if self.shown != self.q {
+            return None;
+        }
         let last = &listed.checkouts.last().filter(|_| listed.is_more)?.view.checkout;
         let after = format!("{}.{}", last.opened_at, last.id);
         let state = self.state.map_or("", <&str>::from);

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     storage::staff::{Charge, Charges, Period},
-    values::{Millis, card_number::looks_like_card_number},
+    values::{Millis, card_number::without_card_numbers},
 };
 
 /// Of more payments nothing is said but that the time is too long.
@@ -339,11 +339,10 @@ fn number(charge: &Charge) -> &str {
     numbers.into_iter().flatten().chain(&charge.taken_numbers).next().map(String::as_str).unwrap_or_default()
 }
 
-/// Somebody may paste what has card numbers in it: those come back on no page.
+/// Somebody may paste what has card numbers in it: those come back as stars. The line's number tells which it is.
 fn there(line: &Line) -> There {
     let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
-    let number = Some(number.clone()).filter(|number| !looks_like_card_number(number)).unwrap_or_default();
-    There { line: line.at, number, amount: line.amount.to_string() }
+    There { line: line.at, number: without_card_numbers(number), amount: line.amount.to_string() }
 }
 
 /// The charges as a file.
@@ -405,7 +404,15 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cell;
+    use super::*;
+
+    #[test]
+    fn a_card_number_of_a_statement_is_masked_and_an_order_number_is_not() {
+        let text = "order_number,amount\n4000 0000 0000 2016,1\n2026112614050606,2\n";
+        let statement = statement::read(text, &Mapping::default()).unwrap();
+        let numbers: Vec<_> = statement.lines.iter().map(|line| there(line).number).collect();
+        assert_eq!(numbers, ["**** **** **** ****", "2026112614050606"]);
+    }
 
     #[test]
     fn no_cell_of_any_program_for_tables_begins_like_a_formula() {

@@ -1,10 +1,51 @@
-//! Card numbers (PAN) where none may be: found by their length and their check digit (Luhn), however they are written.
+//! Card numbers (PAN) where none may be, however they are written: found by the ranges of the issuers, by the lengths that
+//! each of them uses, and by their check digit (Luhn). Length and check digit alone would take one in ten of all numbers for
+//! one: of order numbers made of a time, of barcodes, of tax numbers, of bank accounts.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use kassa::CardInput;
+use kassa::{CardBrand, CardInput};
 
-const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
+/// Of all issuers.
+const LENGTHS: RangeInclusive<usize> = 13..=19;
+
+/// Thirteen digits in a text are a barcode of goods (EAN-13: 4 begins those of Germany, Japan and Kyrgyzstan, 50 those of
+/// Britain), a book's number or a time in milliseconds. Visa and Maestro allow as few, and issue no such cards any more.
+const BARCODE: usize = 13;
+
+/// How a phone begins with its country.
+const COUNTRY: &str = "996";
+
+const SIXTEEN: &[usize] = &[16];
+const SIXTEEN_OR_NINETEEN: &[usize] = &[16, 19];
+const SIXTEEN_TO_NINETEEN: &[usize] = &[16, 17, 18, 19];
+/// Not 15: as long are the numbers of traders in Russia (OGRNIP), and 304 begins most of them.
+const DINERS: &[usize] = &[14, 16, 17, 18, 19];
+
+/// Issuers of which the core knows no brand, because nothing on a card form depends on it: their first four digits, and the
+/// lengths that they use.
+const OTHER_ISSUERS: [(RangeInclusive<u32>, &[usize]); 14] = [
+    // Diners Club.
+    (3000..=3059, DINERS),
+    (3095..=3095, DINERS),
+    (3600..=3699, DINERS),
+    (3800..=3999, DINERS),
+    // Maestro, and debit cards that share its ranges. The core has more exact ones, which come first.
+    (5000..=5099, SIXTEEN_TO_NINETEEN),
+    (5600..=5899, SIXTEEN_TO_NINETEEN),
+    // Discover (6011, 644 to 649, 65), RuPay, and the rest of Maestro. A time in .NET's ticks has 18 digits, and begins with 63.
+    (6000..=6999, SIXTEEN_OR_NINETEEN),
+    // UnionPay's second range.
+    (8100..=8171, SIXTEEN_TO_NINETEEN),
+    // Uzcard.
+    (8600..=8600, SIXTEEN),
+    // National systems: 9, and the country's number (ISO/IEC 7812-1). Armenia, Belarus, Tajikistan, Turkey, Uzbekistan.
+    (9051..=9051, SIXTEEN),
+    (9112..=9112, SIXTEEN),
+    (9762..=9762, SIXTEEN),
+    (9792..=9792, SIXTEEN),
+    (9860..=9860, SIXTEEN),
+];
 
 /// What may stand between the digits of a card number as people write or paste it: any space, any dash, what is not seen, and
 /// a few signs.
@@ -54,29 +95,43 @@ fn ascii_digit(c: char) -> Option<char> {
     CardInput::new().with_number(c).number().chars().next()
 }
 
-/// True where a text holds something that looks like a card number: 13 to 19 digits with a right check digit, in any script,
-/// also with spaces and dashes between them. A text that is an identifier of this server's, or a UUID, is none.
+/// True where a text holds something that looks like a card number: digits in an issuer's range, as many as it uses, with a
+/// right check digit; in any script, also with spaces and dashes between them. A text that is an identifier of this server's,
+/// or a UUID, is none.
 ///
 /// ```
 /// use kassa_server::looks_like_card_number;
 ///
 /// assert!(looks_like_card_number("order 4000-0000-0000-2016"));
 /// assert!(!looks_like_card_number("order 17 of 2026-11-23"));
+/// // A right check digit alone makes no card number of an order number.
+/// assert!(!looks_like_card_number("2026112614050606"));
 /// ```
 pub fn looks_like_card_number(text: &str) -> bool {
-    !is_identifier(text) && runs(text).iter().any(Run::has_card_number)
+    !is_identifier(text) && runs(text).iter().any(|run| run.holds(&is_card_number))
 }
 
 /// The same text without what looks like a card number: each digit of a run that holds one is a star, whatever stands between
 /// them.
 pub(crate) fn without_card_numbers(text: &str) -> String {
+    masked(text, &is_card_number)
+}
+
+/// The same for what others said, a gateway for example: 13 to 19 digits with a right check digit are masked **whoever issues
+/// such cards**. It takes some numbers of orders with it, and nothing is refused for it.
+pub(crate) fn without_possible_card_numbers(text: &str) -> String {
+    masked(text, &may_be_card_number)
+}
+
+fn masked(text: &str, is_number: &impl Fn(&[Group], &str) -> bool) -> String {
     let mut clean = text.to_owned();
     if is_identifier(text) {
         return clean;
     }
-    for run in runs(text).into_iter().rev().filter(Run::has_card_number) {
-        let masked = text[run.place.clone()].chars().map(|c| if ascii_digit(c).is_some() { '*' } else { c });
-        clean.replace_range(run.place, &masked.collect::<String>());
+    for run in runs(text).into_iter().rev().filter(|run| run.holds(is_number)) {
+        let place = run.place();
+        let masked = text[place.clone()].chars().map(|c| if ascii_digit(c).is_some() { '*' } else { c });
+        clean.replace_range(place, &masked.collect::<String>());
     }
     clean
 }
@@ -94,21 +149,50 @@ fn is_identifier(text: &str) -> bool {
     is_whole && digits.clone().all(|byte| byte.is_ascii_hexdigit()) && digits.any(|byte| byte.is_ascii_alphabetic())
 }
 
+/// Digits with nothing between them.
+struct Group {
+    digits: String,
+    /// In bytes.
+    place: Range<usize>,
+    /// A part of a date, such as the three groups of `2026-11-26`.
+    is_of_date: bool,
+}
+
+impl Group {
+    /// What is known to be a number of its own kind, so that other digits beside it belong to something else: a part of a date, a
+    /// phone with its country, a barcode (EAN-13, GTIN-14) or a device's number (IMEI), which have check digits of their own.
+    fn is_of_another_kind(&self) -> bool {
+        let is_whole = match self.digits.len() {
+            12 => self.digits.starts_with(COUNTRY),
+            13 | 14 => has_barcode_check_digit(&self.digits),
+            15 => has_check_digit(&self.digits),
+            _ => false,
+        };
+        self.is_of_date || is_whole
+    }
+}
+
 /// Groups of digits with nothing but separators between two of them.
 struct Run {
-    groups: Vec<String>,
-    /// From the first digit to behind the last one, in bytes.
-    place: Range<usize>,
+    groups: Vec<Group>,
 }
 
 impl Run {
-    fn has_card_number(&self) -> bool {
+    /// From the first digit to behind the last one.
+    fn place(&self) -> Range<usize> {
+        let begins = self.groups.first().map_or(0, |group| group.place.start);
+        begins..self.groups.last().map_or(begins, |group| group.place.end)
+    }
+
+    /// Whether groups in a row make such a number. What stands in one group is not cut: a longer number is another number.
+    fn holds(&self, is_number: &impl Fn(&[Group], &str) -> bool) -> bool {
         (0..self.groups.len()).any(|first| {
             let mut digits = String::new();
-            let mut longer = self.groups[first..].iter().map_while(|group| {
-                digits.push_str(group);
+            let mut longer = (first..self.groups.len()).map_while(|last| {
+                digits.push_str(&self.groups[last].digits);
                 // A long text of single digits is read in its length, not in its square.
-                (digits.len() <= *LENGTHS.end()).then(|| LENGTHS.contains(&digits.len()) && has_check_digit(&digits))
+                (digits.len() <= *LENGTHS.end())
+                    .then(|| LENGTHS.contains(&digits.len()) && is_number(&self.groups[first..=last], &digits))
             });
             longer.any(|is_one| is_one)
         })
@@ -116,24 +200,96 @@ impl Run {
 }
 
 fn runs(text: &str) -> Vec<Run> {
-    let (mut runs, mut groups, mut group) = (Vec::new(), Vec::new(), String::new());
-    let mut place = 0..0;
+    let (mut runs, mut groups) = (Vec::new(), Vec::<Group>::new());
     for (at, c) in text.char_indices().chain([(text.len(), 'x')]) {
         if let Some(digit) = ascii_digit(c) {
-            place.start = if groups.is_empty() && group.is_empty() { at } else { place.start };
-            place.end = at + c.len_utf8();
-            group.push(digit);
-            continue;
-        }
-        let has_ended = !is_separator(c);
-        if !group.is_empty() {
-            groups.push(std::mem::take(&mut group));
-        }
-        if has_ended && !groups.is_empty() {
-            runs.push(Run { groups: std::mem::take(&mut groups), place: place.clone() });
+            let end = at + c.len_utf8();
+            match groups.last_mut().filter(|group| group.place.end == at) {
+                Some(group) => {
+                    group.digits.push(digit);
+                    group.place.end = end;
+                }
+                None => groups.push(Group { digits: digit.to_string(), place: at..end, is_of_date: false }),
+            }
+        } else if !is_separator(c) && !groups.is_empty() {
+            mark_dates(text, &mut groups);
+            runs.push(Run { groups: std::mem::take(&mut groups) });
         }
     }
     runs
+}
+
+fn mark_dates(text: &str, groups: &mut [Group]) {
+    for first in 0..groups.len().saturating_sub(2) {
+        let three = &mut groups[first..first + 3];
+        if is_date(text, three) {
+            three.iter_mut().for_each(|group| group.is_of_date = true);
+        }
+    }
+}
+
+/// `2026-11-26`, `26.11.2026` or `11/26/2026`. Behind the same sign again it may be the end of something longer.
+fn is_date(text: &str, groups: &[Group]) -> bool {
+    let [first, second, third] = groups else { return false };
+    let between = |one: &Group, next: &Group| &text[one.place.end..next.place.start];
+    let separator = between(first, second);
+    let is_alone = separator == between(second, third)
+        && matches!(separator, "-" | "." | "/")
+        && !text[..first.place.start].ends_with(separator);
+    let number = |group: &Group| group.digits.parse::<u32>().unwrap_or(0);
+    let (year, others) = match groups.iter().map(|group| group.digits.len()).collect::<Vec<_>>()[..] {
+        [4, 2, 2] => (first, [second, third]),
+        [1 | 2, 1 | 2, 4] => (third, [first, second]),
+        _ => return false,
+    };
+    let [one, other] = others.map(number);
+    is_alone
+        && (1900..=2099).contains(&number(year))
+        && (1..=12).contains(&one.min(other))
+        && (1..=31).contains(&one.max(other))
+}
+
+fn may_be_card_number(_: &[Group], digits: &str) -> bool {
+    has_check_digit(digits)
+}
+
+/// An amount and a date beside it make no number together, nor do a barcode and a price, unless they look as on a card.
+fn is_card_number(groups: &[Group], digits: &str) -> bool {
+    let is_one = || groups.len() == 1 || stand_on_cards(groups) || !groups.iter().any(Group::is_of_another_kind);
+    has_check_digit(digits) && is_issued(digits) && is_one()
+}
+
+fn stand_on_cards(groups: &[Group]) -> bool {
+    let lengths: Vec<usize> = groups.iter().map(|group| group.digits.len()).collect();
+    matches!(lengths[..], [4, 4, 4, 4] | [4, 4, 4, 4, 1..=3] | [4, 6, 4 | 5])
+}
+
+/// Whether an issuer has numbers that begin so and are as long.
+fn is_issued(digits: &str) -> bool {
+    let typed = CardInput::new().with_number(digits);
+    let (brand, length) = (typed.brand(), digits.len());
+    if length == BARCODE || (brand != CardBrand::Mir && begins_with_time(digits)) {
+        return false;
+    }
+    if brand == CardBrand::Unknown {
+        let first = digits.get(..4).and_then(|first| first.parse::<u32>().ok());
+        let is_of = |range: &RangeInclusive<u32>| first.is_some_and(|first| range.contains(&first));
+        return OTHER_ISSUERS.iter().any(|(range, lengths)| is_of(range) && lengths.contains(&length));
+    }
+    u32::try_from(length).is_ok_and(|length| typed.number_lengths().contains(&length))
+}
+
+/// Order numbers are often made of a time: `261126140506` (or the day first) or `26112026140506`, with a few digits behind
+/// it. In the years from 2022 on they stand in Mastercard's range 2221 to 2720, and on the 30th of a month in Diners Club's:
+/// one in ten would be refused. Of the cards of these ranges three in a thousand begin with a time, too, and are not found.
+/// In Mir's range are the cards of one bank that begin with 220220, which would be far more.
+fn begins_with_time(digits: &str) -> bool {
+    let two = |at: usize| digits.get(at..at + 2).and_then(|two| two.parse::<u8>().ok()).unwrap_or(u8::MAX);
+    let is_clock = |at: usize| two(at) < 24 && two(at + 2) < 60 && two(at + 4) < 60;
+    let has_month = two(0) <= 31 && (1..=12).contains(&two(2));
+    let is_short = (1..=31).contains(&two(4)) && is_clock(6);
+    let is_long = two(4) == 20 && is_clock(8);
+    has_month && (is_short || is_long)
 }
 
 fn has_check_digit(digits: &str) -> bool {
@@ -150,9 +306,170 @@ fn has_check_digit(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
+/// The one of barcodes: from the right, every other digit counts three times.
+fn has_barcode_check_digit(digits: &str) -> bool {
+    let value = |byte: u8| u32::from(byte.saturating_sub(b'0'));
+    let places = digits.bytes().rev().enumerate();
+    let sum: u32 = places.map(|(place, byte)| value(byte) * if place % 2 == 0 { 1 } else { 3 }).sum();
+    sum.is_multiple_of(10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn with_check_digit(digits: &str) -> String {
+        (0..10).map(|last| format!("{digits}{last}")).find(|number| has_check_digit(number)).unwrap()
+    }
+
+    /// Numbers from 0 to below a limit, the same ones each time (a linear congruential generator).
+    fn random(state: &mut u64, below: u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 16) % below
+    }
+
+    #[test]
+    fn numbers_of_each_issuer_are_found_in_its_lengths_alone() {
+        let issuers: &[(&str, &[usize])] = &[
+            ("4", &[16, 19]),
+            ("51", SIXTEEN),
+            ("55", SIXTEEN),
+            ("2221", SIXTEEN),
+            ("2720", SIXTEEN),
+            ("34", &[15]),
+            ("37", &[15]),
+            ("2200", SIXTEEN_TO_NINETEEN),
+            ("2204", SIXTEEN_TO_NINETEEN),
+            ("62", SIXTEEN_TO_NINETEEN),
+            ("9417", SIXTEEN),
+            ("3528", SIXTEEN_TO_NINETEEN),
+            ("3589", SIXTEEN_TO_NINETEEN),
+            ("6759", &[14, 15, 16, 17, 18, 19]),
+            ("5018", &[14, 15, 16, 17, 18, 19]),
+            ("300", DINERS),
+            ("305", DINERS),
+            ("36", DINERS),
+            ("39", DINERS),
+            ("6011", SIXTEEN_OR_NINETEEN),
+            ("644", SIXTEEN_OR_NINETEEN),
+            ("65", SIXTEEN_OR_NINETEEN),
+            ("5614", SIXTEEN_TO_NINETEEN),
+            ("8600", SIXTEEN),
+            ("9860", SIXTEEN),
+            // None of any issuer.
+            ("0", &[]),
+            ("1", &[]),
+            ("2026", &[]),
+            ("2205", &[]),
+            ("2220", &[]),
+            ("2721", &[]),
+            ("306", &[]),
+            ("3527", &[]),
+            ("3590", &[]),
+            ("470", &[16, 19]),
+            ("7", &[]),
+            ("9418", &[]),
+        ];
+        for (begins, lengths) in issuers {
+            for length in 12..=21 {
+                // No clock has a 99 in it.
+                let width = length - 1;
+                let number = with_check_digit(&format!("{begins:9<width$}"));
+                let is_one = lengths.contains(&length);
+                assert_eq!(looks_like_card_number(&number), is_one, "{number}, {length} digits");
+                let fours = number.as_bytes().chunks(4).map(|four| std::str::from_utf8(four).unwrap());
+                let in_fours = fours.collect::<Vec<_>>().join(" ");
+                assert!(!is_one || looks_like_card_number(&in_fours), "{in_fours}");
+            }
+        }
+    }
+
+    /// Each of them has a right check digit; of numbers as they come, one in ten has.
+    #[test]
+    fn numbers_that_shops_have_are_no_card_numbers() {
+        let mut state = 7;
+        for _ in 0..2000 {
+            let mut any = |least: u64, most: u64| least + random(&mut state, most - least + 1);
+            let (year, month, day) = (any(24, 31), any(1, 12), any(1, 28));
+            let time = format!("{:02}{:02}{:02}", any(0, 23), any(0, 59), any(0, 59));
+            // What begins with 2201 to 2204 may be a card of Mir's.
+            let other_day = if day == 22 { 23 } else { day };
+            let (trader, birth, bank) = (any(4, 26), any(1930, 2025), [128, 103, 109, 118, 135][any(0, 4) as usize]);
+            let device = [35, 86, 1][any(0, 2) as usize];
+            for digits in [
+                // Order numbers.
+                format!("20{year}{month:02}{day:02}{time}{}", any(0, 9)),
+                format!("20{year}{month:02}{day:02}{time}"),
+                format!("20{year}{month:02}{day:02}{time}{:02}", any(0, 99)),
+                format!("{year}{month:02}{day:02}{time}{:03}", any(0, 999)),
+                format!("{year}{month:02}{day:02}{time}"),
+                format!("{other_day:02}{month:02}20{year}{time}{}", any(0, 9)),
+                format!("{other_day:02}{month:02}{year}{time}{:03}", any(0, 999)),
+                format!("30{month:02}20{year}{}", &time[..5]),
+                // Times in milliseconds, microseconds, nanoseconds and ticks.
+                format!("17{:010}", any(0, 9_999_999_999)),
+                format!("17{:013}", any(0, 9_999_999_999)),
+                format!("17{:016}", any(0, 9_999_999_999)),
+                format!("6390{:013}", any(0, 9_999_999_999)),
+                // Barcodes and devices.
+                format!("470{:09}", any(0, 999_999_999)),
+                format!("{:03}{:09}", any(400, 440), any(0, 999_999_999)),
+                format!("50{:010}", any(0, 9_999_999_999)),
+                format!("1470{:09}", any(0, 999_999_999)),
+                format!("{device:02}{:012}", any(0, 9_999_999_999)),
+                // Tax numbers of people and of companies, of traders in Russia, and accounts.
+                format!("{}{day:02}{month:02}{birth}{:04}", any(0, 2), any(0, 9999)),
+                format!("3{trader:02}{:011}", any(0, 9_999_999_999)),
+                format!("{bank}{:012}", any(0, 9_999_999_999)),
+            ] {
+                let number = with_check_digit(&digits);
+                for text in [number.clone(), format!("Order {number} of 26.11.2026"), format!("a={number}&b=1")] {
+                    assert!(!looks_like_card_number(&text), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_numbers_beside_each_other_are_no_card_number() {
+        // Each of them would be one if it stood alone, without what stands between its digits.
+        for text in [
+            "Room 5201 2026-11-26 2021",
+            "4500.00 26.11.2026 00",
+            "4708307848535 395",
+            "352880784321365 8",
+            "4500 996555000104",
+        ] {
+            let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+            assert!(looks_like_card_number(&digits), "{digits}");
+            assert!(!looks_like_card_number(text), "{text}");
+        }
+        for text in [
+            "4000 0000 0000 2016-11-26",
+            "4000-0000-0000-2016-11-26",
+            "4000 0000 0000 2016 11.26",
+            "26.11.2026 4000000000002016",
+            "40 00 00 00 00 00 20 16",
+            "4 0 0 0 0 0 0 0 0 0 0 0 2 0 1 6",
+            "400000000000 2016",
+            "4000000 000002016",
+            "400000000000201 6",
+            "3782 822463 10005",
+            "3056 930902 5904",
+            "4000 0000 0000 0000 006",
+        ] {
+            assert!(looks_like_card_number(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_others_said_is_masked_whoever_issues_such_cards() {
+        for number in ["2026112614050606", "4222222222222", "1000000000009"] {
+            assert!(!looks_like_card_number(number) && has_check_digit(number), "{number}");
+            assert_eq!(without_card_numbers(number), number);
+            assert_eq!(without_possible_card_numbers(number), "*".repeat(number.len()));
+        }
+    }
 
     #[test]
     fn card_numbers_are_found_however_they_are_written() {

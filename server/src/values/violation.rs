@@ -25,7 +25,7 @@ pub enum Rule {
     Url,
     /// There is no such field or parameter.
     Unknown,
-    /// It looks like a card number, which is accepted nowhere here (PCI DSS).
+    /// It looks like a card number, which is kept nowhere here (PCI DSS).
     CardNumber,
 }
 

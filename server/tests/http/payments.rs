@@ -151,10 +151,18 @@ async fn a_checkout_is_found_cancelled_and_no_longer_paid() {
 async fn what_the_gateway_refuses_is_told_with_its_words() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
-    served.fake.fail_next(FakeFault::Refused { code: "17".into(), reason: "Not this phone".into() });
-    let refused = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
-    assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
-    assert_eq!(refused.json()["failure"], json!({ "kind": "Refused", "code": "17", "reason": "Not this phone" }));
+    for (key, said, told) in [
+        ("try-1", "Not this phone", json!("Not this phone")),
+        // The number has a right check digit, as one in ten has by chance.
+        ("try-2", "Too little for order 2026112614050606", json!("Too little for order ****************")),
+        ("try-3", "Card 4000 0000 0000 2016 is blocked", Value::Null),
+    ] {
+        served.fake.fail_next(FakeFault::Refused { code: "17".into(), reason: said.into() });
+        let refused = served.pay(&token, key, &json!({ "method": "mbank", "phone": "996700000001" })).await;
+        assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
+        let failure = refused.json()["failure"].clone();
+        assert_eq!((&failure["kind"], &failure["code"], &failure["reason"]), (&json!("Refused"), &json!("17"), &told));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
