@@ -204,8 +204,10 @@ mod tests {
 
     #[test]
     fn an_order_number_of_digits_is_searched_for_as_it_is() {
-        let wish = wish("q=1763695200123");
-        assert_eq!(wish.filter.text.as_ref().map(|text| text.text.as_str()), Some("1763695200123"));
-        assert_eq!(wish.query(Sort::Newest, None), "q=1763695200123");
+        for number in ["1763695200123", "2026112614050606", "4708307848535"] {
+            let wish = wish(&format!("q={number}"));
+            assert_eq!(wish.filter.text.as_ref().map(|text| text.text.as_str()), Some(number));
+            assert_eq!(wish.query(Sort::Newest, None), format!("q={number}"));
+        }
     }
 }
