@@ -9,10 +9,11 @@ use ring::digest::{SHA256, digest};
 use strum::IntoStaticStr;
 
 use crate::{
-    payments::exchange::Exchange,
+    payments::{exchange::Exchange, reply::Secrets},
     storage::inputs::{Claim, Hint},
     values::{
         error::ServerError,
+        hidden::Hidden,
         ids::{PaymentId, is_hex_128},
     },
 };
@@ -78,7 +79,8 @@ impl Received<'_> {
         let claimed = callback.as_ref().map(|callback| callback.order_number.as_str());
         let exchange = (reading != Reading::Whole).then(|| {
             let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
-            Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole))
+            let secrets = Secrets::of_addresses([&Hidden::new(secret)]);
+            Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole, &secrets))
         });
         let same = callback.as_ref().and_then(Callback::dedup_key).map(|key| {
             let mut hash = [0; 32];

@@ -4,7 +4,7 @@
 use kassa::{CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, QrData, Verdict};
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::reply::{shortened, words};
+use super::reply::{Secrets, shortened, words};
 
 /// What the gateway was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
@@ -84,16 +84,16 @@ impl Exchange {
     }
 
     /// The gateway called back in a form that could not be read in full.
-    pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str) -> Self {
-        let exchange = Self::new(Asked::Callback, outcome).saying((None, Some(said), body));
-        Self { claim: claim.map(words), ..exchange }
+    pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str, secrets: &Secrets) -> Self {
+        let exchange = Self::new(Asked::Callback, outcome).saying((None, Some(said), body), secrets);
+        Self { claim: claim.map(|claim| words(claim, secrets)), ..exchange }
     }
 
-    /// The request was answered, or failed.
-    pub(crate) fn of(asked: Asked, result: &Result<impl Answer, PaymentError>) -> Self {
+    /// The request was answered, or failed. What it held that is secret is masked wherever the gateway repeats it.
+    pub(crate) fn of(asked: Asked, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
         match result {
-            Ok(answer) => Self::new(asked, "accepted").saying(answer.parts()),
-            Err(error) => Self::failed(asked, error),
+            Ok(answer) => Self::new(asked, "accepted").saying(answer.parts(), secrets),
+            Err(error) => Self::failed(asked, error, secrets),
         }
     }
 
@@ -101,7 +101,7 @@ impl Exchange {
     pub(crate) fn about(claim: Option<&str>, result: &Result<Verdict, PaymentError>) -> Self {
         let exchange = match result {
             Ok(verdict) => Self::judged(verdict),
-            Err(error) => Self::failed(Asked::Status, error),
+            Err(error) => Self::failed(Asked::Status, error, &Secrets::default()),
         };
         Self { claim: claim.map(str::to_owned), ..exchange }
     }
@@ -117,12 +117,14 @@ impl Exchange {
         };
         let exchange = Self::new(Asked::Status, outcome);
         match verdict.report() {
-            Some(report) => exchange.saying((report.code.as_deref(), report.reason.as_deref(), &report.raw)),
+            Some(report) => {
+                exchange.saying((report.code.as_deref(), report.reason.as_deref(), &report.raw), &Secrets::default())
+            }
             None => exchange,
         }
     }
 
-    fn failed(asked: Asked, error: &PaymentError) -> Self {
+    fn failed(asked: Asked, error: &PaymentError, secrets: &Secrets) -> Self {
         let said = match error {
             PaymentError::Refused { reason, .. } => reason.as_deref(),
             PaymentError::OutcomeUnknown { reason, detail, .. } => Some(reason.as_deref().unwrap_or(detail)),
@@ -132,12 +134,13 @@ impl Exchange {
             | PaymentError::Unexpected { detail, .. } => Some(detail.as_str()),
             _ => None,
         };
-        let exchange = Self::new(asked, error.kind()).saying((error.code(), said, error.body().unwrap_or_default()));
-        Self { http_status: error.http_status(), ..exchange }
+        let said = (error.code(), said, error.body().unwrap_or_default());
+        Self { http_status: error.http_status(), ..Self::new(asked, error.kind()).saying(said, secrets) }
     }
 
-    fn saying(self, (code, said, raw): (Option<&str>, Option<&str>, &str)) -> Self {
-        let reply = Some(shortened(raw)).filter(|reply| !reply.is_empty());
-        Self { code: code.map(words), words: said.map(words), reply, ..self }
+    fn saying(self, (code, said, raw): (Option<&str>, Option<&str>, &str), secrets: &Secrets) -> Self {
+        let reply = Some(shortened(raw, secrets)).filter(|reply| !reply.is_empty());
+        let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
+        Self { code: clean(code), words: clean(said), reply, ..self }
     }
 }

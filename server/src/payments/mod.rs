@@ -1,7 +1,8 @@
 //! Payments: tries to pay a checkout, how their states follow from what happens, what the gateway was asked, and a payer's card on its way.
 
+mod decoded;
 pub mod exchange;
 pub mod machine;
 pub mod payer_card;
 pub mod payment;
-mod reply;
+pub(crate) mod reply;

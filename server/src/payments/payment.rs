@@ -2,9 +2,9 @@
 
 use kassa::{PaymentError, PaymentRef};
 
+use super::reply::{Secrets, words};
 use crate::values::{
     Millis,
-    card_number::{looks_like_card_number, without_possible_card_numbers},
     ids::{CheckoutId, PaymentId},
     method::Method,
     states::PaymentState,
@@ -85,7 +85,7 @@ pub struct Failure {
     pub kind: String,
     /// The gateway's code.
     pub code: Option<String>,
-    /// The gateway's own words, masked.
+    /// The gateway's own words, with secrets masked.
     pub reason: Option<String>,
 }
 
@@ -95,12 +95,10 @@ impl Failure {
         Self { kind: kind.to_owned(), code: None, reason: None }
     }
 
-    /// What a gateway's error says: nothing where it holds a card number, and without what may be one of an unknown issuer.
-    pub fn of(error: &PaymentError) -> Self {
-        let clean = |text: Option<&str>| {
-            let text = text.filter(|text| !looks_like_card_number(text));
-            text.map(|text| cut(&without_possible_card_numbers(text)))
-        };
+    /// What a gateway's error says. It goes to the payer, the shop and the staff, so it is masked as everything is that the gateway
+    /// says.
+    pub(crate) fn of(error: &PaymentError, secrets: &Secrets) -> Self {
+        let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
         let reason = match error {
             PaymentError::Refused { reason, .. } => reason.as_deref(),
             _ => None,
@@ -111,9 +109,4 @@ impl Failure {
     pub(crate) fn with(kind: String, code: Option<String>, reason: Option<String>) -> Self {
         Self { kind, code, reason }
     }
-}
-
-/// A gateway's words go into events, which are not for long texts.
-fn cut(text: &str) -> String {
-    text.chars().filter(|sign| *sign != '\0').take(200).collect()
 }

@@ -1,128 +1,367 @@
-//! Redaction of replies that are kept. The core has masked the secrets of the request that a reply answers; a gateway may also
-//! tell what it was told before: a card's number, or the payer's phone.
+//! Redaction of what the gateway says: the one way by which its text gets into the database, and from there into answers, pages
+//! and the log. The core has masked the card and the password of the request that a reply answers; a gateway may also repeat the
+//! rest of the request, or what it was told before.
 
 use std::ops::Range;
 
-use crate::values::card_number::{looks_like_card_number, without_possible_card_numbers};
+use zeroize::Zeroizing;
+
+use super::decoded::Decoded;
+use crate::values::{
+    card_number::{digits_of_possible_card_numbers, is_separator, looks_like_card_number},
+    hidden::Hidden,
+};
 
 /// In bytes: a row with it stays within one page of the database.
 const LONGEST_REPLY: usize = 800;
 const LONGEST_WORDS: usize = 200;
+/// How much of a text is looked at, in bytes. Nothing behind it is kept.
+const LONGEST_READ: usize = 64 * 1024;
 /// How a phone begins with its country, and how long it is then.
 const COUNTRY: &str = "996";
 const PHONE: usize = 12;
 /// The same as it is dialled within the country.
 const DIALLED: usize = 10;
-/// What people write between the digits of a phone number.
-const SEPARATORS: [char; 6] = [' ', '\u{a0}', '-', '(', ')', '\u{2011}'];
+/// The same without anything before it.
+const SUBSCRIBER: usize = 9;
+/// The longest of any country, and the shortest that a text calls one.
+const LONGEST_PHONE: usize = 15;
+const SHORTEST_PHONE: usize = 7;
+/// The most signs between two groups of digits of one number, and between a name and its value.
+const MOST_SEPARATORS: usize = 8;
+/// The longest name of a value that is looked at.
+const LONGEST_NAME: usize = 24;
+/// What a text calls a phone, in the languages of the payers.
+const PHONE_NAMES: [&str; 5] = ["phone", "msisdn", "subscriber", "телефон", "абонент"];
+const SHORT_PHONE_NAMES: [&str; 3] = ["tel", "mobile", "тел"];
+/// What a text calls a one-time password or a security code (CVC).
+const CODE_NAMES: [&str; 6] = ["otp", "password", "passcode", "cvc", "cvv", "пароль"];
+const CODE: std::ops::RangeInclusive<usize> = 3..=12;
+/// A one-time password that is shorter is no more than a number among others.
+const LONG_OTP: usize = 4;
 const MASK: &str = "***";
 /// Digits of a security code (CVC).
 const LONGEST_CODE: usize = 4;
 /// What stands before the secret of an address of the server's own.
-const OWN_ADDRESSES: [&str; 2] = ["pay", "callbacks"];
-/// How many digits such a secret has.
+const OWN_ADDRESSES: [&str; 2] = ["pay/", "callbacks/"];
+/// How many digits such a secret has, and how many of them would be too many to tell, where a gateway cuts the address.
 const SECRET: usize = 32;
+const PART_OF_SECRET: usize = 16;
+/// A secret that is known is found by so many of its digits.
+const WINDOW: usize = 8;
+
+/// What a request held that its answer may not repeat to anybody.
+#[derive(Default)]
+pub(crate) struct Secrets {
+    /// The digits of the payer's phone.
+    phone: Zeroizing<String>,
+    otp: Zeroizing<String>,
+    /// The secrets of the checkout's own addresses.
+    addresses: Vec<Hidden>,
+}
+
+impl Secrets {
+    /// The secrets of addresses of the server's own: of the callbacks, of the hosted page.
+    pub(crate) fn of_addresses<'a>(addresses: impl IntoIterator<Item = &'a Hidden>) -> Self {
+        Self { addresses: addresses.into_iter().cloned().collect(), ..Self::default() }
+    }
+
+    pub(crate) fn of_otp(otp: &str) -> Self {
+        Self { otp: Zeroizing::new(otp.to_owned()), ..Self::default() }
+    }
+
+    pub(crate) fn with_phone(self, phone: &str) -> Self {
+        Self { phone: Zeroizing::new(phone.chars().filter(char::is_ascii_digit).collect()), ..self }
+    }
+
+    /// However the phone is written, with its country or without, also within a word.
+    fn phones(&self, text: &str) -> Vec<Found> {
+        let Some((country, subscriber)) =
+            self.phone.len().checked_sub(SUBSCRIBER).and_then(|at| self.phone.split_at_checked(at))
+        else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (digits, places) in rows_of_digits(text) {
+            for (at, _) in digits.match_indices(subscriber) {
+                let before = &digits[..at];
+                let prefix = match before.ends_with(country) {
+                    true => country.len(),
+                    false => usize::from(before.ends_with('0')),
+                };
+                found.push((places[at - prefix]..places[at + SUBSCRIBER - 1] + 1, MASK));
+            }
+        }
+        found
+    }
+
+    /// As a number of its own, also with something between its digits; or as a word.
+    fn otps(&self, text: &str) -> Vec<Found> {
+        let otp = self.otp.as_str();
+        if otp.is_empty() {
+            return Vec::new();
+        }
+        if otp.len() >= LONG_OTP && otp.bytes().all(|byte| byte.is_ascii_digit()) {
+            let groups = groups(text);
+            let found = (0..groups.len()).filter_map(|first| number_from(text, &groups, first, otp));
+            return found.map(|place| (place, MASK)).collect();
+        }
+        let words = text.match_indices(otp).filter(|(at, _)| is_word(text, *at..*at + otp.len()));
+        words.map(|(at, _)| (at..at + otp.len(), MASK)).collect()
+    }
+
+    fn addresses(&self, text: &str) -> Vec<Found> {
+        if self.addresses.is_empty() {
+            return Vec::new();
+        }
+        let text = text.to_ascii_lowercase();
+        let is_part = |part: &str| {
+            let is_hex = part.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_hex && self.addresses.iter().any(|secret| secret.expose().contains(part))
+        };
+        let places = (0..text.len()).map(|at| at..at + WINDOW);
+        places.filter(|place| text.get(place.clone()).is_some_and(is_part)).map(|place| (place, MASK)).collect()
+    }
+}
 
 /// The beginning of a reply, as it may be kept.
-pub(super) fn shortened(reply: &str) -> String {
-    let clean = without_secrets(reply);
-    let mut end = clean.len().min(LONGEST_REPLY);
-    while !clean.is_char_boundary(end) {
-        end -= 1;
-    }
-    let beginning = &clean[..end];
-    if end < clean.len() { format!("{beginning}…") } else { beginning.to_owned() }
+pub(super) fn shortened(reply: &str, secrets: &Secrets) -> String {
+    let clean = without_secrets(reply, secrets);
+    let beginning = beginning(&clean, LONGEST_REPLY);
+    if beginning.len() < clean.len() { format!("{beginning}…") } else { clean }
 }
 
 /// The same of a code, or of a few words.
-pub(super) fn words(text: &str) -> String {
-    without_secrets(text).chars().take(LONGEST_WORDS).collect()
+pub(super) fn words(text: &str, secrets: &Secrets) -> String {
+    without_secrets(text, secrets).chars().take(LONGEST_WORDS).collect()
 }
 
-fn without_secrets(text: &str) -> String {
-    // Not every database keeps it, and it says nothing.
-    let text = without_own_addresses(&text.replace('\0', ""));
-    let clean = without_possible_card_numbers(&text);
-    without_phones(&if looks_like_card_number(&text) { without_short_numbers(&clean) } else { clean })
+/// At most so many bytes, to the end of a letter.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn without_secrets(text: &str, secrets: &Secrets) -> String {
+    // A zero byte says nothing, and not every database keeps it.
+    let mut text = Masked::of(beginning(text, LONGEST_READ).replace('\0', ""));
+    text.mask(|text| secrets.addresses(text));
+    text.mask(own_addresses);
+    text.mask(|text| secrets.phones(text));
+    text.mask(|text| secrets.otps(text));
+    text.mask(named_codes);
+    let names_a_card = looks_like_card_number(text.decoded.text());
+    text.mask(card_numbers);
+    if names_a_card {
+        text.mask(short_numbers);
+    }
+    text.mask(phones);
+    text.source
+}
+
+/// A place in a decoded text, and what is written there instead.
+type Found = (Range<usize>, &'static str);
+
+/// A text, as it came and as it is understood, of which parts are masked.
+struct Masked {
+    source: String,
+    decoded: Decoded,
+}
+
+impl Masked {
+    fn of(source: String) -> Self {
+        Self { decoded: Decoded::of(&source), source }
+    }
+
+    /// Masks what is found in the decoded text. True where there was anything.
+    fn mask(&mut self, find: impl FnOnce(&str) -> Vec<Found>) -> bool {
+        let mut found = find(self.decoded.text());
+        if found.is_empty() {
+            return false;
+        }
+        found.sort_by_key(|(place, _)| place.start);
+        let (mut clean, mut written) = (String::with_capacity(self.source.len()), 0);
+        for (place, mask) in found {
+            let place = self.decoded.in_source(&place);
+            // Nothing where two of them overlap.
+            if let Some(between) = self.source.get(written..place.start) {
+                clean.push_str(between);
+                clean.push_str(mask);
+            }
+            written = written.max(place.end);
+        }
+        clean.push_str(self.source.get(written..).unwrap_or_default());
+        *self = Self::of(clean);
+        true
+    }
+}
+
+/// Who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. That of callbacks ends
+/// with the payment's number, wherever they go.
+fn own_addresses(text: &str) -> Vec<Found> {
+    let (mut found, mut rest) = (Vec::new(), 0);
+    while let Some(start) = text[rest..].find(|c: char| c.is_ascii_hexdigit()).map(|at| rest + at) {
+        let length = hex_digits(&text[start..]);
+        rest = start + length;
+        let is_named = length >= PART_OF_SECRET && OWN_ADDRESSES.iter().any(|name| text[..start].ends_with(*name));
+        let number = text[rest..].strip_prefix('/').map_or(0, hex_digits);
+        if is_named || (length == SECRET && number == SECRET) {
+            found.push((start..rest, MASK));
+        }
+    }
+    found
+}
+
+fn hex_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_hexdigit).count()
+}
+
+fn card_numbers(text: &str) -> Vec<Found> {
+    digits_of_possible_card_numbers(text).into_iter().map(|digit| (digit, "*")).collect()
 }
 
 /// Beside a card's number three or four digits may be its security code, and two its expiry.
-fn without_short_numbers(text: &str) -> String {
-    let mut clean = text.to_owned();
-    for group in groups(text).into_iter().filter(|group| group.len() <= LONGEST_CODE) {
-        let stars = "*".repeat(group.len());
-        clean.replace_range(group, &stars);
-    }
-    clean
+fn short_numbers(text: &str) -> Vec<Found> {
+    let short = groups(text).into_iter().filter(|group| group.len() <= LONGEST_CODE);
+    short.flatten().map(|digit| (digit..digit + 1, "*")).collect()
 }
 
-/// Redaction: who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. Slashes may
-/// be written as in JSON or in a query.
-fn without_own_addresses(text: &str) -> String {
-    let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, name)) = OWN_ADDRESSES.iter().filter_map(|name| Some((rest.find(name)?, name))).min() {
-        let after = before + name.len();
-        let slash = ["/", "\\/", "%2F", "%2f"].into_iter().find(|slash| rest[after..].starts_with(slash));
-        let begins = after + slash.map_or(0, str::len);
-        let digits = rest[begins..].bytes().take_while(u8::is_ascii_hexdigit).count();
-        let is_secret = slash.is_some() && digits >= SECRET;
-        clean.push_str(&rest[..begins]);
-        clean.push_str(if is_secret { MASK } else { "" });
-        rest = &rest[if is_secret { begins + digits } else { begins }..];
-    }
-    clean + rest
-}
-
-fn without_phones(text: &str) -> String {
-    let groups = groups(text);
-    let (mut clean, mut written, mut first) = (String::with_capacity(text.len()), 0, 0);
-    while first < groups.len() {
-        let Some(after) = phone_from(text, &groups, first) else {
-            first += 1;
-            continue;
-        };
-        clean.push_str(&text[written..groups[first].start]);
-        clean.push_str(MASK);
-        written = groups[after - 1].end;
-        first = after;
-    }
-    clean + &text[written..]
-}
-
-/// Groups of digits that are no part of an identifier.
-fn groups(text: &str) -> Vec<Range<usize>> {
-    let (mut groups, mut begin, mut before) = (Vec::new(), None, ' ');
+/// What a text calls a one-time password or a security code: a word with a digit in it.
+fn named_codes(text: &str) -> Vec<Found> {
+    let (mut found, mut begin) = (Vec::new(), None);
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
         match begin {
-            None if c.is_ascii_digit() => begin = Some((at, before)),
-            Some((start, before)) if !c.is_ascii_digit() => {
-                if !before.is_ascii_alphabetic() && !c.is_ascii_alphabetic() {
+            None if c.is_alphanumeric() => begin = Some(at),
+            Some(start) if !c.is_alphanumeric() => {
+                let word = &text[start..at];
+                let is_code = CODE.contains(&word.len()) && word.contains(|c: char| c.is_ascii_digit());
+                if is_code && is_called(&text[..start], |name| CODE_NAMES.iter().any(|known| name.contains(known))) {
+                    found.push((start..at, MASK));
+                }
+                begin = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a text ends with a name, and what may stand between a name and its value: `"phone": "`, `otp=`.
+fn is_called(before: &str, is_known: impl Fn(&str) -> bool) -> bool {
+    let between = before.chars().rev().take_while(|c| !c.is_alphanumeric()).take(MOST_SEPARATORS + 1).count();
+    if !(1..=MOST_SEPARATORS).contains(&between) {
+        return false;
+    }
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let name: Vec<char> =
+        before.chars().rev().skip_while(|c| !c.is_alphanumeric()).take_while(is_of_name).take(LONGEST_NAME).collect();
+    is_known(&name.into_iter().rev().collect::<String>().to_lowercase())
+}
+
+fn phones(text: &str) -> Vec<Found> {
+    let groups = groups(text);
+    let (mut found, mut first) = (Vec::new(), 0);
+    while first < groups.len() {
+        let behind = phone_from(text, &groups, first);
+        found.extend(behind.map(|behind| (groups[first].start..groups[behind - 1].end, MASK)));
+        first = behind.unwrap_or(first + 1);
+    }
+    found
+}
+
+/// Digits in a row, with nothing but separators between two of them, and where each of them stands.
+fn rows_of_digits(text: &str) -> Vec<(String, Vec<usize>)> {
+    let (mut rows, mut digits, mut places, mut gap) = (Vec::new(), String::new(), Vec::new(), 0);
+    for (at, c) in text.char_indices().chain([(text.len(), 'x')]) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            places.push(at);
+            gap = 0;
+            continue;
+        }
+        gap += 1;
+        let goes_on = gap <= MOST_SEPARATORS && (is_between(c) || c == ',');
+        if !goes_on && !digits.is_empty() {
+            rows.push((std::mem::take(&mut digits), std::mem::take(&mut places)));
+        }
+    }
+    rows
+}
+
+/// What people and forms write between the digits of a phone.
+fn is_between(c: char) -> bool {
+    is_separator(c) || matches!(c, '(' | ')' | '+')
+}
+
+/// Groups of digits that are no part of an identifier: beside them is no letter, or such as no hexadecimal number has.
+fn groups(text: &str) -> Vec<Range<usize>> {
+    let (mut groups, mut begin) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match begin {
+            None if c.is_ascii_digit() => begin = Some(at),
+            Some(start) if !c.is_ascii_digit() => {
+                if !is_in_identifier(text[..start].chars().rev()) && !is_in_identifier(text[at..].chars()) {
                     groups.push(start..at);
                 }
                 begin = None;
             }
             _ => {}
         }
-        before = c;
     }
     groups
 }
 
-/// The group behind a phone number that begins with this one, however people write it: `+996 (700) 00-00-01`.
+/// Whether a hexadecimal number goes on beyond an end of a group of digits, given outwards.
+fn is_in_identifier(beyond: impl Iterator<Item = char>) -> bool {
+    let mut letters = beyond.take_while(char::is_ascii_alphabetic).peekable();
+    letters.peek().is_some() && letters.all(|c| c.is_ascii_hexdigit())
+}
+
+/// The group behind a phone number that begins with this one, however people write it: `+996 (700) 00-00-01`. Behind a plus it is
+/// one of any country, and behind a name that says so, whatever it is.
 fn phone_from(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
-    let mut digits = String::new();
+    let before = &text[..groups[first].start];
+    let least = if is_called(before, is_name_of_phone) {
+        Some(SHORTEST_PHONE)
+    } else {
+        is_international(before, &text[groups[first].start..]).then_some(SUBSCRIBER)
+    };
+    let (mut digits, mut behind) = (String::new(), None);
     for (index, group) in groups.iter().enumerate().skip(first) {
-        let is_joined =
-            index == first || text[groups[index - 1].end..group.start].chars().all(|c| SEPARATORS.contains(&c));
+        if index > first && !is_joined(&text[groups[index - 1].end..group.start], &digits) {
+            break;
+        }
         digits.push_str(&text[group.clone()]);
-        if !is_joined || digits.len() > PHONE {
-            return None;
+        if digits.len() > LONGEST_PHONE {
+            break;
         }
         if is_phone(&digits, groups[first].len()) {
             return Some(index + 1);
         }
+        if least.is_some_and(|least| digits.len() >= least) {
+            behind = Some(index + 1);
+        }
     }
-    None
+    behind
+}
+
+fn is_name_of_phone(name: &str) -> bool {
+    PHONE_NAMES.iter().any(|known| name.contains(known)) || SHORT_PHONE_NAMES.contains(&name)
+}
+
+/// Whether a number of a country begins behind a plus, which is no sign of a sum.
+fn is_international(before: &str, number: &str) -> bool {
+    let before = before.trim_end_matches([' ', '(']).strip_suffix('+');
+    before.is_some_and(|before| !before.ends_with(char::is_alphanumeric)) && !number.starts_with('0')
+}
+
+/// Whether the number goes on behind what stands between two groups. `0.700000001` is a decimal.
+fn is_joined(between: &str, digits: &str) -> bool {
+    let is_decimal = digits == "0" && between == ".";
+    !is_decimal && between.chars().all(is_between) && between.chars().count() <= MOST_SEPARATORS
 }
 
 /// What begins with a day or a month, as `09-11-2026 14`, is none.
@@ -131,9 +370,55 @@ fn is_phone(digits: &str, first_group: usize) -> bool {
     is_dialled || (digits.len() == PHONE && digits.starts_with(COUNTRY))
 }
 
+/// Where this very number begins with a group. A part of a decimal is none.
+fn number_from(text: &str, groups: &[Range<usize>], first: usize, number: &str) -> Option<Range<usize>> {
+    let mut digits = String::new();
+    for (index, group) in groups.iter().enumerate().skip(first) {
+        let between = if index == first { "" } else { &text[groups[index - 1].end..group.start] };
+        digits.push_str(&text[group.clone()]);
+        if between.contains('.') || !is_joined(between, "") || !number.starts_with(&digits) {
+            return None;
+        }
+        if digits == number {
+            let place = groups[first].start..group.end;
+            return (!is_part_of_decimal(text, &place)).then_some(place);
+        }
+    }
+    None
+}
+
+fn is_part_of_decimal(text: &str, place: &Range<usize>) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let after = text[place.end..].strip_prefix('.').is_some_and(|rest| rest.starts_with(is_digit));
+    after || text[..place.start].strip_suffix('.').is_some_and(|rest| rest.ends_with(is_digit))
+}
+
+/// Whether no word goes on beyond the ends of a place.
+fn is_word(text: &str, place: Range<usize>) -> bool {
+    !text[..place.start].ends_with(char::is_alphanumeric) && !text[place.end..].starts_with(char::is_alphanumeric)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CALLBACKS: &str = "0123456789abcdef0123456789abcdef";
+
+    fn secrets() -> Secrets {
+        let address = Hidden::new(CALLBACKS);
+        Secrets {
+            otp: Secrets::of_otp("918273").otp,
+            ..Secrets::of_addresses([&address]).with_phone("+996 555 000 101")
+        }
+    }
+
+    fn shortened(reply: &str) -> String {
+        super::shortened(reply, &Secrets::default())
+    }
+
+    fn words(text: &str) -> String {
+        super::words(text, &Secrets::default())
+    }
 
     #[test]
     fn a_sign_that_not_every_database_keeps_is_left_out() {
@@ -170,16 +455,68 @@ mod tests {
     /// Who only looks at a reply on the staff's pages must not be able to pay, or to call back.
     #[test]
     fn the_server_s_own_addresses_are_not_kept() {
-        let secret = "0123456789abcdef0123456789abcdef";
+        let secret = CALLBACKS;
         for (reply, kept) in [
             ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
             (r#"{"url":"https:\/\/a.kg\/pay\/SECRET\/back"}"#, r#"{"url":"https:\/\/a.kg\/pay\/***\/back"}"#),
             ("u=https%3A%2F%2Fa.kg%2Fcallbacks%2FSECRET%2Fpay_1", "u=https%3A%2F%2Fa.kg%2Fcallbacks%2F***%2Fpay_1"),
             ("payment/SECRET pay/abc paid", "payment/SECRET pay/abc paid"),
+            ("https://a.kg/hooks/SECRET/ORDER, order ORDER", "https://a.kg/hooks/***/ORDER, order ORDER"),
+            (r"\u002fcallbacks%252F0123456789abcdef01", r"\u002fcallbacks%252F***"),
         ] {
-            let (reply, kept) = (reply.replace("SECRET", secret), kept.replace("SECRET", secret));
+            let filled = |text: &str| text.replace("SECRET", secret).replace("ORDER", &"fe".repeat(16));
+            let (reply, kept) = (filled(reply), filled(kept));
             assert_eq!(shortened(&reply), kept);
         }
+    }
+
+    #[test]
+    fn a_phone_is_found_however_it_is_written() {
+        for (reply, kept) in [
+            ("phone=%2B996555000101&n=1", "phone=%2B***&n=1"),
+            ("phone%253D%252B996%2520555%2520000%2520101", "phone%253D%252B***"),
+            (r#"{"p":"\u002b996\u0020555\u0020000\u0020101"}"#, r#"{"p":"\u002b***"}"#),
+            ("996\u{200b}555\u{2060}000\u{ad}101, 0555.000.101, 0555/000/101", "***, ***, ***"),
+            ("&#48;555&nbsp;000&#45;101", "***"),
+            ("٠٥٥٥ ٠٠٠ ١٠١", "***"),
+            ("tel996555000101 is phone0555000101", "tel*** is phone***"),
+            ("+7 (701) 123-45-67 and +49 30 123456", "+*** and +***"),
+            (r#"{"msisdn":"555000101","phoneNumber":5550101}"#, r#"{"msisdn":"***","phoneNumber":***}"#),
+            ("Абонент 555 000 101 не найден", "Абонент *** не найден"),
+            ("0.700000001 at +0600 20, 1+555000101", "0.700000001 at +0600 20, 1+555000101"),
+        ] {
+            assert_eq!(shortened(reply), kept);
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_by_its_name() {
+        for (reply, kept) in [
+            (r#"{"otp":"918273","cvc":737}"#, r#"{"otp":"***","cvc":***}"#),
+            ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
+            ("WRONG_OTP 1, wrong otp in order 918273", "WRONG_OTP 1, wrong otp in order 918273"),
+        ] {
+            assert_eq!(shortened(reply), kept);
+        }
+    }
+
+    /// Whatever form it has, and where nothing else gives it away.
+    #[test]
+    fn what_a_request_held_is_found_in_its_answer() {
+        let secrets = secrets();
+        for (reply, kept) in [
+            ("to 555000101 or 555-000-101, x996555000101x7", "to *** or ***, x***x7"),
+            ("[996,555,000,101] 5.5.5.0.0.0.1.0.1", "[***] ***"),
+            ("00996555000101 555000102", "00*** 555000102"),
+            ("code 918273, 91 82 73, CODE918273!", "code ***, ***, CODE***!"),
+            ("918273.50 1918273 e918273f 9.18273", "918273.50 1918273 e918273f 9.18273"),
+            ("x/0123456789ABCDEF0123, 89abcdef01234 01234567", "x/***, *** ***"),
+        ] {
+            assert_eq!(super::words(reply, &secrets), kept);
+            assert_eq!(super::shortened(reply, &secrets), kept);
+        }
+        let word = Secrets::of_otp("x-7");
+        assert_eq!(super::words("otp x-7, ax-7 x-77", &word), "otp ***, ax-7 x-77");
     }
 
     #[test]

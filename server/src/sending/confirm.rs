@@ -9,6 +9,7 @@ use crate::{
     payments::{
         exchange::{Asked, Exchange},
         payment::{Failure, Payment},
+        reply::Secrets,
     },
     spans,
     storage::{
@@ -50,7 +51,8 @@ impl Sender {
         let span = spans::to_gateway("confirm", &payment.id);
         let confirming = self.gateway.confirm_mbank_payment(&payment.reference, otp);
         let answer = confirming.instrument(span.clone()).await;
-        let exchange = Exchange::of(Asked::Confirm, &answer);
+        let secrets = Secrets::of_otp(otp);
+        let exchange = Exchange::of(Asked::Confirm, &answer, &secrets);
         let result = match answer {
             Ok(confirmed) => {
                 let is_same = confirmed.payment.order_number == payment.reference.order_number
@@ -58,8 +60,10 @@ impl Sender {
                 ConfirmResult::Sent { reference: Some(confirmed.payment).filter(|_| is_same) }
             }
             Err(PaymentError::OutcomeUnknown { .. }) => ConfirmResult::Sent { reference: None },
-            Err(error @ PaymentError::Refused { .. }) => ConfirmResult::Refused { failure: Failure::of(&error) },
-            Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error) },
+            Err(error @ PaymentError::Refused { .. }) => {
+                ConfirmResult::Refused { failure: Failure::of(&error, &secrets) }
+            }
+            Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error, &secrets) },
         };
         let word = word(&result);
         spans::came_of(&span, word, matches!(result, ConfirmResult::Sent { reference: None }));

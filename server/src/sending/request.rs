@@ -13,6 +13,7 @@ use crate::{
         exchange::{Answer, Asked, Exchange},
         payer_card::{PayerCard, last4},
         payment::Failure,
+        reply::Secrets,
     },
     storage::inputs::SendResult,
     values::{
@@ -64,8 +65,15 @@ fn class_of(phone: &str) -> u8 {
     digest(&SHA256, &digits).as_ref().first().copied().unwrap_or_default()
 }
 
-/// A request, ready to be sent once. That of a card is wiped when it was sent, or is dropped unsent.
-pub(crate) enum Request {
+/// A request, ready to be sent once.
+pub(crate) struct Request {
+    body: Body,
+    /// What no answer to it may repeat to anybody.
+    secrets: Secrets,
+}
+
+/// That of a card is wiped when it was sent, or is dropped unsent.
+enum Body {
     PayForm(PayForm),
     Qr(QrPayment),
     Mbank(MbankPayment),
@@ -81,21 +89,23 @@ impl Request {
         callback_url: String,
     ) -> Result<Self, ServerError> {
         let amount = checkout.amount;
-        Ok(match way {
-            Way::PayForm { back } => Self::PayForm(
+        let secrets = Secrets::of_addresses([&checkout.callback_secret, &checkout.page_secret]);
+        let secrets = if let Way::Mbank { phone } = way { secrets.with_phone(phone) } else { secrets };
+        let body = match way {
+            Way::PayForm { back } => Body::PayForm(
                 PayForm::new(amount, &checkout.description, callback_url)
                     .with_return_url(back.unwrap_or(&checkout.return_url))
                     .with_entry_id(id.bare()),
             ),
             Way::Qr => {
                 let tyiyn = som_to_tyiyn(amount).map_err(|_| amount_error())?;
-                Self::Qr(QrPayment::new(tyiyn).with_callback_url(callback_url).with_entry_id(id.bare()))
+                Body::Qr(QrPayment::new(tyiyn).with_callback_url(callback_url).with_entry_id(id.bare()))
             }
             Way::Mbank { phone } => {
                 let whole = Some(amount).filter(|amount| amount.fract().is_zero());
                 let som = whole.and_then(|amount| amount.to_i64()).ok_or_else(amount_error)?;
                 let payment = MbankPayment::new(id.bare(), som, *phone, &checkout.description);
-                Self::Mbank(payment.with_callback_url(callback_url))
+                Body::Mbank(payment.with_callback_url(callback_url))
             }
             Way::Card(payer) => {
                 let payment = CardPayment::new(id.bare(), amount, &checkout.currency, payer.card()?, callback_url)
@@ -103,51 +113,52 @@ impl Request {
                     .with_language(payer.language())
                     .with_ip(payer.ip().to_string())
                     .with_return_url(&checkout.return_url);
-                Self::Card(Box::new(payment))
+                Body::Card(Box::new(payment))
             }
-        })
+        };
+        Ok(Self { body, secrets })
     }
 
     pub(crate) fn method(&self) -> Method {
-        match self {
-            Self::PayForm(_) => Method::PayForm,
-            Self::Qr(_) => Method::Qr,
-            Self::Mbank(_) => Method::Mbank,
-            Self::Card(_) => Method::Card,
+        match self.body {
+            Body::PayForm(_) => Method::PayForm,
+            Body::Qr(_) => Method::Qr,
+            Body::Mbank(_) => Method::Mbank,
+            Body::Card(_) => Method::Card,
         }
     }
 
     /// What may be written down of its card.
     pub(crate) fn card_last4(&self) -> Option<String> {
-        if let Self::Card(payment) = self { last4(payment.card()) } else { None }
+        if let Body::Card(payment) = &self.body { last4(payment.card()) } else { None }
     }
 
     /// What the gateway will be asked with.
     pub(crate) fn reference(&self) -> PaymentRef {
-        match self {
-            Self::PayForm(form) => form.payment_ref(),
-            Self::Qr(qr) => qr.payment_ref(),
-            Self::Mbank(payment) => payment.payment_ref(),
-            Self::Card(payment) => payment.payment_ref(),
+        match &self.body {
+            Body::PayForm(form) => form.payment_ref(),
+            Body::Qr(qr) => qr.payment_ref(),
+            Body::Mbank(payment) => payment.payment_ref(),
+            Body::Card(payment) => payment.payment_ref(),
         }
     }
 
     /// Sends it. **Once**: nobody calls this twice for one payment.
     pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> (SendResult, Exchange) {
-        let reference = self.reference();
-        match self {
-            Self::PayForm(form) => told(gateway.create_pay_form(form).await, reference, |made| SendResult::Accepted {
+        let sent = (self.reference(), &self.secrets);
+        match self.body {
+            Body::PayForm(form) => told(gateway.create_pay_form(form).await, sent, |made| SendResult::Accepted {
                 reference: made.payment,
                 page_url: Some(made.pay_form_url),
                 qr_text: None,
             }),
-            Self::Qr(qr) => told(gateway.create_qr_data(qr).await, reference, code_to_show),
-            Self::Mbank(payment) => told(gateway.create_mbank_payment(payment).await, reference, |made| {
+            Body::Qr(qr) => told(gateway.create_qr_data(qr).await, sent, code_to_show),
+            Body::Mbank(payment) => told(gateway.create_mbank_payment(payment).await, sent, |made| {
                 SendResult::Accepted { reference: made.payment, page_url: None, qr_text: None }
             }),
             // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
-            Self::Card(payment) => {
-                told(gateway.create_card_payment(*payment).await, reference, |made| SendResult::Accepted {
+            Body::Card(payment) => {
+                told(gateway.create_card_payment(*payment).await, sent, |made| SendResult::Accepted {
                     reference: made.payment,
                     page_url: match made.next_step {
                         NextStep::OpenConfirmation { url, .. } => Some(url),
@@ -160,14 +171,14 @@ impl Request {
     }
 }
 
-/// What came back, and what was said.
+/// What came back, and what was said. With what was sent: what to ask with, and what is secret.
 fn told<T: Answer>(
     result: Result<T, PaymentError>,
-    reference: PaymentRef,
+    (reference, secrets): (PaymentRef, &Secrets),
     made: impl FnOnce(T) -> SendResult,
 ) -> (SendResult, Exchange) {
-    let exchange = Exchange::of(Asked::Create, &result);
-    (result.map_or_else(|error| failed(&error, reference), made), exchange)
+    let exchange = Exchange::of(Asked::Create, &result, secrets);
+    (result.map_or_else(|error| failed(&error, reference, secrets), made), exchange)
 }
 
 /// The gateway's own picture of a code cannot be correlated, and neither can data without a transaction.
@@ -187,7 +198,7 @@ fn nothing_happened(failure: Failure) -> SendResult {
 }
 
 /// The core says by the variant alone whether anything can have happened.
-fn failed(error: &PaymentError, reference: PaymentRef) -> SendResult {
+fn failed(error: &PaymentError, reference: PaymentRef, secrets: &Secrets) -> SendResult {
     match error {
         // Whatever a gateway names: the amount that was asked for and our number stay ours.
         PaymentError::OutcomeUnknown { payment, .. } => {
@@ -195,9 +206,9 @@ fn failed(error: &PaymentError, reference: PaymentRef) -> SendResult {
             SendResult::Unknown { reference: if is_same { PaymentRef::clone(payment) } else { reference } }
         }
         PaymentError::Unavailable { retry_after, .. } => {
-            SendResult::NothingHappened { failure: Failure::of(error), retry_after: *retry_after }
+            SendResult::NothingHappened { failure: Failure::of(error, secrets), retry_after: *retry_after }
         }
-        _ => nothing_happened(Failure::of(error)),
+        _ => nothing_happened(Failure::of(error, secrets)),
     }
 }
 

@@ -11,5 +11,6 @@ mod payer;
 mod payments;
 mod reconciliation;
 mod rules;
+mod secrets;
 mod staff;
 mod visitor;

@@ -66,7 +66,7 @@ impl Faults {
             FakeFault::ServerError,
             FakeFault::TooManyRequests { retry_after: wait },
             FakeFault::Unauthorized,
-            FakeFault::Refused { code: "51".into(), reason: "card 4000 0000 0000 2016 refused".into() },
+            FakeFault::Refused { code: "51".into(), reason: "card 4000 0000 0000 2016 of 0700-000-001".into() },
         ];
         // Of a payment that it may have, this gateway never says that it refused the question.
         let most = if may_refuse { faults.len() } else { faults.len() - 1 };
