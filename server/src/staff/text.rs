@@ -5,6 +5,8 @@ use time::{Date, OffsetDateTime, format_description::FormatItem, macros::format_
 
 use crate::values::Millis;
 
+/// Bishkek is six hours ahead of UTC, all year.
+const BISHKEK: Millis = 6 * 3600 * 1000;
 const DAY: &[FormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const MOMENT: &[FormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]Z");
 
@@ -17,9 +19,9 @@ pub(super) fn moment(at: Millis) -> String {
     of(at).and_then(|at| at.format(MOMENT).ok()).unwrap_or_else(|| at.to_string())
 }
 
-/// The day in UTC that a moment is of: `2026-11-23`.
+/// The day in Bishkek that a moment is of: `2026-11-23`.
 pub(super) fn day(at: Millis) -> String {
-    of(at).and_then(|at| at.format(DAY).ok()).unwrap_or_else(|| at.to_string())
+    of(at.saturating_add(BISHKEK)).and_then(|at| at.format(DAY).ok()).unwrap_or_else(|| at.to_string())
 }
 
 /// A day that somebody wrote.
@@ -27,9 +29,9 @@ pub(super) fn date(day: &str) -> Option<Date> {
     Date::parse(day, DAY).ok()
 }
 
-/// The first moment of a day.
+/// The first moment of a day in Bishkek.
 pub(super) fn first_moment(day: &str) -> Option<Millis> {
-    date(day)?.midnight().assume_utc().unix_timestamp().checked_mul(1000)
+    date(day)?.midnight().assume_utc().unix_timestamp().checked_mul(1000)?.checked_sub(BISHKEK)
 }
 
 /// An amount, digit for digit, with its currency.
@@ -47,9 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_midnight_in_utc() {
+    fn a_day_begins_at_midnight_in_bishkek() {
         let midnight = first_moment("2026-11-23").unwrap();
-        assert_eq!((moment(midnight), day(midnight - 1)), ("2026-11-23 00:00:00Z".to_owned(), "2026-11-22".to_owned()));
+        assert_eq!(moment(midnight), "2026-11-22 18:00:00Z");
+        assert_eq!([day(midnight - 1), day(midnight)], ["2026-11-22", "2026-11-23"]);
         assert_eq!(moment(-1), "1969-12-31 23:59:59Z");
         for text in ["", "2026-11-31", "2026-1-1", "23.11.2026", "2026-11-23T00:00:00Z"] {
             assert_eq!(first_moment(text), None, "{text}");
