@@ -163,8 +163,8 @@ def test_an_export_is_mapped_once_and_its_reading_is_remembered(
     text = f"Номер;Сумма\n{own_history.number('paid')};390\n{own_history.number('paid-too')};7\nelse;7\n"
     with visitor.refused(400):
         compare(visitor, own_history, tmp_path, text, {})
-    expect(page.get_by_role("alert")).to_contain_text("Say which column is the amount")
-    expect(page.get_by_text("The first line names: Номер, Сумма.")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("Say which column is the number")
+    expect(page.get_by_text("The columns are called: Номер, Сумма.")).to_be_visible()
     compare(visitor, own_history, tmp_path, text, {"Order number": "Номер", "Amount": "Сумма"})
     counts = {"matched": "1", "differing": "1", "only-there": "1", "only-here": "3"}
     for name, count in counts.items():
@@ -184,7 +184,7 @@ def test_a_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> 
     log_in(visitor, history)
     page.get_by_role("link", name="Day", exact=True).click()
     expect(visitor.heading).to_contain_text("so far")
-    page.get_by_label("Day, in UTC").fill(DAY)
+    page.get_by_label("Day, in Bishkek").fill(DAY)
     visitor.press("Show")
     expect(page.get_by_role("img", name="Charged payments by hour and method")).to_be_visible()
     expect(page.locator("[data-end=charged]")).to_have_text("4")

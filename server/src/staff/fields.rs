@@ -40,7 +40,12 @@ impl Fields {
 
     /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.
     pub(super) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim()).unwrap_or_default()
+        self.whole(name).trim()
+    }
+
+    /// The same with what is around it: in a table, an empty first cell or line counts.
+    pub(super) fn whole(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str()).unwrap_or_default()
     }
 
     /// The same for what a page shows again: nothing that looks like a card number comes back.

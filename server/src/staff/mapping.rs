@@ -7,8 +7,58 @@ use super::fields::{Fields, query};
 const LONGEST_NAME: usize = 60;
 const LONGEST_WORDS: usize = 120;
 /// What a status says where money was taken, unless somebody says it.
-const CHARGED: [&str; 8] =
-    ["charge", "charged", "paid", "success", "payment_success", "succeeded", "approved", "completed"];
+const CHARGED: [&str; 33] = [
+    "charge",
+    "charged",
+    "paid",
+    "success",
+    "payment_success",
+    "succeeded",
+    "successful",
+    "approved",
+    "completed",
+    "оплачен",
+    "оплачена",
+    "оплачено",
+    "успех",
+    "успешен",
+    "успешно",
+    "успешная",
+    "успешный",
+    "проведен",
+    "проведена",
+    "проведено",
+    "исполнен",
+    "исполнена",
+    "исполнено",
+    "выполнен",
+    "выполнена",
+    "выполнено",
+    "завершен",
+    "завершена",
+    "завершено",
+    "төлөндү",
+    "төлөнгөн",
+    "ийгиликтүү",
+    "аткарылды",
+];
+/// What a status or a kind of operation begins with where money went back.
+const REFUNDED: [&str; 14] = [
+    "refund",
+    "refunded",
+    "reversal",
+    "reversed",
+    "chargeback",
+    "возврат",
+    "возвращен",
+    "возвращена",
+    "возвращено",
+    "сторно",
+    "кайтаруу",
+    "кайтарылды",
+    "кайтарылган",
+    "акча кайтаруу",
+];
 
 /// What a person said; nothing where it was left open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,9 +118,23 @@ impl Mapping {
 
     /// Whether a status says that money was taken.
     pub(super) fn is_charged(&self, status: &str) -> bool {
-        let said = |word: &str| word.trim().to_lowercase() == status.to_lowercase();
-        if self.charged.is_empty() { CHARGED.into_iter().any(said) } else { self.charged.split(',').any(said) }
+        let status = lower(status);
+        if self.charged.is_empty() {
+            return CHARGED.contains(&status.as_str());
+        }
+        self.charged.split(',').any(|word| lower(word) == status)
     }
+}
+
+/// Whether a status or a kind of operation says that money went back.
+pub(super) fn is_refund(word: &str) -> bool {
+    let word = lower(word);
+    let is_end = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    REFUNDED.iter().any(|known| word.strip_prefix(known).is_some_and(is_end))
+}
+
+fn lower(word: &str) -> String {
+    word.trim().to_lowercase().replace('ё', "е")
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -100,6 +164,13 @@ mod tests {
     #[test]
     fn words_for_charged_are_compared_in_any_letter_case() {
         let own = Mapping { charged: "Оплачен, Проведён".to_owned(), ..Mapping::default() };
+        let known = ["Charged", "Оплачен", "ПРОВЕДЁН", "Успешно", "Төлөндү"];
+        assert!(known.iter().all(|status| Mapping::default().is_charged(status)));
+        assert!(
+            ["Refund", "ВОЗВРАТ", "Возврат по заказу", "Возвращён"].iter().all(|status| is_refund(status))
+                && !is_refund("Возвратный")
+        );
+        assert!(["Отказ", "Не оплачен", "Возврат"].iter().all(|status| !Mapping::default().is_charged(status)));
         assert!(own.is_charged("ОПЛАЧЕН") && own.is_charged("проведён") && !own.is_charged("charged"));
         assert!(Mapping::default().is_charged("Charged") && !Mapping::default().is_charged("rejected"));
     }

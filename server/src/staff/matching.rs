@@ -20,6 +20,8 @@ pub(super) struct Comparison<'a> {
     pub(super) only_there: Vec<&'a Line>,
     /// The same of days that are not looked at.
     pub(super) of_other_days: Vec<&'a Line>,
+    /// Money that went back, with the payment that it is of if that was charged in this time.
+    pub(super) refunds: Vec<(Option<&'a Charge>, &'a Line)>,
     /// This server alone.
     pub(super) only_here: Vec<&'a Charge>,
 }
@@ -29,10 +31,13 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
     let by_number = by_number(charges);
     let mut is_found = vec![false; charges.len()];
     let mut comparison = Comparison::default();
-    for line in &statement.lines {
+    let find = |line: &Line| {
         let numbers = [&line.order_number, &line.gateway_number];
         let found = numbers.into_iter().find_map(|number| by_number.get(number.as_str()).copied());
-        let Some((index, charge)) = found.and_then(|index| Some((index, charges.get(index)?))) else {
+        found.and_then(|index| Some((index, charges.get(index)?)))
+    };
+    for line in &statement.lines {
+        let Some((index, charge)) = find(line) else {
             let is_of_another_day = line.day.is_some_and(|day| !days.contains(&day));
             let list = if is_of_another_day { &mut comparison.of_other_days } else { &mut comparison.only_there };
             list.push(line);
@@ -41,15 +46,22 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
         let list = match is_found.get_mut(index) {
             Some(is_found) if !*is_found => {
                 *is_found = true;
-                if charge.amount == line.amount { &mut comparison.matched } else { &mut comparison.differing }
+                if is_same_money(charge, line) { &mut comparison.matched } else { &mut comparison.differing }
             }
             _ => &mut comparison.repeated,
         };
         list.push((charge, line));
     }
+    let refund = |line| (find(line).map(|(_, charge)| charge), line);
+    comparison.refunds = statement.refunds.iter().map(refund).collect();
     let missing = charges.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
     comparison.only_here = missing.map(|(charge, _)| charge).collect();
     comparison
+}
+
+/// A line that names no currency is of the payment's.
+fn is_same_money(charge: &Charge, line: &Line) -> bool {
+    charge.amount == line.amount && line.currency.as_ref().is_none_or(|currency| *currency == charge.currency)
 }
 
 /// A gateway calls a payment by its own number, by the merchant's, by the transaction of a QR code, or as was claimed and

@@ -2,9 +2,11 @@
 //! person, find payments, read what happened, decide what nobody knows, look how a day went, and reconcile with the gateway's statement.
 
 mod alone;
+mod amount;
 mod assets;
 mod checkout;
 mod checkouts;
+mod columns;
 mod cookie;
 mod day;
 mod decisions;

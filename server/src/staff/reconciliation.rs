@@ -18,7 +18,7 @@ use super::{
     matching::{Comparison, compare as compared},
     page::{Frame, Refusal, Section, page},
     route::{Answering, Visit},
-    statement::{self, Line, Unusable},
+    statement::{self, Aside, Line, Statement, Unusable},
     text, words,
 };
 use crate::{
@@ -30,6 +30,8 @@ use crate::{
 const MOST: u32 = 100_000;
 /// So many of each difference are shown.
 const MOST_SHOWN: usize = 500;
+/// So many places of lines are named in one sentence.
+const MOST_PLACES: usize = 50;
 const DAY: Millis = 24 * 3600 * 1000;
 
 #[derive(Template)]
@@ -59,7 +61,7 @@ impl Page {
             ("order_number", "Order number", order_number, "order_number"),
             ("gateway_number", "Gateway's number", gateway_number, "gateway_number"),
             ("amount", "Amount", amount, "amount"),
-            ("date", "Date", date, "none"),
+            ("date", "Date", date, "date"),
             ("status", "Status", status, "status"),
         ]
     }
@@ -78,8 +80,16 @@ struct Outcome {
     lines: usize,
     /// How many lines were left out, in words; nothing where none was.
     skipped: Option<String>,
+    /// What their statuses are.
+    skipped_statuses: String,
     /// The same of those that are of other days.
     of_other_days: Option<String>,
+    /// Which ones.
+    other_days_lines: String,
+    /// The same of those without a payment.
+    aside: Option<String>,
+    asides: Vec<Aside>,
+    refunds: Vec<Refund>,
     matched: usize,
     differing: Vec<Pair>,
     repeated: Vec<Pair>,
@@ -87,11 +97,18 @@ struct Outcome {
     only_here: Vec<Here>,
     /// Some of them are not shown.
     is_cut: bool,
-    counts: [usize; 4],
+    counts: [usize; 5],
 }
 
 struct Pair {
     here: Here,
+    there: There,
+}
+
+/// A line of the statement that says that money went back.
+struct Refund {
+    /// The payment, if it was charged in this time.
+    here: Option<Here>,
     there: There,
 }
 
@@ -189,11 +206,11 @@ async fn comparing(visit: Visit) -> Result<Response, Refusal> {
 
 /// The charged payments, and what is pasted or in the file.
 fn held_against(visit: &Visit, days: Days, charges: &[Charge], mapping: &Mapping) -> Response {
-    let (file, pasted) = (visit.form.get("file"), visit.form.get("statement"));
-    match statement::read(if file.is_empty() { pasted } else { file }, mapping) {
+    let given = if visit.form.get("file").is_empty() { "statement" } else { "file" };
+    match statement::read(visit.form.whole(given), mapping) {
         Ok(statement) => {
             let comparison = compared(charges, &statement, &days.dates());
-            let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
+            let outcome = outcome(&comparison, &statement);
             let shown = Shown { outcome: Some(outcome), ..Shown::default() };
             let mut response = answer(visit, StatusCode::OK, days, charges, mapping, shown);
             let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure);
@@ -298,20 +315,26 @@ fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -
     all.into_iter().map(sum).collect()
 }
 
-fn outcome(comparison: &Comparison<'_>, lines: usize, skipped: u64) -> Outcome {
+fn outcome(comparison: &Comparison<'_>, statement: &Statement) -> Outcome {
     let pair = |(charge, line): &(&Charge, &Line)| Pair { here: here(charge), there: there(line) };
     let counts = [
         comparison.differing.len(),
         comparison.repeated.len(),
         comparison.only_there.len(),
         comparison.only_here.len(),
+        comparison.refunds.len(),
     ];
+    let some = |lines: u64, one: &str, many: &str| (lines > 0).then(|| text::count(lines, one, many));
+    let refund = |(charge, line): &(Option<&Charge>, &Line)| Refund { here: charge.map(here), there: there(line) };
     Outcome {
-        lines,
-        skipped: Some(text::count(skipped, "line was", "lines were")).filter(|_| skipped > 0),
-        of_other_days: Some(comparison.of_other_days.len() as u64)
-            .filter(|lines| *lines > 0)
-            .map(|lines| text::count(lines, "line is", "lines are")),
+        lines: statement.lines.len(),
+        skipped: some(statement.skipped, "line was", "lines were"),
+        skipped_statuses: statement.skipped_statuses.join(", "),
+        of_other_days: some(comparison.of_other_days.len() as u64, "line is", "lines are"),
+        other_days_lines: places(&comparison.of_other_days),
+        aside: some(statement.aside_count, "line names", "lines name"),
+        asides: statement.asides.clone(),
+        refunds: comparison.refunds.iter().take(MOST_SHOWN).map(refund).collect(),
         matched: comparison.matched.len(),
         differing: comparison.differing.iter().take(MOST_SHOWN).map(pair).collect(),
         repeated: comparison.repeated.iter().take(MOST_SHOWN).map(pair).collect(),
@@ -320,6 +343,12 @@ fn outcome(comparison: &Comparison<'_>, lines: usize, skipped: u64) -> Outcome {
         is_cut: counts.iter().any(|count| *count > MOST_SHOWN),
         counts,
     }
+}
+
+/// Where lines stand in the statement.
+fn places(lines: &[&Line]) -> String {
+    let places = lines.iter().take(MOST_PLACES).map(|line| line.at.to_string()).collect::<Vec<_>>().join(", ");
+    if lines.len() > MOST_PLACES { format!("{places} and more") } else { places }
 }
 
 fn here(charge: &Charge) -> Here {
@@ -342,7 +371,9 @@ fn number(charge: &Charge) -> &str {
 /// Somebody may paste what has card numbers in it: those come back as stars. The line's number tells which it is.
 fn there(line: &Line) -> There {
     let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
-    There { line: line.at, number: without_card_numbers(number), amount: line.amount.to_string() }
+    let amount = line.amount.to_string();
+    let amount = line.currency.as_ref().map_or(amount, |currency| text::money(line.amount, currency));
+    There { line: line.at, number: without_card_numbers(number), amount }
 }
 
 /// The charges as a file.

@@ -1,10 +1,19 @@
-//! The gateway's statement: CSV with names in its first line, as programs for tables write it.
+//! The gateway's statement: a table as text, as banks, bookkeepers' programs and programs for tables write it.
 
 use csv::{ReaderBuilder, StringRecord};
 use kassa::Decimal;
-use time::{Date, format_description::FormatItem, macros::format_description};
+use time::{
+    Date, OffsetDateTime,
+    format_description::{FormatItem, well_known::Rfc3339},
+    macros::format_description,
+};
 
-use super::mapping::Mapping;
+use super::{
+    amount::{self, NoAmount},
+    columns::{Columns, clean, plain},
+    mapping::{Mapping, is_refund},
+    text,
+};
 use crate::values::card_number::looks_like_card_number;
 
 /// Of more lines nothing is compared: the payments of a time are no more either.
@@ -13,31 +22,127 @@ const MOST: usize = 100_000;
 const MOST_PROBLEMS: usize = 10;
 /// So many names of columns are shown.
 const MOST_NAMES: usize = 40;
+/// The names of the columns stand in one of so many first lines.
+const MOST_ABOVE: usize = 100;
+/// More columns no table has.
+pub(super) const MOST_COLUMNS: usize = 1000;
+/// So many lines without a payment are shown, and so many words of a status.
+const MOST_ASIDE: usize = 100;
+const MOST_STATUSES: usize = 10;
+const LONGEST_SHOWN: usize = 100;
+/// What stands between columns, where nobody says it.
+const SEPARATORS: [u8; 4] = [b'\t', b';', b',', b'|'];
+/// What a line begins with that adds others up, or tells what was before or after them.
+const TOTALS: [&str; 24] = [
+    "total",
+    "totals",
+    "subtotal",
+    "grand total",
+    "balance",
+    "opening balance",
+    "closing balance",
+    "count",
+    "итог",
+    "итого",
+    "итоговая сумма",
+    "всего",
+    "общая сумма",
+    "оборот",
+    "обороты",
+    "остаток",
+    "входящий остаток",
+    "исходящий остаток",
+    "сальдо",
+    "количество",
+    "жыйынтык",
+    "жыйынтыгы",
+    "жалпы",
+    "бардыгы",
+];
 /// Days as exports write them, with whatever follows. Of two numbers that could be either, the day comes first.
 const DAYS: [&[FormatItem<'_>]; 4] = [
-    format_description!("[year]-[month]-[day]"),
-    format_description!("[day].[month].[year]"),
-    format_description!("[day]/[month]/[year]"),
-    format_description!("[day]-[month]-[year]"),
+    format_description!("[year]-[month padding:none]-[day padding:none]"),
+    format_description!("[day padding:none].[month padding:none].[year]"),
+    format_description!("[day padding:none]/[month padding:none]/[year]"),
+    format_description!("[day padding:none]-[month padding:none]-[year]"),
 ];
-/// A line of the statement that says that money was taken.
+
+/// A line of the statement that says that money was taken, or that it went back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     /// Its place in the text, from 1.
     pub(super) at: u64,
     pub(super) order_number: String,
     pub(super) gateway_number: String,
+    /// Without its sign.
     pub(super) amount: Decimal,
-    /// The day that it is of, where a column says so.
+    /// Its three letters, where the line or the amount's heading names it.
+    pub(super) currency: Option<String>,
+    /// The day in Bishkek that it is of, where a column says so.
     pub(super) day: Option<Date>,
+}
+
+/// A line without a payment: a title, a total, a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Aside {
+    pub(super) at: u64,
+    /// What it says; nothing where it must not be shown.
+    pub(super) text: String,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
+    /// Lines that say that money was taken.
     pub(super) lines: Vec<Line>,
+    /// Lines that say that money went back.
+    pub(super) refunds: Vec<Line>,
     /// Lines whose status says that no money was taken.
     pub(super) skipped: u64,
+    /// What those statuses are, each once.
+    pub(super) skipped_statuses: Vec<String>,
+    /// The first lines without a payment, and how many there are.
+    pub(super) asides: Vec<Aside>,
+    pub(super) aside_count: u64,
+}
+
+impl Statement {
+    fn put_aside(&mut self, at: u64, text: &str) {
+        self.aside_count += 1;
+        if self.asides.len() < MOST_ASIDE {
+            self.asides.push(Aside { at, text: shown(text) });
+        }
+    }
+
+    fn skip(&mut self, status: &str) {
+        self.skipped += 1;
+        let status = shown(status);
+        if self.skipped_statuses.len() < MOST_STATUSES && !self.skipped_statuses.contains(&status) && !status.is_empty()
+        {
+            self.skipped_statuses.push(status);
+        }
+    }
+
+    fn add(&mut self, entry: Entry, at: u64) {
+        match entry {
+            Entry::Payment(line) => self.lines.push(line),
+            Entry::Refund(line) => self.refunds.push(line),
+            Entry::Skipped { status } => self.skip(&status),
+            Entry::Aside { text } => self.put_aside(at, &text),
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.lines.len() + self.refunds.len() > MOST
+    }
+}
+
+/// What a line is.
+enum Entry {
+    Payment(Line),
+    Refund(Line),
+    Skipped { status: String },
+    Aside { text: String },
 }
 
 /// Why a statement cannot be used.
@@ -54,60 +159,112 @@ impl Unusable {
     }
 }
 
-/// Where the columns are.
-struct Columns {
-    order_number: Option<usize>,
-    gateway_number: Option<usize>,
-    amount: usize,
-    date: Option<usize>,
-    status: Option<usize>,
-}
-
 /// Reads a statement.
 ///
 /// # Errors
 /// What is wrong, line by line. Nothing is compared with half a statement.
 pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable> {
-    // The reader of CSV counts a line of Windows' once its next one begins.
-    let text = text.trim_start_matches('\u{feff}').trim().replace("\r\n", "\n");
-    let delimiter = mapping.separator.and_then(|given| u8::try_from(given).ok()).unwrap_or_else(|| delimiter(&text));
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
-    let cannot = |_| Unusable::because("The first line cannot be read.".to_owned());
-    let head = reader.headers().map_err(cannot)?.clone();
+    if let Some(kind) = other_format(text) {
+        let problem = format!("This is {kind}, which cannot be read. Open it and save it as CSV.");
+        return Err(Unusable::because(problem));
+    }
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
+    let place = HeadPlace::find(&text, mapping);
+    let table = table(&text, &place);
+    let mut reader = ReaderBuilder::new().delimiter(place.separator).flexible(true).from_reader(table.as_bytes());
+    let head =
+        reader.headers().map_err(|_| Unusable::because("The names of the columns cannot be read.".to_owned()))?;
+    let head = head.clone();
+    let too_many = |at: u64| format!("Line {at}: there are more than {MOST_COLUMNS} cells.");
+    if head.len() > MOST_COLUMNS {
+        return Err(Unusable::because(too_many(place.above + 1)));
+    }
     if has_line_break(&head) {
-        return Err(Unusable::because(open_quotation(1)));
+        return Err(Unusable::because(open_quotation(place.above + 1)));
     }
     let names = || names(&head);
     let columns = Columns::of(&head, mapping).map_err(|problems| Unusable { problems, names: names() })?;
+    let amount_name = head.get(columns.amount).map(plain).unwrap_or_default();
+    let mut rows = Rows { columns, mapping, amount_name, width: head.len(), has_unreadable_day: false };
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
+    for (at, line) in (1..).zip(text.lines()).take_while(|(at, _)| *at <= place.above) {
+        if !is_empty(line) && named_separator(line).is_none() {
+            statement.put_aside(at, line);
+        }
+    }
     for record in reader.records() {
         let Ok(record) = record else {
             problems.push("A line is no text in UTF-8.".to_owned());
             break;
         };
+        let at = place.above + record.position().map_or(0, csv::Position::line);
         if has_line_break(&record) {
-            problems.push(open_quotation(at(&record)));
+            problems.push(open_quotation(at));
             break;
         }
-        match columns.line(&record, mapping) {
-            Ok(Some(line)) => statement.lines.push(line),
-            Ok(None) => statement.skipped += 1,
-            Err(problem) => problems.push(problem),
+        if record.len() > MOST_COLUMNS {
+            problems.push(too_many(at));
+            break;
         }
-        if statement.lines.len() > MOST {
+        if record.iter().all(is_empty) {
+            continue;
+        }
+        match rows.entry(at, &cells(&record)) {
+            Ok(entry) => statement.add(entry, at),
+            Err(problem) => problems.push(format!("Line {at}: {problem}")),
+        }
+        if statement.is_too_long() {
             problems = vec![format!("There are more than {MOST} lines: choose a shorter time.")];
         }
-        if problems.len() >= MOST_PROBLEMS || statement.lines.len() > MOST {
+        if problems.len() >= MOST_PROBLEMS || statement.is_too_long() {
             break;
         }
     }
-    if problems.is_empty() { Ok(statement) } else { Err(Unusable { problems, names: names() }) }
+    if !problems.is_empty() {
+        return Err(Unusable { problems, names: names() });
+    }
+    if rows.has_unreadable_day {
+        // A column that nobody chose, and that holds something else than days: no line is put aside by it.
+        for line in &mut statement.lines {
+            line.day = None;
+        }
+    }
+    Ok(statement)
 }
 
-/// The names in the first line. Where there is none, what stands there may be a card number.
+/// What some programs offer beside CSV, or give a name that ends like it.
+fn other_format(text: &str) -> Option<&'static str> {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let has = |mark: &str| start.starts_with(mark);
+    if has("PK\u{3}\u{4}") {
+        return Some("a workbook (XLSX)");
+    }
+    // The first bytes of such a file, as letters of Windows-1251.
+    if has("РП\u{11}а") {
+        return Some("a workbook (XLS)");
+    }
+    if has("%PDF") {
+        return Some("a PDF file");
+    }
+    if has("<") {
+        return Some("a web page or XML");
+    }
+    if has("1CClientBankExchange") {
+        return Some("1C's file for exchange with a bank");
+    }
+    text.contains('\0').then_some("no text, or UTF-16 without its mark")
+}
+
+/// The names in their line. Where there are none, what stands there may be a card number.
 fn names(head: &StringRecord) -> Vec<String> {
     let names = head.iter().map(str::trim).filter(|name| !name.is_empty() && !looks_like_card_number(name));
     names.take(MOST_NAMES).map(|name| name.chars().take(60).collect()).collect()
+}
+
+/// A text of the statement as a page shows it.
+fn shown(text: &str) -> String {
+    let text = text.trim();
+    if looks_like_card_number(text) { String::new() } else { text.chars().take(LONGEST_SHOWN).collect() }
 }
 
 /// An open quotation mark swallows the lines after it, as one field, and the reader of CSV takes that for right. Spaces around
@@ -120,91 +277,220 @@ fn open_quotation(at: u64) -> String {
     format!("Line {at}: a field goes on over the line's end. Is a quotation mark left open?")
 }
 
-fn at(record: &StringRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
+/// Whether nothing is said: separators, spaces, lines that are drawn with signs.
+fn is_empty(text: &str) -> bool {
+    !text.contains(char::is_alphanumeric)
 }
 
-/// Commas, semicolons or tabs: what the first line has most of.
-fn delimiter(text: &str) -> u8 {
-    let head = text.lines().next().unwrap_or_default();
-    let count = |delimiter: &u8| head.bytes().filter(|byte| byte == delimiter).count();
-    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+fn cells(record: &StringRecord) -> Vec<String> {
+    record.iter().map(clean).collect()
 }
 
-impl Columns {
-    fn of(head: &StringRecord, mapping: &Mapping) -> Result<Self, Vec<String>> {
-        let mut problems = Vec::new();
-        let mut find = |given: &str, names: &[&str]| {
-            let said: &[&str] = if given.is_empty() { names } else { &[given] };
-            let is_said = |name: &str| said.iter().any(|known| name.trim().to_lowercase() == known.to_lowercase());
-            let found = head.iter().position(is_said);
-            if found.is_none() && !given.is_empty() {
-                problems.push(format!("The first line does not name the column {given}."));
+/// Where the names of the columns stand.
+struct HeadPlace {
+    /// How many lines are above.
+    above: u64,
+    /// Where their line begins, in bytes.
+    from: usize,
+    separator: u8,
+}
+
+impl HeadPlace {
+    /// The first line that names what is needed; else the line that looks most like names, for a person to say which is which.
+    fn find(text: &str, mapping: &Mapping) -> Self {
+        let said = mapping.separator.and_then(|separator| u8::try_from(separator).ok());
+        let named = text.lines().find(|line| !is_blank(line)).and_then(named_separator);
+        let mut separators: Vec<u8> = said.into_iter().chain(named).collect();
+        if separators.is_empty() {
+            separators.extend(SEPARATORS);
+        }
+        let first = separators.first().copied().unwrap_or(b',');
+        let (mut most, mut place) = ((0, 0), Self { above: 0, from: 0, separator: first });
+        let mut from = 0;
+        for (above, line) in (0..).zip(text.split_inclusive('\n').take(MOST_ABOVE)) {
+            for separator in &separators {
+                let head = record(line, *separator);
+                let here = Self { above, from, separator: *separator };
+                if Columns::of(&head, mapping).is_ok() {
+                    return here;
+                }
+                let likeness = Columns::likeness(&head, mapping);
+                if likeness > most && named_separator(line).is_none() {
+                    (most, place) = (likeness, here);
+                }
             }
-            found
-        };
-        let order_number = find(&mapping.order_number, &["order_number"]);
-        let gateway_number = find(&mapping.gateway_number, &["gateway_number", "number"]);
-        let amount = find(&mapping.amount, &["amount"]);
-        let (date, status) = (find(&mapping.date, &[]), find(&mapping.status, &["status"]));
-        if status.is_none() && mapping.status.is_empty() && !mapping.charged.is_empty() {
-            problems.push(
-                "Say which column is the status: you said its words for charged, and none is called status.".into(),
+            from += line.len();
+        }
+        place
+    }
+}
+
+/// One line of a table.
+fn record(line: &str, separator: u8) -> StringRecord {
+    let reader =
+        ReaderBuilder::new().delimiter(separator).flexible(true).has_headers(false).from_reader(line.as_bytes());
+    reader.into_records().next().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Excel's own first line, which names the separator: `sep=;`.
+fn named_separator(line: &str) -> Option<u8> {
+    let line = line.trim_start_matches(['\u{feff}', '"', ' ']).trim_end_matches(['\n', '\r']);
+    let (name, rest) = line.split_at_checked(4)?;
+    let separator = rest.chars().next().filter(|_| name.eq_ignore_ascii_case("sep="))?;
+    let is_one = separator == '\t' || separator.is_ascii_punctuation() && separator != '"';
+    let is_alone = rest.chars().all(|c| c == separator || c == '"' || c.is_whitespace());
+    u8::try_from(separator).ok().filter(|_| is_one && is_alone)
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+/// The names and all that is below. The reader of CSV steps over lines without anything, and then counts wrongly.
+fn table(text: &str, place: &HeadPlace) -> String {
+    let below = text.get(place.from..).unwrap_or_default();
+    let mut table = String::with_capacity(below.len() + 1);
+    for line in below.lines() {
+        if is_blank(line) {
+            table.push(char::from(place.separator));
+        } else {
+            table.push_str(line);
+        }
+        table.push('\n');
+    }
+    table
+}
+
+/// How lines are read.
+struct Rows<'a> {
+    columns: Columns,
+    mapping: &'a Mapping,
+    amount_name: String,
+    /// How many columns have a name.
+    width: usize,
+    /// A day could not be read in a column that nobody chose.
+    has_unreadable_day: bool,
+}
+
+impl Rows<'_> {
+    /// # Errors
+    /// Why the line cannot be read.
+    fn entry(&mut self, at: u64, cells: &[String]) -> Result<Entry, String> {
+        let columns = &self.columns;
+        let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).map_or("", String::as_str);
+        // Reports of several pages name their columns on each of them.
+        let is_head = plain(cell(Some(columns.amount))) == self.amount_name;
+        if is_head || self.is_total(cells) || self.is_text(cells) {
+            let said: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            return Ok(Entry::Aside { text: said.join("; ") });
+        }
+        if cells.iter().skip(self.width).any(|cell| !cell.is_empty()) {
+            return Err(
+                "there are more cells than names. Is a comma inside an amount taken for a separator?".to_owned()
             );
         }
-        if order_number.is_none() && gateway_number.is_none() && problems.is_empty() {
-            problems
-                .push("Say which column is the number: none is called order_number, gateway_number or number.".into());
+        let status = cell(columns.status);
+        let is_charged = status.is_empty() || self.mapping.is_charged(status);
+        if !is_charged && !is_refund(status) {
+            return Ok(Entry::Skipped { status: status.to_owned() });
         }
-        match amount {
-            Some(amount) if problems.is_empty() => Ok(Self { order_number, gateway_number, amount, date, status }),
-            Some(_) => Err(problems),
-            None if mapping.amount.is_empty() => {
-                problems.push("Say which column is the amount: none is called amount.".into());
-                Err(problems)
+        let [order_number, gateway_number] = [columns.order_number, columns.gateway_number].map(cell);
+        if order_number.is_empty() && gateway_number.is_empty() {
+            return Err("there is no number.".to_owned());
+        }
+        let [order_number, gateway_number] = [order_number, gateway_number].map(whole_number);
+        if order_number.is_empty() && gateway_number.is_empty() {
+            return Err(
+                "a program for tables has shortened the number. Make its column text, and export again.".to_owned()
+            );
+        }
+        let amount_cell = cell(Some(columns.amount));
+        let amount = amount::read(amount_cell).map_err(|problem| match problem {
+            NoAmount::Unreadable => "the amount is no number.".to_owned(),
+            NoAmount::Ambiguous => {
+                format!("the amount {amount_cell} can mean thousands or decimals. Export amounts with two decimals.")
             }
-            None => Err(problems),
+        })?;
+        let unit = Decimal::new(1, if self.mapping.is_hundredths { 2 } else { 0 });
+        let value = amount.value.checked_mul(unit).ok_or("the amount is no number.")?;
+        let column = Some(cell(columns.currency)).filter(|word| !word.is_empty());
+        let column = column.map(|word| amount::currency(word).unwrap_or_else(|| shown(&word.to_uppercase())));
+        let heading = columns.amount_currency.map(str::to_owned);
+        let mut currencies = amount.currency.into_iter().chain(column).chain(heading);
+        let currency = currencies.next();
+        if currencies.any(|other| Some(&other) != currency.as_ref()) {
+            return Err("the line names two currencies.".to_owned());
         }
+        let is_back =
+            amount.is_negative || !is_charged || columns.kinds.iter().any(|kind| is_refund(cell(Some(*kind))));
+        let written = Some(cell(columns.date)).filter(|_| columns.date.is_some());
+        let day = match written.map(|written| (written, day(written))) {
+            Some((_, None)) if !self.mapping.date.is_empty() => {
+                return Err("the date does not begin like 2026-11-23 or 23.11.2026.".to_owned());
+            }
+            Some((written, None)) => {
+                self.has_unreadable_day |= !written.is_empty();
+                None
+            }
+            Some((_, day)) => day,
+            None => None,
+        };
+        let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
+        let line = Line { at, order_number, gateway_number, amount: value, currency, day };
+        Ok(if is_back { Entry::Refund(line) } else { Entry::Payment(line) })
     }
 
-    /// A line; none where its status says that no money was taken.
-    fn line(&self, record: &StringRecord, mapping: &Mapping) -> Result<Option<Line>, String> {
-        let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default().trim();
-        let at = at(record);
-        let status = field(self.status);
-        if !status.is_empty() && !mapping.is_charged(status) {
-            return Ok(None);
+    fn numbers<'c>(&self, cells: &'c [String]) -> impl Iterator<Item = &'c str> {
+        let columns = [self.columns.order_number, self.columns.gateway_number];
+        columns.into_iter().flatten().filter_map(move |column| cells.get(column)).map(String::as_str)
+    }
+
+    /// A sum of other lines: it says so, and names no payment.
+    fn is_total(&self, cells: &[String]) -> bool {
+        cells.iter().any(|cell| says_total(cell)) && self.numbers(cells).all(|cell| cell.is_empty() || says_total(cell))
+    }
+
+    /// A line for people: several words in one cell, or no number, amount and status, or words alone.
+    fn is_text(&self, cells: &[String]) -> bool {
+        let said: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        let has_words = |cell: &str| cell.contains(char::is_whitespace) && cell.contains(char::is_alphabetic);
+        if let [alone] = said[..]
+            && has_words(alone)
+            && amount::read(alone) == Err(NoAmount::Unreadable)
+        {
+            return true;
         }
-        let (order_number, gateway_number) = (field(self.order_number), field(self.gateway_number));
-        if order_number.is_empty() && gateway_number.is_empty() {
-            return Err(format!("Line {at}: there is no number."));
-        }
-        let unit = Decimal::new(1, if mapping.is_hundredths { 2 } else { 0 });
-        let amount = amount(field(Some(self.amount))).and_then(|amount| amount.checked_mul(unit));
-        let amount = amount.ok_or_else(|| format!("Line {at}: the amount is no number."))?;
-        let no_day = || format!("Line {at}: the date does not begin like 2026-11-23 or 23.11.2026.");
-        let day = self.date.map(|column| day(field(Some(column))).ok_or_else(no_day)).transpose()?;
-        let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        Ok(Some(Line { at, order_number, gateway_number, amount, day }))
+        let is_none = |column: Option<usize>| column.and_then(|column| cells.get(column)).is_none_or(String::is_empty);
+        let has_digits = said.iter().any(|cell| cell.contains(char::is_numeric));
+        is_none(Some(self.columns.amount))
+            && self.numbers(cells).all(|cell| cell.is_empty() || !has_digits && has_words(cell))
+            && (is_none(self.columns.status) || !has_digits)
     }
 }
 
-/// What a date begins with; the time behind it says nothing of the day.
+fn says_total(cell: &str) -> bool {
+    let cell = cell.to_lowercase();
+    let is_end =
+        |rest: &str| rest.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ':' | '=' | ',' | '.' | '('));
+    TOTALS.iter().any(|word| cell.strip_prefix(word).is_some_and(is_end))
+}
+
+/// A number as it is; nothing where a program for tables has made `1.23457E+15` of it.
+fn whole_number(text: &str) -> &str {
+    let is_shortened = text.split_once(['E', 'e']).is_some_and(|(digits, power)| {
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits.split(['.', ',']).all(is_digits) && power.strip_prefix('+').is_some_and(is_digits)
+    });
+    if is_shortened { "" } else { text }
+}
+
+/// What a date begins with; the time behind it says nothing of the day, but where it names its zone.
 fn day(text: &str) -> Option<Date> {
+    if let Ok(moment) = OffsetDateTime::parse(text, &Rfc3339) {
+        return text::date(&text::day(moment.unix_timestamp().checked_mul(1000)?));
+    }
     let day: String = text.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '/')).collect();
     DAYS.iter().find_map(|form| Date::parse(&day, form).ok())
-}
-
-/// `390`, `1 234.50` or `1234,50`. What could be read in two ways is not read.
-fn amount(text: &str) -> Option<Decimal> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{202f}')).collect();
-    let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-    let text = match text.split_once(',') {
-        Some((whole, cents)) if !whole.contains('.') && matches!(cents.len(), 1 | 2) => format!("{whole}.{cents}"),
-        Some(_) => return None,
-        None => text,
-    };
-    if is_plain(&text) { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -213,7 +499,7 @@ mod tests {
 
     fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> Line {
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        Line { at, order_number, gateway_number, amount: amount.parse().unwrap(), day: None }
+        Line { at, order_number, gateway_number, amount: amount.parse().unwrap(), currency: None, day: None }
     }
 
     fn read(text: &str) -> Result<Statement, Unusable> {
@@ -223,10 +509,9 @@ mod tests {
     #[test]
     fn what_programs_for_tables_write_is_read() {
         let text = "\u{feff}Date;Order_Number;Number;Amount;Status\n1.11.;a1;77;\"1 234,50\";CHARGED\n;a2;;7;rejected\n;;78;390.00;\n";
-        assert_eq!(
-            read(text).unwrap(),
-            Statement { lines: vec![line(2, "a1", "77", "1234.50"), line(4, "", "78", "390")], skipped: 1 }
-        );
+        let statement = read(text).unwrap();
+        assert_eq!(statement.lines, [line(2, "a1", "77", "1234.50"), line(4, "", "78", "390")]);
+        assert_eq!((statement.skipped, statement.skipped_statuses), (1, vec!["rejected".to_owned()]));
         assert_eq!(read("amount,order_number\n5,x\r\n").unwrap().lines, [line(2, "x", "", "5")]);
         let at = |text: &str| read(text).unwrap().lines.iter().map(|line| line.at).collect::<Vec<_>>();
         assert_eq!(at("order_number,amount\r\nx,1\r\ny,2\r\n"), [2, 3]);
@@ -255,29 +540,144 @@ mod tests {
 
     #[test]
     fn an_export_with_other_names_is_read_as_a_person_says() {
-        let text = "Номер заказа|Сумма|Дата|Статус\na1|39000|23.11.2026 14:05|Оплачен\na2|1|24/11/2026|Отказ\n";
+        let text = "Основание|Оборот|Когда|Итог\na1|39000|23.11.2026 14:05|Принят\na2|1|24/11/2026|Отказ\n";
         let unusable = read(text).unwrap_err();
-        assert_eq!(unusable.names, ["Номер заказа|Сумма|Дата|Статус"], "nobody said what stands between columns");
-        let mut mapping = Mapping { separator: Some('|'), is_hundredths: true, ..Mapping::default() };
-        let unusable = super::read(text, &mapping).unwrap_err();
-        assert_eq!(unusable.names, ["Номер заказа", "Сумма", "Дата", "Статус"]);
+        assert_eq!(unusable.names, ["Основание", "Оборот", "Когда", "Итог"]);
         assert_eq!(unusable.problems.len(), 2, "{unusable:?}");
+        let mut mapping = Mapping { separator: Some(';'), is_hundredths: true, ..Mapping::default() };
+        let unusable = super::read(text, &mapping).unwrap_err();
+        assert_eq!(unusable.names, ["Основание|Оборот|Когда|Итог"], "a person said what stands between columns");
+        mapping.separator = Some('|');
         for (field, name) in [
-            (&mut mapping.order_number, "номер заказа"),
-            (&mut mapping.amount, "Сумма"),
-            (&mut mapping.date, "Дата"),
-            (&mut mapping.status, "Статус"),
-            (&mut mapping.charged, "оплачен"),
+            (&mut mapping.order_number, "основание"),
+            (&mut mapping.amount, "Оборот"),
+            (&mut mapping.date, "Когда"),
+            (&mut mapping.status, "Итог"),
+            (&mut mapping.charged, "принят"),
         ] {
             *field = name.to_owned();
         }
         let day = Date::from_calendar_date(2026, time::Month::November, 23).ok();
-        let expected = Statement { lines: vec![Line { day, ..line(2, "a1", "", "390") }], skipped: 1 };
-        assert_eq!(super::read(text, &mapping).unwrap(), expected);
-        mapping.amount = "Итого".to_owned();
-        assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Итого"));
-        let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Сумма".into(), ..mapping });
+        let statement = super::read(text, &mapping).unwrap();
+        assert_eq!((statement.lines, statement.skipped), (vec![Line { day, ..line(2, "a1", "", "390") }], 1));
+        mapping.amount = "Баланс".to_owned();
+        assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Баланс"));
+        let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Оборот".into(), ..mapping });
         assert!(no_day.unwrap_err().problems[0].starts_with("Line 2: the date"));
+    }
+
+    /// As a bookkeeper's program writes it, with everything that stands around the table.
+    #[test]
+    fn a_statement_for_people_is_read_where_its_names_stand() {
+        let text = "\u{feff}sep=;\r\nВыписка по операциям;;;;;\r\nООО \"Лавка;;;;;\r\nПериод: 01.11.2026 - 30.11.2026\r\n\r\n\
+                    ;;;;;\r\n№;Дата операции;Номер\u{a0}заказа;Сумма, сом;Тип операции;Статус\r\n\
+                    1;26.11.2026 14:05:10;=\"a1\";=\"1\u{a0}390,50\";Оплата;Оплачен\r\n\r\n\
+                    2;26.11.2026;'a2;390,00 сом;Оплата;Проведён\r\n\
+                    №;Дата операции;Номер заказа;Сумма, сом;Тип операции;Статус\r\n\
+                    3;27.11.2026;a1;-90,50;Возврат;Проведён\r\n4;27.11.2026;a2;390;Возврат;Оплачен\r\n\
+                    5;27.11.2026;a3;5;Оплата;Отказ\r\n;;;;;\r\n=====;=====;;;;\r\n\
+                    Итого;;;1 690,00;;\r\nВсего операций: 4\r\n;;Главный бухгалтер;;;Иванова А.\r\n\
+                    Сформировано 30.11.2026 18:00\r\n";
+        let statement = read(text).unwrap();
+        let kgs = |at, number: &str, amount: &str, day| Line {
+            currency: Some("KGS".to_owned()),
+            day: Date::from_calendar_date(2026, time::Month::November, day).ok(),
+            ..line(at, number, "", amount)
+        };
+        assert_eq!(statement.lines, [kgs(8, "a1", "1390.50", 26), kgs(10, "a2", "390", 26)]);
+        assert_eq!(statement.refunds, [kgs(12, "a1", "90.50", 27), kgs(13, "a2", "390", 27)]);
+        assert_eq!((statement.skipped, statement.skipped_statuses), (1, vec!["Отказ".to_owned()]));
+        let asides: Vec<u64> = statement.asides.iter().map(|aside| aside.at).collect();
+        assert_eq!(asides, [2, 3, 4, 11, 17, 18, 19, 20]);
+        assert_eq!((statement.asides[4].text.as_str(), statement.aside_count), ("Итого; 1 690,00", 8));
+    }
+
+    #[test]
+    fn the_first_line_may_name_the_separator_alone() {
+        for first in ["sep=;", "SEP=;", "\"sep=;\"", "\u{feff}sep=;", "sep=;;;"] {
+            let text = format!("{first}\norder_number;amount\nx;390,00\n");
+            assert_eq!(read(&text).unwrap().lines, [line(3, "x", "", "390")], "{first}");
+        }
+        assert_eq!(read("sep=,\norder_number,amount\nx,390.00").unwrap().lines, [line(3, "x", "", "390")]);
+        assert_eq!(read("sep=\t\norder_number\tamount\nx\t390,00").unwrap().lines, [line(3, "x", "", "390")]);
+        // An empty name before the others moves no column.
+        assert_eq!(read("\torder_number\tamount\n1\tx\t390").unwrap().lines, [line(2, "x", "", "390")]);
+    }
+
+    #[test]
+    fn a_line_that_may_be_a_payment_is_never_put_aside() {
+        for (line, expected) in [
+            ("x;1.390;", "Line 3: the amount 1.390 can mean thousands or decimals"),
+            ("x;1,390;", "Line 3: the amount 1,390 can mean"),
+            ("x;;", "Line 3: the amount is no number"),
+            ("Total-1;;", "Line 3: the amount is no number"),
+            ("x;;KGS", "Line 3: the amount is no number"),
+            (";390,00;", "Line 3: there is no number"),
+            ("x;390;USD;9", "Line 3: there are more cells"),
+            ("x;390 USD;KGS", "Line 3: the line names two currencies"),
+            ("1.23457E+15;390,00;", "Line 3: a program for tables has shortened the number"),
+        ] {
+            let unusable = read(&format!("order_number;amount;currency\ny;1;KGS\n{line}\n")).unwrap_err();
+            assert!(unusable.problems[0].contains(expected), "{line}: {unusable:?}");
+        }
+        let cut = read("order_number,amount\nx,390,00\n").unwrap_err();
+        assert!(cut.problems[0].contains("a comma inside an amount"), "{cut:?}");
+        let payment = read("order_number;amount\nTotal-1;390").unwrap();
+        assert_eq!(payment.lines, [line(2, "Total-1", "", "390")]);
+    }
+
+    #[test]
+    fn currencies_are_read_from_their_column_the_amount_or_its_heading() {
+        let currency = |text: &str| read(text).unwrap().lines[0].currency.clone();
+        for (text, expected) in [
+            ("order;amount\nx;1", None),
+            ("order;amount\nx;1 usd", Some("USD")),
+            ("order;amount, USD\nx;1", Some("USD")),
+            ("order;amount;currency\nx;1;840", Some("USD")),
+            ("order;amount;currency\nx;1;сом", Some("KGS")),
+            ("order;amount;currency\nx;1;something", Some("SOMETHING")),
+        ] {
+            assert_eq!(currency(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_are_of_bishkek() {
+        for (text, expected) in [
+            ("26.11.2026", Some("2026-11-26")),
+            ("26.11.2026 14:05:10", Some("2026-11-26")),
+            ("2026-11-26", Some("2026-11-26")),
+            ("2026-11-26T23:59:59", Some("2026-11-26")),
+            ("26/11/2026", Some("2026-11-26")),
+            ("6.1.2026", Some("2026-01-06")),
+            ("2026-11-26T17:59:59Z", Some("2026-11-26")),
+            ("2026-11-26 18:00:00Z", Some("2026-11-27")),
+            ("2026-11-26T23:00:00+06:00", Some("2026-11-26")),
+            ("31.11.2026", None),
+            ("11/26/2026", None),
+            ("today", None),
+        ] {
+            assert_eq!(day(text), expected.and_then(text::date), "{text}");
+        }
+        // A column that nobody chose puts no line aside once it holds something else than days.
+        let text = "order;amount;date\nx;1;26.11.2026\ny;1;11/26/2026\n";
+        assert!(read(text).unwrap().lines.iter().all(|line| line.day.is_none()));
+    }
+
+    #[test]
+    fn files_that_are_no_csv_are_told_by_what_they_are() {
+        for (text, expected) in [
+            ("PK\u{3}\u{4}\u{14}\0", "XLSX"),
+            ("РП\u{11}а\u{a1}", "XLS"),
+            ("<html><table>", "web page"),
+            ("%PDF-1.4", "PDF"),
+            ("1CClientBankExchange\nВерсияФормата=1.03", "1C"),
+            ("o\0r\0d\0e\0r\0", "UTF-16"),
+        ] {
+            assert!(read(text).unwrap_err().problems[0].contains(expected), "{text}");
+        }
+        let wide = format!("order;amount\nx;1{}", ";".repeat(MOST_COLUMNS));
+        assert!(read(&wide).unwrap_err().problems[0].starts_with("Line 2: there are more than"));
     }
 
     /// Else each line that was refused would count as charged.

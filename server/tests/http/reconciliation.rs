@@ -78,11 +78,11 @@ async fn a_day_shows_how_payments_ended_hour_by_hour_beside_the_day_before() {
     let (_, token) = served.opened("refused").await;
     served.fake.fail_next(kassa::FakeFault::Refused { code: "51".into(), reason: "no".into() });
     served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
-    // At noon, whenever this runs.
-    let noon = 1_795_435_200_000_i64;
+    // Half an hour past midnight in Bishkek, whenever this runs. In UTC it is the day before.
+    let morning = 1_795_372_200_000_i64;
     let sql = format!(
-        "UPDATE events SET at = {noon} WHERE kind IN ('payment.charged', 'payment.not_made');
-         UPDATE events SET at = {noon} - 86400000 WHERE kind = 'payment.charged' AND checkout_id =
+        "UPDATE events SET at = {morning} WHERE kind IN ('payment.charged', 'payment.not_made');
+         UPDATE events SET at = {morning} - 86400000 WHERE kind = 'payment.charged' AND checkout_id =
             (SELECT id FROM checkouts WHERE reference = 'yesterday')"
     );
     served.database().execute_batch(&sql).unwrap();
@@ -99,8 +99,10 @@ async fn a_day_shows_how_payments_ended_hour_by_hour_beside_the_day_before() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let noon = page.split("<th scope=\"row\">12:00</th>").nth(1).unwrap().split("</tr>").next().unwrap();
-    assert!(noon.contains(">2<") && noon.contains(">1<") && noon.contains("780 KGS"), "{noon}");
+    let hour = page.split("<th scope=\"row\">00:00</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(hour.contains(">2<") && hour.contains(">1<") && hour.contains("780 KGS"), "{hour}");
+    let page = person.page(&served, "/staff/reconciliation?from=2026-11-23&until=2026-11-24").await;
+    assert!(page.contains("780 KGS") && page.contains("<td class=\"when\">2026-11-23</td>"), "{page}");
     let refused = person.get(&served, "/staff/day?day=today").await;
     assert!(refused.status == 400 && refused.text.contains("2026-11-23"), "{refused:?}");
     assert_eq!(person.get(&served, "/staff/day").await.status, 200);
@@ -113,15 +115,15 @@ async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_rem
     let (_, number) = paid(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let export = format!(
-        "Заказ;Сумма;Дата;Итог\r\n{number};39000;23.11.2026 10:00;Оплачен\r\nelse;100;01.01.1999;Оплачен\r\nno;1;;Отказ\r\n"
+        "Заказ;Оборот;Когда;Итог\r\n{number};39000;23.11.2026 10:00;Оплачен\r\nelse;100;01.01.1999;Оплачен\r\nno;1;;Отказ\r\n"
     );
     let said = [("from", "2020-01-01"), ("until", "2100-01-01"), ("unit", "hundredths"), ("order_number", "Заказ")];
-    let more = [("amount", "Сумма"), ("status", "Итог"), ("charged", "оплачен")];
-    let all = [said.as_slice(), &more, &[("date", "Дата")]].concat();
+    let more = [("amount", "Оборот"), ("status", "Итог"), ("charged", "оплачен")];
+    let all = [said.as_slice(), &more, &[("date", "Когда")]].concat();
     let refused = person.post_file(&served, "/staff/reconciliation", &said, &export).await;
     assert_eq!((refused.status, refused.header("set-cookie")), (400, None), "{refused:?}");
     assert!(
-        refused.text.contains("<option value=\"Сумма\">") && refused.text.contains("value=\"Заказ\""),
+        refused.text.contains("<option value=\"Оборот\">") && refused.text.contains("value=\"Заказ\""),
         "{refused:?}"
     );
     let compared = person.post_file(&served, "/staff/reconciliation", &all, &export).await;
@@ -134,9 +136,55 @@ async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_rem
     let cookie = compared.header("set-cookie").unwrap().split(';').next().unwrap();
     let again = Visitor { cookie: format!("{}; {cookie}", person.cookie), ..person.clone() };
     let page = again.page(&served, "/staff/reconciliation").await;
-    assert!(page.contains("value=\"Сумма\"") && page.contains("value=\"hundredths\" selected"), "{page}");
+    assert!(page.contains("value=\"Оборот\"") && page.contains("value=\"hundredths\" selected"), "{page}");
     let forged = Visitor { csrf: "0".repeat(64), ..person.clone() };
     assert_eq!(forged.post_file(&served, "/staff/reconciliation", &all, &export).await.status, 403);
+}
+
+/// With a title, names in Russian, texts as formulas, a refund and a total; pasted, and as the files that such programs write.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_statement_of_a_bookkeepers_program_is_compared_as_it_is() {
+    const PATH: &str = "/staff/reconciliation";
+    let served = Served::start().await;
+    let (checkout, number) = paid(&served, "order-1").await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let period = [("from", "2020-01-01"), ("until", "2100-01-01")];
+    let table = format!(
+        "sep=;\r\nВыписка ООО \"Лавка\r\n\r\nНомер заказа;Сумма;Валюта;Тип операции;Статус\r\n\
+         =\"{number}\";=\"390,00\";KGS;Оплата;Оплачен\r\n{number};-90,50;KGS;Возврат;Оплачен\r\n\
+         nobodys;1\u{a0}390,50;KGS;Оплата;Оплачен\r\n;;;;\r\nИтого;1\u{a0}690,00;;;\r\n"
+    );
+    let marked = format!("\u{feff}{table}");
+    let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let windows = encoding_rs::WINDOWS_1251.encode(&table).0.into_owned();
+    let pasted = [period[0], period[1], ("statement", table.as_str())];
+    let mut answers = vec![("pasted", person.post(&served, PATH, &pasted).await)];
+    for (name, file) in
+        [("UTF-8", marked.as_bytes()), ("UTF-16", utf16.as_slice()), ("Windows-1251", windows.as_slice())]
+    {
+        answers.push((name, person.post_file(&served, PATH, &period, file).await));
+    }
+    for (name, compared) in answers {
+        assert_eq!(compared.status, 200, "{name}: {compared:?}");
+        let page = &compared.text;
+        let kinds = ["matched", "differing", "repeated", "only-there", "only-here", "refunds"];
+        assert_eq!(kinds.map(|kind| count(page, kind)), [1, 0, 0, 1, 0, 1], "{name}: {page}");
+        for part in ["of 2 lines are the same", "Line 2: Выписка ООО", "Line 9: Итого; 1", "90.50 KGS", "1390.50 KGS"]
+        {
+            assert!(page.contains(part), "{name}, {part}: {page}");
+        }
+        assert_eq!(checkouts(page), [checkout.as_str()], "the refund's");
+    }
+    for amount in ["1.390", "1,390"] {
+        let text = format!("order_number;amount\n{number};{amount}\n");
+        let refused = person.post(&served, PATH, &[period[0], period[1], ("statement", &text)]).await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        let sentence = format!("Line 2: the amount {amount} can mean thousands or decimals");
+        assert!(refused.text.contains("This cannot be used") && refused.text.contains(&sentence), "{refused:?}");
+    }
+    let dollars = format!("order_number;amount\n{number};390 USD\n");
+    let compared = person.post(&served, PATH, &[period[0], period[1], ("statement", &dollars)]).await;
+    assert_eq!(["matched", "differing"].map(|kind| count(&compared.text, kind)), [0, 1], "{compared:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

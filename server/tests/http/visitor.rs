@@ -70,17 +70,24 @@ impl Visitor {
         self.post(served, &format!("{path}/payments/{payment}/resolve"), &fields).await
     }
 
-    /// The same form with a file.
-    pub async fn post_file(&self, served: &Served, path: &str, fields: &[(&str, &str)], file: &str) -> Answer {
-        let part = |name: &str, more: &str, text: &str| {
-            format!("--limit\r\ncontent-disposition: form-data; name=\"{name}\"{more}\r\n\r\n{text}\r\n")
+    /// The same form with a file, which may be no text.
+    pub async fn post_file(
+        &self,
+        served: &Served,
+        path: &str,
+        fields: &[(&str, &str)],
+        file: impl AsRef<[u8]>,
+    ) -> Answer {
+        let part = |name: &str, more: &str, content: &[u8]| {
+            let head = format!("--limit\r\ncontent-disposition: form-data; name=\"{name}\"{more}\r\n\r\n");
+            [head.as_bytes(), content, b"\r\n"].concat()
         };
         let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
-        let mut body: String = fields.iter().map(|(name, text)| part(name, "", text)).collect();
-        body.push_str(&part("file", "; filename=\"export.csv\"\r\ncontent-type: text/csv", file));
-        body.push_str("--limit--\r\n");
+        let mut body: Vec<u8> = fields.iter().flat_map(|(name, text)| part(name, "", text.as_bytes())).collect();
+        body.extend(part("file", "; filename=\"export.csv\"\r\ncontent-type: text/csv", file.as_ref()));
+        body.extend(b"--limit--\r\n");
         let kind = ("content-type", "multipart/form-data; boundary=limit");
-        served.send("POST", path, &[("cookie", &self.cookie), kind], &body).await
+        served.send_bytes("POST", path, &[("cookie", &self.cookie), kind], &body).await
     }
 }
 

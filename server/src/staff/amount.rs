@@ -1,0 +1,254 @@
+//! Amounts as gateways, banks and programs for tables write them.
+
+use kassa::Decimal;
+
+/// Longer ones are no money.
+const MOST_DIGITS: usize = 15;
+const MOST_DECIMALS: usize = 6;
+
+/// What a cell says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Amount {
+    /// Without its sign.
+    pub(super) value: Decimal,
+    /// A minus, or brackets as bookkeepers write them.
+    pub(super) is_negative: bool,
+    /// Its three letters, where the cell names it.
+    pub(super) currency: Option<String>,
+}
+
+/// Why a cell is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoAmount {
+    Unreadable,
+    /// `1.390` or `1,390`: a thousand and more, or one and a little.
+    Ambiguous,
+}
+
+/// Reads `390`, `1 234.50`, `1.234,50`, `1'234.50`, `-390,00`, `(390,00)` or `390,00-`, with a currency before or behind it.
+///
+/// # Errors
+/// What is no amount, and what could be two of them.
+pub(super) fn read(text: &str) -> Result<Amount, NoAmount> {
+    let (mut rest, mut signs, mut is_negative) = (text.trim(), 0, false);
+    let mut named: Option<String> = None;
+    loop {
+        if let Some(inner) = unsigned(rest) {
+            (signs, is_negative, rest) = (signs + 1, true, inner.trim());
+        } else if let Some(inner) = rest.strip_prefix('+') {
+            (signs, rest) = (signs + 1, inner.trim());
+        } else if let Some((inner, currency)) = without_currency(rest) {
+            if named.as_ref().is_some_and(|known| *known != currency) {
+                return Err(NoAmount::Unreadable);
+            }
+            (named, rest) = (Some(currency), inner.trim());
+        } else {
+            break;
+        }
+    }
+    if signs > 1 {
+        return Err(NoAmount::Unreadable);
+    }
+    Ok(Amount { value: number(rest)?, is_negative, currency: named })
+}
+
+/// The text without one minus, or one pair of brackets.
+fn unsigned(text: &str) -> Option<&str> {
+    let in_brackets = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    in_brackets.or_else(|| text.strip_prefix(is_minus)).or_else(|| text.strip_suffix(is_minus))
+}
+
+/// A hyphen, the hyphens and dashes that programs put in its place, or the minus sign.
+fn is_minus(c: char) -> bool {
+    matches!(c, '-' | '\u{2010}'..='\u{2014}' | '\u{2212}')
+}
+
+/// The text without the currency behind it or before it, and that currency.
+fn without_currency(text: &str) -> Option<(&str, String)> {
+    let is_of_number = |c: char| c.is_ascii_digit() || is_minus(c) || matches!(c, '+' | '(' | ')');
+    let (start, _) = text.char_indices().find(|(_, c)| is_of_number(*c))?;
+    let (last, c) = text.char_indices().rfind(|(_, c)| is_of_number(*c))?;
+    let (number, behind) = text.split_at(last + c.len_utf8());
+    let (before, rest) = text.split_at(start);
+    currency(behind).map(|currency| (number, currency)).or_else(|| currency(before).map(|currency| (rest, currency)))
+}
+
+/// The three letters of a currency as people and programs write it.
+pub(super) fn currency(word: &str) -> Option<String> {
+    let word = word.trim();
+    let is_code = word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    known_currency(word).map(str::to_owned).or_else(|| is_code.then(|| word.to_ascii_uppercase()))
+}
+
+/// The same of the currencies that are seen here.
+pub(super) fn known_currency(word: &str) -> Option<&'static str> {
+    // The som's sign is an underlined letter in older programs.
+    let word = word.trim().trim_end_matches('.').trim_end().to_lowercase().replace('\u{332}', "");
+    Some(match word.as_str() {
+        "kgs" | "som" | "soms" | "сом" | "сома" | "сомов" | "с" | "c" | "\u{20c0}" | "417" => "KGS",
+        "usd" | "$" | "us$" | "840" => "USD",
+        "eur" | "€" | "978" | "евро" => "EUR",
+        "rub" | "rur" | "₽" | "руб" | "р" | "643" | "810" => "RUB",
+        "kzt" | "₸" | "тенге" | "398" => "KZT",
+        _ => return None,
+    })
+}
+
+/// An amount without anything around it.
+fn number(text: &str) -> Result<Decimal, NoAmount> {
+    let counts = [text.matches('.').count(), text.matches(',').count()];
+    let mark = match counts {
+        [0, 0] => None,
+        [1, 0] => Some('.'),
+        [0, 1] => Some(','),
+        // One of several is between thousands.
+        [_, 0] | [0, _] => None,
+        _ => text.chars().rfind(|c| matches!(c, '.' | ',')),
+    };
+    let (whole, decimals) = match mark {
+        Some(mark) => text.split_once(mark).map_or((text, None), |(whole, decimals)| (whole, Some(decimals))),
+        None => (text, None),
+    };
+    let whole_digits = if whole.is_empty() && decimals.is_some() { Some("0".to_owned()) } else { grouped(whole) };
+    let whole_digits = whole_digits.ok_or(NoAmount::Unreadable)?;
+    let Some(decimals) = decimals else { return whole_digits.parse().map_err(|_| NoAmount::Unreadable) };
+    if !is_digits(decimals) || decimals.len() > MOST_DECIMALS {
+        return Err(NoAmount::Unreadable);
+    }
+    let may_be_thousands = is_digits(whole) && whole.len() <= 3 && !whole.starts_with('0') && decimals.len() == 3;
+    if may_be_thousands {
+        return Err(NoAmount::Ambiguous);
+    }
+    format!("{whole_digits}.{decimals}").parse().map_err(|_| NoAmount::Unreadable)
+}
+
+/// The digits of a whole number, which may stand in groups of three with the same sign between all of them.
+fn grouped(text: &str) -> Option<String> {
+    let plain = |c: char| match c {
+        c if c.is_whitespace() => ' ',
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '`' => '\'',
+        c => c,
+    };
+    let text: String = text.chars().map(plain).collect();
+    let is_between = |c: &char| matches!(c, ' ' | '\'' | '.' | ',');
+    let digits = match text.chars().find(is_between) {
+        None => text,
+        Some(between) => {
+            let mut groups = text.split(between);
+            let is_first = groups.next().is_some_and(|first| is_digits(first) && first.len() <= 3);
+            let are_whole = groups.all(|group| is_digits(group) && group.len() == 3);
+            if !is_first || !are_whole {
+                return None;
+            }
+            text.replace(between, "")
+        }
+    };
+    (is_digits(&digits) && digits.len() <= MOST_DIGITS).then_some(digits)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_programs_for_tables_write_them() {
+        for (text, expected) in [
+            ("390", "390"),
+            ("390.00", "390"),
+            ("390,00", "390"),
+            ("390,5", "390.5"),
+            (".5", "0.5"),
+            ("+390", "390"),
+            ("0.390", "0.39"),
+            ("390.0000", "390"),
+            ("1390.500", "1390.5"),
+            ("1 390,50", "1390.5"),
+            ("1\u{a0}390,50", "1390.5"),
+            ("1\u{202f}390\u{202f}000.50", "1390000.5"),
+            ("1 390", "1390"),
+            ("1 390,500", "1390.5"),
+            ("1.390,50", "1390.5"),
+            ("1,390.50", "1390.5"),
+            ("1,390.500", "1390.5"),
+            ("1.390.000", "1390000"),
+            ("1,390,000.5", "1390000.5"),
+            ("1'390.50", "1390.5"),
+            ("1’390,50", "1390.5"),
+        ] {
+            let amount = read(text).unwrap_or_else(|problem| panic!("{text}: {problem:?}"));
+            let expected = Amount { value: expected.parse().unwrap(), is_negative: false, currency: None };
+            assert_eq!(amount, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn signs_and_currencies_stand_before_and_behind() {
+        for (text, is_negative, currency) in [
+            ("-390,00", true, None),
+            ("\u{2212}390,00", true, None),
+            ("- 390,00", true, None),
+            ("390,00-", true, None),
+            ("(390,00)", true, None),
+            ("(390,00) сом", true, Some("KGS")),
+            ("(390,00 KGS)", true, Some("KGS")),
+            ("KGS -390.00", true, Some("KGS")),
+            ("-$390.00", true, Some("USD")),
+            ("390,00 -KGS", true, Some("KGS")),
+            ("390,00 KGS", false, Some("KGS")),
+            ("390.00kgs", false, Some("KGS")),
+            ("390 som", false, Some("KGS")),
+            ("390,00\u{a0}с.", false, Some("KGS")),
+            ("390 c", false, Some("KGS")),
+            ("390,00 с\u{332}", false, Some("KGS")),
+            ("сом 390", false, Some("KGS")),
+            ("390,00 usd", false, Some("USD")),
+            ("CHF 390", false, Some("CHF")),
+        ] {
+            let amount = read(text).unwrap_or_else(|problem| panic!("{text}: {problem:?}"));
+            let read = (amount.value, amount.is_negative, amount.currency.as_deref());
+            assert_eq!(read, (Decimal::from(390), is_negative, currency), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_two_amounts_or_is_none_is_not_read() {
+        for text in ["1.390", "1,390", "12,345", "390.000", "-1.390", "1,390 KGS", "(1.390)"] {
+            assert_eq!(read(text), Err(NoAmount::Ambiguous), "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            ".",
+            "abc",
+            "KGS",
+            "1e3",
+            "390.",
+            "390-00",
+            "12 34",
+            "1 39,00",
+            "1,39,000",
+            "1390,000,000",
+            "1.390.5",
+            "1,390.50.20",
+            "1 390'000",
+            "1,390'000.50",
+            "--390",
+            "(-390)",
+            "-390-",
+            "+-390",
+            "390 шт",
+            "390 KGS USD",
+            "KGS 390 USD",
+            "390 сом 50",
+            "=390",
+            "٣٩٠",
+            "1234567890123456",
+        ] {
+            assert_eq!(read(text), Err(NoAmount::Unreadable), "{text}");
+        }
+    }
+}

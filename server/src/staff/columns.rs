@@ -1,0 +1,333 @@
+//! Which column of a statement is which: as a person said, else by the names that exports give them.
+
+use csv::StringRecord;
+
+use super::{amount::known_currency, mapping::Mapping, statement::MOST_COLUMNS};
+
+/// Known names, the best one first, as [`plain`] writes them. A bare `номер` is left out: it may count the lines.
+const ORDER_NUMBER: [&str; 19] = [
+    "order number",
+    "ordernumber",
+    "order no",
+    "order id",
+    "orderid",
+    "order",
+    "merchant order number",
+    "merchant order id",
+    "номер заказа",
+    "№ заказа",
+    "заказ №",
+    "id заказа",
+    "код заказа",
+    "заказ",
+    "буйрутма номери",
+    "буйрутманын номери",
+    "буйрутма №",
+    "заказ номери",
+    "заказдын номери",
+];
+const GATEWAY_NUMBER: [&str; 22] = [
+    "gateway number",
+    "gatewaynumber",
+    "number",
+    "transaction number",
+    "transaction id",
+    "transactionid",
+    "payment number",
+    "payment id",
+    "paymentid",
+    "номер платежа",
+    "номер операции",
+    "номер транзакции",
+    "№ платежа",
+    "№ операции",
+    "№ транзакции",
+    "id платежа",
+    "id операции",
+    "id транзакции",
+    "төлөм номери",
+    "төлөмдүн номери",
+    "операциянын номери",
+    "транзакциянын номери",
+];
+const AMOUNT: [&str; 13] = [
+    "amount",
+    "сумма",
+    "payment amount",
+    "transaction amount",
+    "order amount",
+    "сумма платежа",
+    "сумма операции",
+    "сумма транзакции",
+    "сумма оплаты",
+    "сумма заказа",
+    "суммасы",
+    "төлөм суммасы",
+    "төлөмдүн суммасы",
+];
+const DATE: [&str; 17] = [
+    "date",
+    "payment date",
+    "transaction date",
+    "operation date",
+    "date and time",
+    "date time",
+    "datetime",
+    "дата",
+    "дата платежа",
+    "дата операции",
+    "дата транзакции",
+    "дата оплаты",
+    "дата и время",
+    "дата/время",
+    "күнү",
+    "төлөм күнү",
+    "төлөмдүн күнү",
+];
+const STATUS: [&str; 10] = [
+    "status",
+    "payment status",
+    "transaction status",
+    "статус",
+    "статус платежа",
+    "статус операции",
+    "статус транзакции",
+    "статусу",
+    "абалы",
+    "төлөмдүн абалы",
+];
+const KIND: [&str; 12] = [
+    "type",
+    "payment type",
+    "transaction type",
+    "operation type",
+    "operation",
+    "тип",
+    "тип операции",
+    "тип транзакции",
+    "вид операции",
+    "операция",
+    "түрү",
+    "операциянын түрү",
+];
+const CURRENCY: [&str; 8] = [
+    "currency",
+    "currency code",
+    "валюта",
+    "код валюты",
+    "валюта операции",
+    "валюта платежа",
+    "валютасы",
+    "валютанын коду",
+];
+
+/// Where the columns are.
+pub(super) struct Columns {
+    pub(super) order_number: Option<usize>,
+    pub(super) gateway_number: Option<usize>,
+    pub(super) amount: usize,
+    /// The currency that the amount's heading names.
+    pub(super) amount_currency: Option<&'static str>,
+    pub(super) date: Option<usize>,
+    pub(super) status: Option<usize>,
+    /// Columns that may say that a line is a refund.
+    pub(super) kinds: Vec<usize>,
+    pub(super) currency: Option<usize>,
+}
+
+/// What a column is called.
+struct Heading {
+    name: String,
+    /// Without the currency behind it.
+    base: String,
+    currency: Option<&'static str>,
+}
+
+impl Heading {
+    fn of(cell: &str) -> Self {
+        let name = plain(cell);
+        let split = name.rsplit_once(['(', ',', ' ']).and_then(|(base, unit)| {
+            let currency = known_currency(unit.trim_end_matches(')'))?;
+            Some((base.trim_end_matches(['(', ',', ' ']).to_owned(), currency))
+        });
+        let (base, currency) = split.map_or_else(|| (name.clone(), None), |(base, unit)| (base, Some(unit)));
+        Self { name, base, currency }
+    }
+}
+
+impl Columns {
+    /// # Errors
+    /// What a person has to say before the lines below these names can be read.
+    pub(super) fn of(head: &StringRecord, mapping: &Mapping) -> Result<Self, Vec<String>> {
+        let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
+        let mut problems = Vec::new();
+        let mut find = |given: &str, known: &[&str]| {
+            let found = places(&headings, given, known);
+            if found.is_empty() && !given.is_empty() {
+                problems.push(format!("No column is called {given}."));
+            }
+            if let [first, _, ..] = found[..] {
+                let name = headings.get(first).map(|heading| heading.name.as_str()).unwrap_or_default();
+                problems.push(format!("More than one column is called {name}: rename those that do not count."));
+            }
+            found.first().copied()
+        };
+        let order_number = find(&mapping.order_number, &ORDER_NUMBER);
+        let gateway_number = find(&mapping.gateway_number, &GATEWAY_NUMBER);
+        let amount = find(&mapping.amount, &AMOUNT);
+        let status = find(&mapping.status, &STATUS);
+        // An export may have several dates: of those that nobody chose, none says of which day a line is.
+        let date = match places(&headings, &mapping.date, &DATE)[..] {
+            [_, _, ..] if mapping.date.is_empty() => None,
+            _ => find(&mapping.date, &DATE),
+        };
+        if status.is_none() && mapping.status.is_empty() && !mapping.charged.is_empty() {
+            problems.push(
+                "Say which column is the status: you said its words for charged, and none is called status.".into(),
+            );
+        }
+        if order_number.is_none() && gateway_number.is_none() && problems.is_empty() {
+            problems
+                .push("Say which column is the number: none is called order_number, gateway_number or number.".into());
+        }
+        if amount.is_none() && mapping.amount.is_empty() {
+            problems.push("Say which column is the amount: none is called amount.".into());
+        }
+        let Some(amount) = amount.filter(|_| problems.is_empty()) else { return Err(problems) };
+        // Where a bank tells the currency of the payment and of the account, the payment's stands behind its amount.
+        let currencies = places(&headings, "", &CURRENCY);
+        let behind = currencies.iter().find(|column| **column > amount);
+        Ok(Self {
+            order_number,
+            gateway_number,
+            amount,
+            amount_currency: headings.get(amount).and_then(|heading| heading.currency),
+            date,
+            status,
+            kinds: KIND.iter().flat_map(|name| places(&headings, "", &[*name])).collect(),
+            currency: behind.or(currencies.first()).copied(),
+        })
+    }
+
+    /// How much a line looks like names of columns: how many of them are known, and how many cells could be names.
+    pub(super) fn likeness(head: &StringRecord, mapping: &Mapping) -> (usize, usize) {
+        let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
+        let columns: [(&str, &[&str]); 5] = [
+            (&mapping.order_number, &ORDER_NUMBER),
+            (&mapping.gateway_number, &GATEWAY_NUMBER),
+            (&mapping.amount, &AMOUNT),
+            (&mapping.date, &DATE),
+            (&mapping.status, &STATUS),
+        ];
+        let known = columns.iter().filter(|(given, known)| !places(&headings, given, known).is_empty()).count();
+        let is_name = |cell: &&str| !cell.trim().is_empty() && !cell.contains(|c: char| c.is_ascii_digit());
+        (known, head.iter().filter(is_name).count())
+    }
+}
+
+/// The columns that a person's name means, else the first known name that is there.
+fn places(headings: &[Heading], given: &str, known: &[&str]) -> Vec<usize> {
+    let called = |is_it: &dyn Fn(&Heading) -> bool| -> Vec<usize> {
+        headings.iter().enumerate().filter(|(_, heading)| is_it(heading)).map(|(column, _)| column).collect()
+    };
+    if !given.is_empty() {
+        let given = plain(given);
+        return called(&|heading| !given.is_empty() && heading.name == given);
+    }
+    known
+        .iter()
+        .map(|name| called(&|heading| heading.base == *name))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// A name for comparing: in small letters, with single spaces for all that is written in their place, and without signs
+/// around it.
+pub(super) fn plain(name: &str) -> String {
+    let name = clean(name).to_lowercase().replace('ё', "е").replace(['_', '-'], " ");
+    let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.trim_matches([':', '.', '*', '"', '«', '»', ' ']).to_owned()
+}
+
+/// A cell's text: without spaces and unseen signs around it, and out of what keeps programs for tables from changing it,
+/// `="order-1"` or `'order-1`.
+pub(super) fn clean(cell: &str) -> String {
+    let seen: String = cell.chars().filter(|c| !is_unseen(*c)).collect();
+    let text = seen.trim();
+    let quoted = text.strip_prefix("=\"").or_else(|| text.strip_prefix('"')).and_then(|text| text.strip_suffix('"'));
+    let text = quoted.unwrap_or(text).trim();
+    let text = text.strip_prefix('\'').map_or(text, |text| text.strip_suffix('\'').unwrap_or(text));
+    text.trim().to_owned()
+}
+
+/// Marks of byte order and of direction, joiners, and spaces without a width.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(names: &[&str]) -> Result<Columns, Vec<String>> {
+        Columns::of(&StringRecord::from(names.to_vec()), &Mapping::default())
+    }
+
+    #[test]
+    fn known_names_are_found_however_they_are_written() {
+        for names in [
+            ["order_number", "amount"],
+            ["\u{feff}Order Number", " AMOUNT "],
+            ["orderNumber", "\u{a0}Amount:"],
+            ["\"Order-ID\"", "=\"Amount\""],
+            ["Номер  заказа", "Сумма"],
+            ["НОМЕР\u{a0}ЗАКАЗА", "Сумма, сом"],
+            ["№ заказа", "Сумма платежа (KGS)"],
+            ["Буйрутманын номери", "Төлөмдүн суммасы"],
+        ] {
+            let found = columns(&names).unwrap_or_else(|problems| panic!("{names:?}: {problems:?}"));
+            assert_eq!((found.order_number, found.amount), (Some(0), 1), "{names:?}");
+        }
+        for names in [["Номер", "Сумма"], ["№", "Сумма"], ["order_number", "Сумма комиссии"], ["Заказчик", "amount"]]
+        {
+            assert!(columns(&names).is_err(), "{names:?}");
+        }
+        let currency = |heading: &str| columns(&["order", heading]).map(|found| found.amount_currency);
+        assert_eq!(currency("Amount, USD"), Ok(Some("USD")));
+        assert_eq!(currency("Сумма (сом)"), Ok(Some("KGS")));
+        assert_eq!(currency("Сумма"), Ok(None));
+        assert!(currency("Amount fee").is_err(), "a fee is no currency");
+    }
+
+    #[test]
+    fn of_two_columns_by_one_name_none_is_chosen() {
+        for names in [
+            ["order_number", "amount", "Amount"],
+            ["order_number", "Сумма, KGS", "Сумма, USD"],
+            ["order number", "order_number", "amount"],
+        ] {
+            let problems = columns(&names).err().unwrap_or_default();
+            assert!(problems.iter().any(|problem| problem.starts_with("More than one")), "{names:?}: {problems:?}");
+        }
+        let found = columns(&["Валюта", "Номер заказа", "Сумма", "Валюта"]).ok().unwrap();
+        assert_eq!(found.currency, Some(3));
+    }
+
+    #[test]
+    fn cells_come_out_of_what_keeps_programs_for_tables_from_changing_them() {
+        for (cell, expected) in [
+            ("=\"order-1\"", "order-1"),
+            (" \u{a0}order-1\u{200b} ", "order-1"),
+            ("\"order-1\"", "order-1"),
+            ("'order-1", "order-1"),
+            ("'order-1'", "order-1"),
+            ("=\"390,00", "=\"390,00"),
+            ("\"", "\""),
+        ] {
+            assert_eq!(clean(cell), expected, "{cell}");
+        }
+    }
+}
