@@ -98,14 +98,15 @@ def test_a_list_is_checked(
 ) -> None:
     unknown = kassa.PaymentRef.card("nobody-knows-it", 5, "KGS")
     stored = tmp_path / "stored.txt"
-    stored.write_text(f"{charged}\n\n{still_open}\n{unknown}\n")
+    # With a byte order mark, as Notepad writes it.
+    stored.write_text(f"{charged}\n\n{still_open}\n{unknown}\n", encoding="utf-8-sig")
     people = run("check", "--payments", str(stored), **environment)
     assert people.returncode == 3
     lines = people.stdout.splitlines()
     assert [line.split("  ")[0] for line in lines] == [str(charged), str(still_open), str(unknown)]
     assert "no answer" in lines[2]
     assert people.stderr == "", "no bar where there is no terminal"
-    machines = run("check", "--payments", "-", "--json", stdin=stored.read_text(), **environment)
+    machines = run("check", "--payments", "-", "--json", stdin=stored.read_text(encoding="utf-8"), **environment)
     answers = [json.loads(line) for line in machines.stdout.splitlines()]
     assert [answer.get("error") for answer in answers] == [None, None, "Refused"]
     assert [answer["kind"] for answer in answers[:2]] == ["charged", "open"]

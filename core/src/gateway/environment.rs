@@ -9,7 +9,7 @@ use crate::{
         gateway_config::GatewayConfig,
         proxy::{Proxy, is_proxy},
     },
-    values::error::PaymentError,
+    values::{byte_order_mark::without_mark, error::PaymentError},
 };
 
 /// Where each setting stands.
@@ -31,7 +31,8 @@ impl GatewayConfig {
     /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust beside Mozilla's roots |
     ///
-    /// What has no variable is at its default, and can be set afterwards.
+    /// What has no variable is at its default, and can be set afterwards. A file may begin with a byte order mark; one that is
+    /// not in UTF-8 is refused.
     ///
     /// ```no_run
     /// use kassa::{Gateway, GatewayConfig};
@@ -129,11 +130,16 @@ impl Environment<'_> {
     /// The text of the file that a variable names, however the name is encoded.
     fn file(&mut self, name: &str) -> Option<String> {
         let path = (self.variable)(name).filter(|value| !value.is_empty())?;
-        let text = fs::read_to_string(path);
-        if let Err(problem) = &text {
-            self.wrong(name, &format!("names a file that cannot be read: {problem}"));
-        }
-        text.ok()
+        let sentence = match fs::read(path) {
+            Ok(bytes) if is_utf_16(&bytes) => "names a file that is in UTF-16: save it as UTF-8".to_owned(),
+            Ok(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(text) => return Some(without_mark(text).to_owned()),
+                Err(_) => "names a file that is not in UTF-8: save it as UTF-8".to_owned(),
+            },
+            Err(problem) => format!("names a file that cannot be read: {problem}"),
+        };
+        self.wrong(name, &sentence);
+        None
     }
 
     fn wrong(&mut self, name: &str, sentence: &str) {
@@ -151,6 +157,11 @@ impl Environment<'_> {
     fn is_wrong(&self, name: &str) -> bool {
         self.problems.iter().any(|problem| problem.starts_with(name))
     }
+}
+
+/// Whether bytes begin like a text in UTF-16: with its mark, or with an ASCII character in two bytes.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1.., ..] | [1.., 0, ..])
 }
 
 #[cfg(test)]
@@ -195,6 +206,37 @@ mod tests {
         assert_eq!(format!("{:?}", read.proxy), "Proxy(url, ***)");
         assert_eq!(read.extra_root_certificates.len(), 1);
         assert_eq!(format!("{:?}", config(&[(PROXY, "environment")]).unwrap().proxy), "Proxy(environment)");
+    }
+
+    #[test]
+    fn files_are_read_as_editors_write_them() {
+        let path = env::temp_dir().join(format!("kassa-environment-{}.json", std::process::id()));
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            let path = path.to_str().unwrap();
+            config(&[(DIALECT, path), (ROOT_CERTIFICATES, path)])
+        };
+        let text = "{\"charged_words\": [\"\u{422}\u{4e8}\"]}";
+        for right in [text.to_owned(), format!("\u{feff}{text}\r\n")] {
+            let read = read(right.as_bytes()).unwrap();
+            assert!(read.dialect.to_json().contains('\u{4e8}'), "{right:?}");
+            assert!(read.extra_root_certificates[0].starts_with('{'), "{right:?}");
+        }
+        let utf_16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<_>>();
+        let (little, big) = (utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes));
+        for (wrong, why) in [
+            ([&b"\xff\xfe"[..], &little].concat(), "is in UTF-16"),
+            ([&b"\xfe\xff"[..], &big].concat(), "is in UTF-16"),
+            (little, "is in UTF-16"),
+            (big, "is in UTF-16"),
+            (b"{\"charged_words\": [\"\xd2\"]}".to_vec(), "is not in UTF-8"),
+        ] {
+            let text = read(&wrong).unwrap_err().to_string();
+            for name in [DIALECT, ROOT_CERTIFICATES] {
+                assert!(text.contains(&format!("{name} names a file that {why}: save it as UTF-8")), "{text}");
+            }
+        }
+        fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Dialect {
-    /// Reads the JSON form. What it does not name stays as in the default.
+    /// Reads the JSON form. What it does not name stays as in the default. A byte order mark before it is skipped.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] naming every part that is not understood: a field that does not exist or that its

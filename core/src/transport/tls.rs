@@ -10,7 +10,7 @@ use rustls::{
     sign::SigningKey,
 };
 
-use crate::values::error::PaymentError;
+use crate::values::{byte_order_mark::without_mark, error::PaymentError};
 
 /// TLS 1.2 or later, with Mozilla's roots and the extra ones.
 pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {
@@ -43,7 +43,7 @@ fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {
     let unusable =
         |problem: &dyn std::fmt::Display| PaymentError::misconfigured(format!("extra_root_certificates: {problem}"));
     let before = roots.len();
-    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+    for certificate in CertificateDer::pem_slice_iter(without_mark(pem).as_bytes()) {
         let certificate = certificate.map_err(|problem| unusable(&problem))?;
         roots.add(certificate).map_err(|problem| unusable(&problem))?;
     }

@@ -1,6 +1,7 @@
 //! Values: amounts, cards, identifiers, errors, and the rules that an input must keep. Plain data, which knows no
 //! gateway.
 
+pub(crate) mod byte_order_mark;
 pub(crate) mod card;
 pub(crate) mod card_brand;
 pub(crate) mod card_input;

@@ -77,6 +77,8 @@ async fn a_certificate_that_fails_is_a_matter_of_configuration() {
 async fn an_extra_root_is_trusted() {
     for version in rustls::ALL_VERSIONS {
         let (url, pem, _) = tls_server("localhost", &[version]);
+        // As a text that an editor on Windows wrote.
+        let pem = format!("\u{feff}{}", pem.replace('\n', "\r\n"));
         let gateway = Gateway::new(config(&url).with_extra_root_certificates(pem)).unwrap();
         Op::CardPayment.run(&gateway).await.unwrap_or_else(|error| panic!("{version:?}: {error}"));
     }

@@ -1,6 +1,6 @@
 //! TLS: the certificate that connections to the sandbox are encrypted with, and the trust roots of its own calls.
 
-use std::{path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use rustls::{
     RootCertStore, ServerConfig,
@@ -18,7 +18,7 @@ const CALLBACK_CA: &str = "callback_ca";
 /// Reads the files.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
     let certificates = certificates(CERTIFICATE, &files.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
+    let key = PrivateKeyDer::from_pem_slice(&pem(KEY, &files.key)?)
         .map_err(|error| unusable(KEY, &files.key, &format!("no private key in PEM: {error}")))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -47,12 +47,22 @@ pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, 
 
 fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
     let refused = |detail: String| unusable(option, path, &detail);
-    let read: Result<Vec<_>, _> = match CertificateDer::pem_file_iter(path) {
-        Ok(certificates) => certificates.collect(),
-        Err(error) => Err(error),
-    };
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem(option, path)?).collect();
     let certificates = read.map_err(|error| refused(format!("no certificate in PEM: {error}")))?;
     if certificates.is_empty() { Err(refused("no certificate in PEM".to_owned())) } else { Ok(certificates) }
+}
+
+/// What a file holds, without the byte order mark that Notepad writes: behind it the first certificate would be taken for a
+/// comment.
+fn pem(option: &'static str, path: &Path) -> Result<Vec<u8>, SandboxError> {
+    let mut bytes = fs::read(path).map_err(|error| unusable(option, path, &error.to_string()))?;
+    if matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1.., ..] | [1.., 0, ..]) {
+        return Err(unusable(option, path, "it is in UTF-16: save it as UTF-8"));
+    }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    Ok(bytes)
 }
 
 fn unusable(option: &'static str, path: &Path, detail: &str) -> SandboxError {

@@ -272,6 +272,28 @@ fn unusable_files_are_clear_errors() {
 }
 
 #[test]
+fn files_are_read_as_editors_write_them() {
+    let identity = Identity::new();
+    let TlsFiles { certificate, key } = &identity.files;
+    for path in [certificate, key] {
+        let text = fs::read_to_string(path).expect("a text").replace('\n', "\r\n");
+        fs::write(path, format!("\u{feff}{text}")).expect("written");
+    }
+    let sandbox = start_with(|options| {
+        options.tls = Some(identity.files.clone());
+        options.callback_ca = vec![certificate.clone()];
+    });
+    assert!(identity.pay(&sandbox, "N-1").0.starts_with("HTTP/1.1 200"));
+    for path in [key, certificate] {
+        let text = fs::read_to_string(path).expect("a text");
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        fs::write(path, bytes).expect("written");
+        let error = refused(identity.files.clone());
+        assert!(error.ends_with(&format!("{}: it is in UTF-16: save it as UTF-8", path.display())), "{error}");
+    }
+}
+
+#[test]
 fn other_machines_are_let_in_only_by_a_password_of_one_s_own() {
     for listen in ["0.0.0.0:0", "[::]:0"] {
         let listen = listen.parse().expect("an address");

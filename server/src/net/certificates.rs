@@ -14,8 +14,10 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 use tokio_rustls::TlsAcceptor;
+use zeroize::Zeroizing;
 
 use super::{error::NetError, settings::TlsFiles};
+use crate::values::text_file;
 
 const CERTIFICATE: &str = "tls.certificate";
 const KEY: &str = "tls.key";
@@ -79,7 +81,8 @@ fn stamps(files: &TlsFiles) -> [Stamp; 2] {
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, NetError> {
     let certificates = certificates(&files.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
+    let key = Zeroizing::new(pem(KEY, &files.key)?);
+    let key = PrivateKeyDer::from_pem_slice(&key)
         .map_err(|problem| unusable(KEY, &files.key, &format!("no private key in PEM: {problem}")))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -91,10 +94,14 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, NetError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NetError> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-    let found: Vec<_> =
-        read.map_err(|problem| unusable(CERTIFICATE, path, &format!("no certificate in PEM: {problem}")))?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem(CERTIFICATE, path)?).collect();
+    let found = read.map_err(|problem| unusable(CERTIFICATE, path, &format!("no certificate in PEM: {problem}")))?;
     if found.is_empty() { Err(unusable(CERTIFICATE, path, "no certificate in PEM")) } else { Ok(found) }
+}
+
+/// What a file holds. With a byte order mark before it, the first certificate would be taken for a comment.
+fn pem(setting: &'static str, path: &Path) -> Result<Vec<u8>, NetError> {
+    text_file::read(path).map_err(|problem| unusable(setting, path, &problem.to_string()))
 }
 
 fn unusable(setting: &'static str, path: &Path, detail: &str) -> NetError {

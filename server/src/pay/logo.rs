@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use crate::values::text_file::has_utf_16_mark;
+
 /// What a payer on a slow line still loads at once.
 const LARGEST: usize = 256 * 1024;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -34,6 +36,9 @@ impl Logo {
     pub fn new(bytes: Vec<u8>) -> Result<Self, String> {
         if bytes.len() > LARGEST {
             return Err("must be a picture of at most 256 KiB".to_owned());
+        }
+        if has_utf_16_mark(&bytes) {
+            return Err("is in UTF-16: save it as UTF-8".to_owned());
         }
         let kind = kind(&bytes).ok_or_else(|| "must be a PNG, JPEG or SVG picture".to_owned())?;
         Ok(Self { kind, bytes })
@@ -104,6 +109,7 @@ mod tests {
         for other in [&b""[..], b"GIF89a", b"<html><svg/></html>", b"<?xml version='1.0'?><a/>", b"\xff\xfe"] {
             assert!(kind(other).is_err(), "{other:?}");
         }
+        assert_eq!(kind(b"\xff\xfe<\0s\0v\0g\0"), Err("is in UTF-16: save it as UTF-8".to_owned()));
         assert!(kind(&[PNG, &vec![0; LARGEST]].concat()).unwrap_err().contains("256 KiB"));
     }
 }

@@ -1,9 +1,6 @@
 //! The settings file: TOML, read key by key, so that each problem has its line, and all are told at once.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use toml::{
     Spanned,
@@ -16,11 +13,11 @@ use super::{
     setting::Setting,
     table::find,
 };
-use crate::values::hidden::Hidden;
+use crate::values::{hidden::Hidden, text_file};
 
 /// Reads a file.
 pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Said {
-    match fs::read_to_string(path) {
+    match text_file::read_text(path) {
         Ok(text) => parse(path, &text, problems),
         Err(problem) => {
             problems.push(SettingProblem::at(path.display(), format!("cannot be read: {problem}")));

@@ -15,7 +15,7 @@ use super::{
     sources::Sources,
     table::SETTINGS,
 };
-use crate::values::hidden::Hidden;
+use crate::values::{hidden::Hidden, text_file};
 
 /// The longest file with a secret that is read.
 const LONGEST_SECRET: u64 = 64 * 1024;
@@ -105,7 +105,8 @@ impl Values {
     /// The text of a file that a setting names, where it names one.
     pub(super) fn file(&mut self, setting: &'static Setting) -> Read<Option<String>> {
         self.optional(setting, |path| {
-            fs::read_to_string(path).map_err(|problem| format!("names a file that cannot be read: {problem}"))
+            text_file::read_text(Path::new(path))
+                .map_err(|problem| format!("names a file that cannot be read: {problem}"))
         })
     }
 
@@ -183,7 +184,7 @@ fn secret_in(path: &Path) -> Result<String, String> {
     if fs::metadata(path).map_err(unreadable)?.len() > LONGEST_SECRET {
         return Err("names a file that is too long to hold a secret alone".to_owned());
     }
-    fs::read_to_string(path).map_err(unreadable)
+    text_file::read_text(path).map_err(unreadable)
 }
 
 fn shown(setting: &Setting, text: &str) -> String {

@@ -8,6 +8,7 @@ pub mod hidden;
 pub mod ids;
 pub mod method;
 pub mod states;
+pub mod text_file;
 pub mod violation;
 
 /// A moment by the database's clock: milliseconds since the beginning of 1970.

@@ -3,7 +3,7 @@
 use kassa_sandbox::{Dialect, Sandbox, SandboxOptions};
 use rusqlite::Connection;
 
-use crate::support::{Ended, PASSWORD, Place, permit, sandbox, settings_for};
+use crate::support::{Ended, PASSWORD, Place, by_notepad, permit, sandbox, settings_for};
 
 fn assert_says(ended: &Ended, about: &str, state: &str, text: &str) {
     let line = ended.line(about);
@@ -58,6 +58,23 @@ fn wrong_credentials_are_told_from_a_wrong_dialect_and_a_wrong_address() {
     let ended = place.run(&["check"]);
     assert_eq!(ended.code, Some(1));
     assert_says(&ended, "gateway", "wrong", "not reached: ");
+}
+
+/// The byte order mark and the line end are no part of the password.
+#[test]
+fn a_password_that_an_editor_saved_is_the_gateway_s() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let settings = settings_for(sandbox.url());
+    let password = format!("password = '{PASSWORD}'");
+    place.write("kassa.toml", &settings.replace(&password, "password_file = 'password.txt'"));
+    let [by_notepad, _] = by_notepad(PASSWORD);
+    for content in [format!("{PASSWORD}\n").into_bytes(), by_notepad] {
+        place.write_bytes("password.txt", &content);
+        let ended = place.run(&["check"]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_says(&ended, "gateway", "ok", "reached, credentials accepted, understood");
+    }
 }
 
 /// Money would be taken on a page, and nobody would hear of it.

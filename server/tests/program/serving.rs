@@ -8,13 +8,12 @@ use std::{
     sync::Arc,
 };
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring};
 use serde_json::{Value, json};
 
 use crate::{
     paying::{OTP, PAYMENTS, PHONE},
-    support::{Caller, PASSWORD, Place, Running, ended, sandbox, settings_for},
+    support::{Caller, PASSWORD, Place, Running, ended, pem, sandbox, settings_for},
 };
 
 #[test]
@@ -63,10 +62,6 @@ fn with_a_certificate_it_speaks_https_alone() {
     let tls = StreamOwned::new(connection, TcpStream::connect(&host).unwrap());
     assert!(answer(tls).starts_with(b"HTTP/1.1 200 "));
     assert!(!answer(TcpStream::connect(&host).unwrap()).starts_with(b"HTTP/"));
-}
-
-fn pem(label: &str, der: &[u8]) -> String {
-    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
 }
 
 /// What comes back, however it ends.

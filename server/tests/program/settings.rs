@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
 use kassa_server::settings::{ProgramSettings, SETTINGS, Sources};
 
-use crate::support::{PASSWORD, Place, ended, permit, settings_for};
+use crate::support::{PASSWORD, Place, by_notepad, ended, pem, permit, settings_for};
 
 const GATEWAY: &str = "http://127.0.0.1:9";
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -171,6 +171,50 @@ fn secrets_are_printed_nowhere_and_who_can_read_them_is_told() {
     permit(&place.path("kassa.toml"), 0o644);
     let warnings = read(&place, &[], &[]).unwrap().warnings;
     assert!(warnings.iter().any(|text| text.contains("kassa.toml, which holds a secret: chmod o= ")), "{warnings:?}");
+}
+
+#[test]
+fn files_are_read_as_editors_write_them() {
+    let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let certificate = pem("CERTIFICATE", pair.cert.der());
+    let files = [
+        ("gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", r#"{"qr_amount_unit": "som"}"#.to_owned()),
+        ("gateway.ca", "KASSA_SERVER_GATEWAY_CA", certificate.clone()),
+        ("gateway.password_file", "KASSA_SERVER_GATEWAY_PASSWORD_FILE", PASSWORD.to_owned()),
+        ("events.secret_file", "KASSA_SERVER_EVENTS_SECRET_FILE", SECRET.to_owned()),
+        ("tls.certificate", "KASSA_SERVER_TLS_CERTIFICATE", certificate),
+        ("tls.key", "KASSA_SERVER_TLS_KEY", pem("PRIVATE KEY", pair.signing_key.serialized_der())),
+        ("merchant.logo", "KASSA_SERVER_MERCHANT_LOGO", "<svg xmlns='http://www.w3.org/2000/svg'/>".to_owned()),
+    ];
+    let place = Place::new();
+    let path = |name: &str| place.path(name).to_str().unwrap().to_owned();
+    let paths = files.each_ref().map(|(name, ..)| path(name));
+    let variables: Vec<_> = files.iter().zip(&paths).map(|((_, variable, _), path)| (*variable, &**path)).collect();
+    let [settings, in_utf_16] = by_notepad(&format!("otp_attempts = 4\n{}", settings_for(GATEWAY)));
+    place.write_bytes("kassa.toml", &settings);
+    for (name, _, text) in &files {
+        let [content, _] = by_notepad(text);
+        place.write_bytes(name, &content);
+    }
+    let settings = read(&place, &variables, &[]).unwrap();
+    assert_eq!((settings.server.otp_attempts, settings.server.signing_secrets.len()), (4, 1));
+    assert!(settings.gateway.dialect().knows_qr_amount_unit() && settings.merchant.logo.is_some());
+    assert_eq!(settings.gateway.extra_root_certificates.len(), 1);
+
+    for (name, _, text) in &files {
+        let [_, content] = by_notepad(text);
+        place.write_bytes(name, &content);
+    }
+    let told = read(&place, &variables, &[]).unwrap_err();
+    for (name, path) in files.iter().map(|(name, ..)| *name).zip(&paths) {
+        let is_told = |line: &str| line.starts_with(name) && line.contains("is in UTF-16: save it as UTF-8");
+        // The certificate is read before its key.
+        assert!(told.lines().any(is_told) || name == "tls.key", "{name}\n{told}");
+        assert!(told.contains(path) || ["tls.key", "merchant.logo"].contains(&name), "{name}\n{told}");
+    }
+    place.write_bytes("kassa.toml", &in_utf_16);
+    let told = read(&place, &[], &[]).unwrap_err();
+    assert!(told.contains(&format!("{} is in UTF-16: save it as UTF-8", path("kassa.toml"))), "{told}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use kassa_sandbox::{Sandbox, SandboxOptions};
 use kassa_test_patience::patient;
 use serde_json::{Value, json};
@@ -46,8 +47,12 @@ impl Place {
 
     /// A file that nobody else can read.
     pub fn write(&self, name: &str, text: &str) {
+        self.write_bytes(name, text.as_bytes());
+    }
+
+    pub fn write_bytes(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
-        fs::write(&path, text).unwrap();
+        fs::write(&path, bytes).unwrap();
         permit(&path, 0o600);
     }
 
@@ -77,6 +82,17 @@ impl Place {
 pub fn permit(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+pub fn pem(label: &str, der: &[u8]) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
+}
+
+/// A text as Notepad saves it in UTF-8 and in UTF-16: with a byte order mark, and lines that end with CRLF.
+pub fn by_notepad(text: &str) -> [Vec<u8>; 2] {
+    let text = format!("\u{feff}{}\r\n", text.replace('\n', "\r\n"));
+    let utf_16 = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    [text.into_bytes(), utf_16]
 }
 
 pub fn settings_for(gateway: &str) -> String {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::endpoint::Endpoint,
-    values::{error::PaymentError, json::Document, rules::Checks, violation::Rule},
+    values::{byte_order_mark::without_mark, error::PaymentError, json::Document, rules::Checks, violation::Rule},
 };
 
 /// Reserved names: the fields that a confirm request has already. An identifier must not overwrite them.
@@ -61,6 +61,7 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     let malformed = |problem: String| {
         PaymentError::invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"))
     };
+    let text = without_mark(text);
     // serde's derived reader would also accept an array in place of an object, and a name that is given twice.
     if !Document::parse(text).map_err(malformed)?.root().is_object() {
         return Err(malformed("it must be a JSON object".to_owned()));

@@ -180,6 +180,7 @@ mod tests {
     fn the_default_survives_its_json() {
         assert_eq!(Dialect::from_json(&Dialect::default().to_json()).unwrap(), Dialect::default());
         assert_eq!(Dialect::from_json("{}").unwrap(), Dialect::default());
+        assert_eq!(Dialect::from_json("\u{feff}{}\r\n").unwrap(), Dialect::default());
     }
 
     #[test]
@@ -231,6 +232,8 @@ mod tests {
         for text in [
             "",
             "[]",
+            "\u{feff}",
+            "\u{feff}\u{feff}{}",
             r#"{"colour": 1}"#,
             r#"{"endpoints": {"cheque": {}}}"#,
             r#"{"qr_amount_unit": "dollar"}"#,

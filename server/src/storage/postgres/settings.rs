@@ -22,6 +22,7 @@ use crate::{
     storage::error::StorageError,
     values::{
         error::ServerError,
+        text_file,
         violation::{Rule, Violation},
     },
 };
@@ -223,7 +224,8 @@ fn certificates(path: &Path) -> Result<RootCertStore, StorageError> {
         StorageError::failed(format!("its certificates in {} cannot be used: {why}", path.display()))
     };
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|problem| broken(&problem))? {
+    let pem = text_file::read(path).map_err(|problem| broken(&problem))?;
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
         roots.add(certificate.map_err(|problem| broken(&problem))?).map_err(|problem| broken(&problem))?;
     }
     if roots.is_empty() { Err(broken(&"there is none")) } else { Ok(roots) }

@@ -235,7 +235,10 @@ def _read(file: str) -> str:
     if file == "-" and sys.stdin is None:
         raise WrongUse("standard input is closed")
     try:
-        return sys.stdin.buffer.read().decode() if file == "-" else Path(file).read_text(encoding="utf-8")
+        # Notepad writes a byte order mark.
+        if file == "-":
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        return Path(file).read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise WrongUse(f"{file} cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
