@@ -2,8 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
-    io::{BufRead, BufReader, Read},
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Read},
     net::TcpListener,
     path::Path,
     process::{Child, Command, Output, Stdio},
@@ -11,6 +11,7 @@ use std::{
 };
 
 use kassa_sandbox::{TEST_CARDS, TEST_PHONES};
+use serde_json::Value;
 
 use crate::{
     common::{
@@ -62,9 +63,17 @@ impl Running {
     }
 
     /// Asks it to stop, and hands on whether it ended well, and its log.
-    fn stop(mut self) -> (bool, String) {
-        let asked = Command::new("sh").args(["-c", "kill $0", &self.child.id().to_string()]).status();
+    fn stop(self) -> (bool, String) {
+        self.stop_by("TERM")
+    }
+
+    fn signal(&self, name: &str) {
+        let asked = Command::new("sh").args(["-c", "kill -$0 $1", name, &self.child.id().to_string()]).status();
         assert!(asked.expect("kill runs").success());
+    }
+
+    fn stop_by(mut self, signal: &str) -> (bool, String) {
+        self.signal(signal);
         let ended = self.child.wait().expect("it ends");
         (ended.success(), self.log.join().expect("a log"))
     }
@@ -91,6 +100,71 @@ fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
     assert!(token.trim().len() >= 32, "{token}");
     assert_eq!(send("GET", &format!("{}/", running.url()), &[], b"").status, 404);
     assert!(running.stop().0);
+}
+
+#[test]
+fn it_stops_in_order_where_its_terminal_is_closed_but_for_nohup() {
+    let running = Running::start(command().args(["--listen", "127.0.0.1:0"]));
+    assert!(running.stop_by("HUP").0);
+
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_kassa-sandbox")]);
+    let running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    running.signal("HUP");
+    assert_eq!(send("GET", &format!("{}/", running.url()), &[], b"").status, 404);
+    if cfg!(target_os = "linux") {
+        let status = fs::read_to_string(format!("/proc/{}/status", running.child.id())).expect("its status");
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+        assert_eq!(u64::from_str_radix(ignored.trim(), 16).expect("a mask") & 1, 1, "{status}");
+    }
+    assert!(running.stop().0);
+}
+
+/// Where nothing can be written: a pipe that nobody reads, and a full disk where the system has one to try.
+fn unwritable() -> Vec<(&'static str, Stdio)> {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let mut all = vec![("a pipe that nobody reads", Stdio::from(writer))];
+    if cfg!(target_os = "linux") {
+        all.push(("a full disk", File::options().write(true).open("/dev/full").expect("it opens").into()));
+    }
+    all
+}
+
+#[test]
+fn it_serves_where_nothing_can_be_printed_or_logged() {
+    let serves = |child: &mut Child, url: &str, what: &str| {
+        // Each of them is a line of the log.
+        for _ in 0..2 {
+            assert_eq!(send("GET", &format!("{url}/"), &[], b"").status, 404, "{what}");
+        }
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
+    };
+    for (what, stdout) in unwritable() {
+        let mut child = command().args(["--listen", "127.0.0.1:0"]).stdout(stdout).spawn().expect("it starts");
+        let mut log = BufReader::new(child.stderr.take().expect("piped"));
+        let mut line = String::new();
+        while !line.contains("could not be printed") {
+            line.clear();
+            assert_ne!(log.read_line(&mut line).expect("a line"), 0, "{what}: it ended early");
+        }
+        let url = line.split("url=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("the URL").to_owned();
+        serves(&mut child, &url, what);
+    }
+    for (what, stderr) in unwritable() {
+        let mut command = command();
+        let mut child =
+            command.args(["--listen", "127.0.0.1:0", "--announce", "json"]).stderr(stderr).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let announced: Value = serde_json::from_str(&line).expect("an announcement");
+        serves(&mut child, announced["url"].as_str().expect("the URL"), what);
+    }
+    for (what, stdout) in unwritable() {
+        let output = command().arg("--help").stdout(stdout).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{what}: {output:?}");
+    }
 }
 
 #[test]

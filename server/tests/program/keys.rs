@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::{Caller, Place, sandbox};
+use crate::support::{Caller, Place, ended, sandbox, unwritable};
 
 #[test]
 fn keys_are_made_listed_and_revoked_while_a_server_works_on_the_database() {
@@ -39,6 +39,37 @@ fn keys_are_made_listed_and_revoked_while_a_server_works_on_the_database() {
         let bytes = fs::read(place.path(name)).unwrap_or_default();
         assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()), "{name} holds the key");
     }
+}
+
+/// A key that nobody saw must not stay good.
+#[test]
+fn a_command_whose_output_cannot_be_written_fails_and_says_so() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let good = place.key();
+    for arguments in [
+        ["keys", "new", "--name", "lost"].as_slice(),
+        &["keys", "list"],
+        &["events", "replay"],
+        &["check"],
+        &["secret"],
+        &["--help"],
+        &["--version"],
+    ] {
+        for (place_to_write, stdout) in unwritable() {
+            let ended = ended(place.command(arguments).args(["--config", "kassa.toml"]).stdout(stdout));
+            assert_eq!(ended.code, Some(1), "{arguments:?} to {place_to_write}: {ended:?}");
+            assert!(!ended.err.contains("panicked"), "{arguments:?} to {place_to_write}: {ended:?}");
+            let is_told = ended.err.contains("could not be ") || arguments[0].starts_with("--");
+            assert!(is_told, "{arguments:?} to {place_to_write}: {ended:?}");
+        }
+    }
+    let listed = place.run(&["keys", "list"]).out;
+    let lost: Vec<_> = listed.lines().filter(|line| line.ends_with("  lost")).collect();
+    assert_eq!(lost.len(), unwritable().len(), "{listed}");
+    assert!(lost.iter().all(|line| line.contains(" revoked 2")), "{listed}");
+    let running = place.start(&[]);
+    assert_eq!(Caller::new(&running, &good).call("GET", "/v1/events", &Value::Null).0, 200);
 }
 
 #[test]

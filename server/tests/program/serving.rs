@@ -1,19 +1,21 @@
 //! How the program starts, works beside another one, stops, and what it writes to its log.
 
 use std::{
+    fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
     os::unix::process::ExitStatusExt,
-    process::Stdio,
+    process::{Command, Stdio},
     sync::Arc,
 };
 
+use kassa_test_patience::wait_until;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring};
 use serde_json::{Value, json};
 
 use crate::{
     paying::{OTP, PAYMENTS, PHONE},
-    support::{Caller, PASSWORD, Place, Running, ended, pem, sandbox, settings_for},
+    support::{Caller, PASSWORD, Place, Running, ended, pem, sandbox, settings_for, unwritable},
 };
 
 #[test]
@@ -62,6 +64,72 @@ fn with_a_certificate_it_speaks_https_alone() {
     let tls = StreamOwned::new(connection, TcpStream::connect(&host).unwrap());
     assert!(answer(tls).starts_with(b"HTTP/1.1 200 "));
     assert!(!answer(TcpStream::connect(&host).unwrap()).starts_with(b"HTTP/"));
+}
+
+/// Also where each line of the log is one more that cannot be written.
+#[test]
+fn it_serves_where_nothing_can_be_printed_or_logged() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let key = place.key();
+    let mut number = 0;
+    let mut serves = |running: &Running, what: &str| {
+        number += 1;
+        assert_eq!(running.get("/readyz").0, 200, "{what}");
+        Caller::new(running, &key).open(&format!("order-{number}"));
+    };
+    for (what, stdout) in unwritable() {
+        let running = Running::with_output_to(stdout, &mut place.command(&["--config", "kassa.toml"]));
+        serves(&running, what);
+        let (status, log, _) = running.stop();
+        assert!(status.success() && log.contains("could not be printed"), "{what}: {log}");
+    }
+    for (what, stderr) in unwritable() {
+        let mut command = place.command(&["--config", "kassa.toml", "--announce", "json", "--log", "trace"]);
+        let running = Running::with_log_to(stderr, &mut command);
+        serves(&running, what);
+        assert!(running.stop().0.success(), "{what}");
+    }
+}
+
+#[test]
+fn it_stops_in_order_where_its_terminal_is_closed() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let running = place.start(&[]);
+    // It holds up the stop.
+    let mut slow = running.connect();
+    let head = format!("POST /v1/checkouts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}", place.key());
+    slow.write_all(format!("{head}\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n").as_bytes()).unwrap();
+    let mut told = [0; 12];
+    slow.read_exact(&mut told).unwrap();
+    running.signal("HUP");
+    let host = running.url.strip_prefix("http://").unwrap().to_owned();
+    wait_until("it takes no new connections", || TcpStream::connect(&host).is_err());
+    // The shell sends it too, and a session that ends sends SIGTERM.
+    running.signal("HUP");
+    running.signal("TERM");
+    let (status, log, _) = running.wait();
+    assert_eq!(status.code(), Some(0), "{status}: {log}");
+    assert!(log.contains("stopping") && log.contains("stopped"), "{log}");
+}
+
+#[test]
+fn under_nohup_it_outlives_its_terminal() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let mut command = Command::new("/bin/sh");
+    command.env_clear().current_dir(place.path("")).stdin(Stdio::null());
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_kassa-server")]);
+    let running = Running::start(command.args(["--config", "kassa.toml", "--announce", "json"]));
+    running.signal("HUP");
+    assert_eq!(running.get("/readyz").0, 200);
+    if cfg!(target_os = "linux") {
+        let status = fs::read_to_string(format!("/proc/{}/status", running.child.id())).unwrap();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+        assert_eq!(u64::from_str_radix(ignored.trim(), 16).unwrap() & 1, 1, "{status}");
+    }
+    assert!(running.stop().0.success());
 }
 
 /// What comes back, however it ends.

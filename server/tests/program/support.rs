@@ -1,8 +1,8 @@
 //! The program as its operator has it: a folder, a settings file, a sandbox as its gateway.
 
 use std::{
-    fs,
-    io::{BufRead, BufReader, Read, Write},
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
@@ -111,6 +111,17 @@ dialect = '{dialect}'
     )
 }
 
+/// Where nothing can be written: a pipe that nobody reads, and a full disk where the system has one to try.
+pub fn unwritable() -> Vec<(&'static str, Stdio)> {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let mut all = vec![("a pipe that nobody reads", Stdio::from(writer))];
+    if cfg!(target_os = "linux") {
+        all.push(("a full disk", File::options().write(true).open("/dev/full").unwrap().into()));
+    }
+    all
+}
+
 /// What a run of the program came to.
 #[derive(Debug)]
 pub struct Ended {
@@ -143,11 +154,18 @@ pub struct Running {
 
 impl Running {
     pub fn start(command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = child.stderr.take().unwrap();
+        Self::with_log_to(Stdio::piped(), command)
+    }
+
+    /// The same with a log that goes elsewhere.
+    pub fn with_log_to(log: Stdio, command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let stderr = child.stderr.take();
         let log = thread::spawn(move || {
             let mut log = String::new();
-            stderr.read_to_string(&mut log).unwrap();
+            if let Some(mut stderr) = stderr {
+                stderr.read_to_string(&mut log).unwrap();
+            }
             log
         });
         let mut line = String::new();
@@ -156,6 +174,25 @@ impl Running {
             child.kill().unwrap();
             panic!("it did not start: {line}{}", log.join().unwrap());
         };
+        let url = announced["url"].as_str().unwrap().to_owned();
+        Self { child, url, announced, log: Some(log) }
+    }
+
+    /// One whose standard output goes elsewhere: its log says where it listens.
+    pub fn with_output_to(stdout: Stdio, command: &mut Command) -> Self {
+        command.args(["--log-format", "json"]);
+        let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let (mut log, mut announced) = (String::new(), Value::Null);
+        while announced["message"] != "serving" {
+            let begun = log.len();
+            assert_ne!(stderr.read_line(&mut log).unwrap(), 0, "it did not start: {log}");
+            announced = serde_json::from_str(&log[begun..]).unwrap_or_default();
+        }
+        let log = thread::spawn(move || {
+            stderr.read_to_string(&mut log).unwrap();
+            log
+        });
         let url = announced["url"].as_str().unwrap().to_owned();
         Self { child, url, announced, log: Some(log) }
     }

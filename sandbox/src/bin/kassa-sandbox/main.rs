@@ -9,8 +9,8 @@ mod welcome;
 
 use std::{
     error::Error,
-    io::{self, IsTerminal},
-    process::ExitCode,
+    io::{self, IsTerminal, Write},
+    process::{self, ExitCode},
 };
 
 use clap::Parser;
@@ -19,9 +19,11 @@ use kassa_sandbox::Sandbox;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::try_parse().unwrap_or_else(|answer| end(&answer));
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt()
+        // A line that cannot be written is lost. To tell of that, the subscriber would use `eprintln!`, which panics.
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_target(false)
         .with_writer(io::stderr)
@@ -30,10 +32,16 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("kassa-sandbox: {error}");
+            let _ = writeln!(io::stderr().lock(), "kassa-sandbox: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Ends the program with what was asked for, such as help, or with what is wrong with the command line.
+fn end(answer: &clap::Error) -> ! {
+    let written = answer.print().and_then(|()| io::stdout().flush());
+    process::exit(if written.is_ok() { answer.exit_code() } else { 1 })
 }
 
 fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
@@ -42,9 +50,12 @@ fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     let ordered = runtime.block_on(async { stop::ordered(cli.exit_with_stdin) })?;
     let (announce, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;
-    match announce {
-        Some(Announce::Json) => announce::print(&sandbox, &mut io::stdout().lock())?,
-        None => welcome::print(&sandbox, own_token, &mut io::stdout().lock())?,
+    let printed = match announce {
+        Some(Announce::Json) => announce::print(&sandbox, &mut io::stdout().lock()),
+        None => welcome::print(&sandbox, own_token, &mut io::stdout().lock()),
+    };
+    if let Err(error) = printed {
+        tracing::warn!(%error, url = sandbox.url(), "the address could not be printed; the sandbox goes on");
     }
     runtime.block_on(ordered);
     sandbox.stop();

@@ -22,18 +22,42 @@ pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> 
     })
 }
 
-/// Completes on Ctrl-C and, where there is such a thing, SIGTERM.
+/// Completes on Ctrl-C and, where there are such things, SIGTERM and SIGHUP: its terminal is closed.
 #[cfg(unix)]
 fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
+    let hang_up = if outlives_its_terminal() { None } else { Some(signal(SignalKind::hangup())?) };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {
+        let hang_up = async {
+            match hang_up {
+                Some(mut signal) => {
+                    signal.recv().await;
+                }
+                None => pending().await,
+            }
+        };
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
+            () = hang_up => {}
         }
     })
+}
+
+/// Whether it was started with SIGHUP ignored, as by `nohup`, which setting a handler would undo. Where the system does not say
+/// so: the output of `nohup` is never a terminal.
+#[cfg(unix)]
+fn outlives_its_terminal() -> bool {
+    use std::{fs, io::IsTerminal};
+    let ignored = |status: String| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        // The lowest bit is signal 1, SIGHUP.
+        Some(u64::from_str_radix(mask.trim(), 16).ok()? & 1 == 1)
+    };
+    let told = fs::read_to_string("/proc/self/status").ok().and_then(ignored);
+    told.unwrap_or_else(|| !io::stdout().is_terminal())
 }
 
 #[cfg(not(unix))]

@@ -1,7 +1,7 @@
 //! `check`: looks at everything that the server needs, changes nothing, and says what to do. A line each: `ok`,
 //! `warning` or `wrong`; something that is wrong makes the exit code 1.
 
-use std::{net::IpAddr, path::Path, process::ExitCode};
+use std::{fmt, io, net::IpAddr, path::Path, process::ExitCode};
 
 use kassa_server::{
     DatabaseFile, KeyRole,
@@ -14,12 +14,12 @@ use super::{
     database,
     failure::{Done, Failure},
     finding::{Finding, State},
-    gateway_check, warnings,
+    gateway_check, output, warnings,
 };
 
 pub(crate) fn run(sources: &Sources) -> Done<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
-    let mut report = Report { is_wrong: false };
+    let mut report = Report { is_wrong: false, written: Ok(()) };
     match ProgramSettings::read(sources) {
         Ok(settings) => runtime.block_on(report.all(&settings)),
         Err(problems) => {
@@ -29,17 +29,26 @@ pub(crate) fn run(sources: &Sources) -> Done<ExitCode> {
             report.line("others", (State::Warning, "not looked at: correct the settings first".to_owned()));
         }
     }
+    report.written.map_err(output::unwritten)?;
     Ok(if report.is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 struct Report {
     is_wrong: bool,
+    /// Whether every line was written. A report that nobody can read whole must not pass for a good one.
+    written: io::Result<()>,
 }
 
 impl Report {
     fn line(&mut self, about: &str, (state, text): Finding) {
         self.is_wrong |= state == State::Wrong;
-        println!("{:<8} {about:<11} {text}", state.word());
+        self.print(format_args!("{:<8} {about:<11} {text}", state.word()));
+    }
+
+    fn print(&mut self, line: fmt::Arguments<'_>) {
+        if self.written.is_ok() {
+            self.written = output::line(line);
+        }
     }
 
     async fn all(&mut self, settings: &ProgramSettings) {
@@ -48,7 +57,7 @@ impl Report {
             (State::Ok, format!("{} are given, the others are at their defaults", settings.given.len())),
         );
         for (name, value, place) in &settings.given {
-            println!("{:21}{name} = {value}  ({place})", "");
+            self.print(format_args!("{:21}{name} = {value}  ({place})", ""));
         }
         for warning in warnings::of(settings) {
             self.line("settings", (State::Warning, warning));

@@ -1,6 +1,13 @@
 //! The command line. Its flags for settings come from the table of settings.
 
-use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    io::{self, Write},
+    path::PathBuf,
+    process,
+};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kassa_server::{
@@ -33,8 +40,14 @@ pub(crate) struct Call {
 
 /// Reads the command line; ends the program where it is wrong, or asks for help.
 pub(crate) fn parse() -> Call {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches().unwrap_or_else(|answer| end(&answer));
     Call { task: task(&matches), sources: sources(&matches) }
+}
+
+/// Ends the program with what was asked for, such as help, or with what is wrong with the command line.
+fn end(answer: &clap::Error) -> ! {
+    let written = answer.print().and_then(|()| io::stdout().flush());
+    process::exit(if written.is_ok() { answer.exit_code() } else { 1 })
 }
 
 fn command() -> Command {

@@ -4,7 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use kassa_server::{DatabaseFile, PostgresStorage, SqliteStorage, Storage, StorageError, settings::DatabasePlace};
 
-use super::failure::{Done, Failure};
+use super::{
+    failure::{Done, Failure},
+    output::note,
+};
 
 /// Opens it for a server: made where it is missing, and brought up where it is an older server's.
 pub(crate) async fn open(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
@@ -45,7 +48,7 @@ pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) ->
         }
         DatabaseFile::Missing => {
             let storage = open(place).await?;
-            eprintln!("There was no database, so this one was made: {place}");
+            note(format_args!("There was no database, so this one was made: {place}"));
             Ok(storage)
         }
         _ => open(place).await,

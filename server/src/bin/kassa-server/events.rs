@@ -7,12 +7,14 @@ use kassa_server::settings::Sources;
 use super::{
     failure::{Done, Failure},
     keys::{existing, place, wait},
+    output,
 };
 
 pub(crate) fn replay(sources: &Sources, checkout: Option<&str>) -> Done<ExitCode> {
     let checkout = checkout.map(str::parse).transpose().map_err(Failure::new)?;
     let place = place(sources)?;
     let started = wait(async { existing(&place).await?.replay(checkout).await.map_err(Failure::new) })?;
-    println!("{started} checkouts whose events had been given up, or refused: a running server delivers them now");
+    let sentence = "checkouts whose events had been given up, or refused: a running server delivers them now";
+    output::line(format_args!("{started} {sentence}")).map_err(output::unwritten)?;
     Ok(ExitCode::SUCCESS)
 }

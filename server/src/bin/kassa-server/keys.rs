@@ -1,9 +1,9 @@
 //! `keys`: keys of shops and of staff, made, listed and revoked on the database, while servers work on it.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{io, process::ExitCode, sync::Arc};
 
 use kassa_server::{
-    KeyRole, Permission, RealSurroundings, Storage, make_api_key,
+    ApiKey, KeyRole, Permission, RealSurroundings, Storage, make_api_key,
     settings::{DatabasePlace, Sources},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use super::{
     database::{IfMissing, open_beside},
     failure::{Done, Failure},
+    output::{self, note},
 };
 
 /// Makes a key. It is printed alone, so that a script can take it.
@@ -21,10 +22,22 @@ pub(crate) fn new(sources: &Sources, role: KeyRole, may: Permission, name: &str)
         let storage = open_beside(&place, IfMissing::Make).await?;
         let surroundings = RealSurroundings::on(Handle::current());
         let key = make_api_key(&*storage, &surroundings, role, may, name).await.map_err(Failure::new)?;
-        eprintln!("The key {}, shown this once: only its hash is kept.", key.id());
-        println!("{}", key.expose());
-        Ok(ExitCode::SUCCESS)
+        note(format_args!("The key {}, shown this once: only its hash is kept.", key.id()));
+        match output::line(key.expose()) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(problem) => Err(unprinted(&*storage, &key, &problem).await),
+        }
     })
+}
+
+/// A key that could not be printed is known to nobody, so it does not stay good.
+async fn unprinted(storage: &dyn Storage, key: &ApiKey, problem: &io::Error) -> Failure {
+    let id = key.id();
+    let then = match storage.revoke_api_key(id.clone()).await {
+        Ok(_) => "it is revoked again".to_owned(),
+        Err(_) => format!("revoke it: kassa-server keys revoke {id}"),
+    };
+    Failure::new(format_args!("the key {id} could not be printed, and is lost: {problem}; {then}"))
 }
 
 /// Lists all.
@@ -32,12 +45,13 @@ pub(crate) fn list(sources: &Sources) -> Done<ExitCode> {
     let place = place(sources)?;
     let keys = wait(async { existing(&place).await?.api_keys().await.map_err(Failure::new) })?;
     if keys.is_empty() {
-        eprintln!("There is no API key yet: kassa-server keys new --name shop");
+        note("There is no API key yet: kassa-server keys new --name shop");
     }
     for key in keys {
         let state = key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", moment(at)));
         let whose = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
-        println!("{}  {whose:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
+        let line = format!("{}  {whose:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
+        output::line(line).map_err(output::unwritten)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -49,7 +63,7 @@ pub(crate) fn revoke(sources: &Sources, id: &str) -> Done<ExitCode> {
     if !wait(async { existing(&place).await?.revoke_api_key(id).await.map_err(Failure::new) })? {
         return Err(Failure::new("there is no such key, or it was revoked before: see kassa-server keys list"));
     }
-    eprintln!("It is revoked: nobody gets in with it any more.");
+    note("It is revoked: nobody gets in with it any more.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -39,7 +39,8 @@ fn subscriber(settings: &LogSettings, traces: &Traces) -> impl Subscriber + Send
 fn log(settings: &LogSettings) -> impl Layer<Registry> {
     // The filter was tried when the settings were read.
     let filter = EnvFilter::try_new(&settings.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = fmt::layer().with_writer(io::stderr);
+    // A line that cannot be written is lost. To tell of that, `tracing-subscriber` would use `eprintln!`, which panics.
+    let lines = fmt::layer().with_writer(io::stderr).log_internal_errors(false);
     let lines = match settings.is_json {
         true => lines.json().flatten_event(true).boxed(),
         false => lines.with_ansi(io::stderr().is_terminal()).boxed(),

@@ -12,6 +12,7 @@ mod finding;
 mod gateway_check;
 mod keys;
 mod log;
+mod output;
 mod secret;
 mod serve;
 mod stop;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("{failure}");
+            output::note(failure);
             ExitCode::FAILURE
         }
     }

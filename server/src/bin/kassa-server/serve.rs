@@ -56,7 +56,10 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
         Some(answer(listener.counted_by(server.metrics().clone()), traces.over(pages(&server, settings)), &told)),
         metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &told)),
     ];
-    addresses.print(settings, options.announce_json, &mut io::stdout().lock()).map_err(Failure::new)?;
+    // Payments do not depend on a terminal, or a reader of its output, that is gone. The log has the address, too.
+    if let Err(problem) = addresses.print(settings, options.announce_json, &mut io::stdout().lock()) {
+        tracing::warn!(target: "kassa_server", %problem, "the addresses could not be printed; the server goes on");
+    }
     tell_of_warnings(settings, &*storage).await;
     tracing::info!(target: "kassa_server", url = addresses.url, "serving");
 
