@@ -23,3 +23,4 @@ mod webhooks;
 
 pub use router::{metrics_router, router};
 pub use settings::HttpSettings;
+pub(crate) use settings::path_prefix;

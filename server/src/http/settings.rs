@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use url::Url;
+
 use crate::{net::Proxies, values::hidden::Hidden};
 
 /// The settings of [`router`](super::router).
@@ -28,6 +30,12 @@ pub struct HttpSettings {
     pub per_key: u32,
     /// Whether shops are told where a checkout's hosted page is: true where [`pay_router`](crate::pay_router) is merged in.
     pub has_pay_page: bool,
+}
+
+/// The path of a public address, such as `/kassa`; mostly nothing. The proxy before the server strips it from requests, and every
+/// address that a page holds begins with it.
+pub(crate) fn path_prefix(public_url: &str) -> String {
+    Url::parse(public_url).map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default()
 }
 
 impl HttpSettings {

@@ -1,10 +1,9 @@
 //! The addresses of a page's own, under whatever path the world sees the server. A language that was picked stays in them.
 
 use kassa::Language;
-use url::Url;
 
 use super::accept::Spoken;
-use crate::values::hidden::Hidden;
+use crate::{http::path_prefix, values::hidden::Hidden};
 
 /// The addresses of one page; without a secret, of a page that is none.
 #[derive(Clone)]
@@ -17,8 +16,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(public_url: &str, secret: Option<Hidden>, spoken: Spoken) -> Self {
-        let prefix = Url::parse(public_url).map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default();
-        Self { prefix, secret, spoken }
+        Self { prefix: path_prefix(public_url), secret, spoken }
     }
 
     /// A part of the page, such as `/state`; the page itself by nothing.

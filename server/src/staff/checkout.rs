@@ -122,7 +122,7 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         facts.push(("Paid by", format!("payment {}, {}", payment.number, words::method(payment.method))));
     }
     let template = Page {
-        frame: Frame::of(visit.visitor.as_ref(), Some(Section::Checkouts)),
+        frame: visit.frame(Section::Checkouts),
         csrf: visit.csrf(),
         done: done(visit.query.get("done")),
         problem,

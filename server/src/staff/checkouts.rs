@@ -130,7 +130,7 @@ pub(super) fn list(visit: Visit) -> Answering {
         };
         let status = if wish.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         let template = Page {
-            frame: Frame::of(visit.visitor.as_ref(), Some(Section::Checkouts)),
+            frame: visit.frame(Section::Checkouts),
             needs: counts.into_iter().map(|(need, count)| NeedRow { chip: words::need(need), count }).collect(),
             is_more_urgent: urgent.is_more,
             urgent: urgent.checkouts.iter().map(row).collect(),

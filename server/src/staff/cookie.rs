@@ -3,9 +3,22 @@
 use axum::http::{HeaderMap, HeaderValue};
 use kassa_pages::{Cookie, read_cookie};
 
-/// With `__Host-` a browser takes it over TLS alone, for this host alone.
-fn name(is_secure: bool) -> &'static str {
-    if is_secure { "__Host-kassa_staff" } else { "kassa_staff" }
+/// Where the pages are on a host that is the server's alone.
+const OWN_HOST: &str = "/staff";
+
+/// With `__Host-` a browser takes it over TLS alone, for this host alone, and for every path of it. Where the server is under a path,
+/// others may share the host: the cookie is for the path of these pages alone, which `__Host-` does not allow.
+fn name(is_secure: bool, home: &str) -> &'static str {
+    match (is_secure, home == OWN_HOST) {
+        (true, true) => "__Host-kassa_staff",
+        (true, false) => "__Secure-kassa_staff",
+        (false, _) => "kassa_staff",
+    }
+}
+
+/// A semicolon would end the path.
+fn path(path: &str) -> &str {
+    if path == OWN_HOST || path.contains(';') { "/" } else { path }
 }
 
 /// How a statement was read last: no secret, and nothing that another site could make use of.
@@ -14,8 +27,8 @@ const REMEMBERED: &str = "kassa_statement";
 const LONG: u32 = 365 * 24 * 3600;
 
 /// The session's token, if the browser sent one.
-pub(super) fn read(headers: &HeaderMap, is_secure: bool) -> Option<&str> {
-    read_cookie(headers, name(is_secure)).filter(|token| !token.is_empty())
+pub(super) fn read<'a>(headers: &'a HeaderMap, is_secure: bool, home: &str) -> Option<&'a str> {
+    read_cookie(headers, name(is_secure, home)).filter(|token| !token.is_empty())
 }
 
 /// How the last statement was read, if the browser remembers.
@@ -24,13 +37,14 @@ pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The header that sets it for as long as the browser runs; an empty token takes it away.
-pub(super) fn set(token: &str, is_secure: bool) -> HeaderValue {
-    Cookie::new(name(is_secure), token).secure(is_secure).header()
+pub(super) fn set(token: &str, is_secure: bool, home: &str) -> HeaderValue {
+    Cookie::new(name(is_secure, home), token).at(path(home)).secure(is_secure).header()
 }
 
 /// The header that has the browser remember how a statement is read.
-pub(super) fn remember(mapping: &str, is_secure: bool) -> HeaderValue {
-    Cookie::new(REMEMBERED, mapping).at("/staff/reconciliation").secure(is_secure).for_seconds(LONG).header()
+pub(super) fn remember(mapping: &str, is_secure: bool, home: &str) -> HeaderValue {
+    let page = format!("{home}/reconciliation");
+    Cookie::new(REMEMBERED, mapping).at(path(&page)).secure(is_secure).for_seconds(LONG).header()
 }
 
 #[cfg(test)]
@@ -44,13 +58,27 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("kassa_staff=3"));
         headers.append(header::COOKIE, HeaderValue::from_static("__Host-kassa_staff=4"));
-        assert_eq!((read(&headers, false), read(&headers, true)), (Some("3"), Some("4")));
-        assert_eq!(
-            read(&HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static("kassa_staff="))]), false),
-            None
-        );
-        let secure = set("t", true);
+        headers.append(header::COOKIE, HeaderValue::from_static("__Secure-kassa_staff=5"));
+        let read = |is_secure, home| read(&headers, is_secure, home);
+        assert_eq!((read(false, "/staff"), read(true, "/staff")), (Some("3"), Some("4")));
+        assert_eq!((read(false, "/kassa/staff"), read(true, "/kassa/staff")), (Some("3"), Some("5")));
+        let empty = HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static("kassa_staff="))]);
+        assert_eq!(super::read(&empty, false, "/staff"), None);
+        let secure = set("t", true, "/staff");
         assert_eq!(secure, "__Host-kassa_staff=t; Path=/; HttpOnly; SameSite=Strict; Secure");
-        assert_eq!(set("", false), "kassa_staff=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+        assert_eq!(set("", false, "/staff"), "kassa_staff=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    }
+
+    #[test]
+    fn under_a_path_no_other_path_of_the_host_gets_a_cookie() {
+        let secure = set("t", true, "/kassa/staff");
+        assert_eq!(secure, "__Secure-kassa_staff=t; Path=/kassa/staff; HttpOnly; SameSite=Strict; Secure");
+        let remembered = remember("m", false, "/kassa/staff");
+        let remembered = remembered.to_str().unwrap();
+        assert!(
+            remembered.starts_with("kassa_statement=m; Path=/kassa/staff/reconciliation; HttpOnly;"),
+            "{remembered}"
+        );
+        assert_eq!(set("t", false, "/a;b/staff"), "kassa_staff=t; Path=/; HttpOnly; SameSite=Strict");
     }
 }

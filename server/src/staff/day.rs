@@ -118,7 +118,7 @@ async fn showing(visit: Visit) -> Result<Response, Refusal> {
         let sentence = format!("More than {MOST} payments ended on this day and the day before: too many to draw.");
         return Err(Refusal::new(StatusCode::BAD_REQUEST, sentence));
     }
-    let frame = Frame::of(visit.visitor.as_ref(), Some(Section::Day));
+    let frame = visit.frame(Section::Day);
     Ok(page(StatusCode::OK, &drawn(frame, from, now, &ends.alike)))
 }
 
@@ -218,7 +218,7 @@ mod tests {
             one(from + 23 * HOUR, charged, Method::Mbank, "USD", 5),
             one(from + HOUR, PaymentState::Rejected, Method::Qr, "KGS", 1),
         ];
-        let page = drawn(Frame::of(None, None), from, from + DAY - 1, &ends);
+        let page = drawn(Frame::of("/staff", None, None), from, from + DAY - 1, &ends);
         let figures: Vec<_> = page.figures.iter().map(|one| (one.name, one.count, one.count_before)).collect();
         assert_eq!(figures, [("charged", 6, 2), ("rejected", 2, 0), ("not made", 0, 0), ("unknown", 0, 0)]);
         assert_eq!((page.figures[0].sum.as_str(), page.figures[0].sum_before.as_str()), ("400 KGS, 5 USD", "7 KGS"));

@@ -86,7 +86,7 @@ fn version(visit: &Visit) -> i64 {
 async fn ended(visit: &Visit, result: Result<(), ServerError>, done: &str) -> Result<Response, Refusal> {
     let id = visit.checkout()?;
     match result.map_err(Refusal::from) {
-        Ok(()) => Ok(see_other(&format!("/staff/checkouts/{id}?done={done}"))),
+        Ok(()) => Ok(see_other(&format!("{}/checkouts/{id}?done={done}", visit.desk.home))),
         Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Err(refusal),
         Err(refusal) => shown(visit, refusal.status, Some(refusal.sentence)).await,
     }

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::cookie;
 use crate::{
-    http::HttpSettings,
+    http::{HttpSettings, path_prefix},
     limits::RateLimit,
     rarely::Rarely,
     server::Server,
@@ -31,6 +31,8 @@ pub(super) struct Desk {
     pub(super) settings: HttpSettings,
     /// The world comes over TLS.
     pub(super) is_secure: bool,
+    /// The address of the first page, with which all others begin: `/staff` under the path of the public address.
+    pub(super) home: String,
     /// What a browser names as the origin of our own forms.
     origin: String,
     /// Reconciling reads much: one person does it at a time. So does drawing a day.
@@ -65,8 +67,9 @@ impl Desk {
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
+        let home = format!("{}/staff", path_prefix(&settings.public_url));
         let (guesses, wrong_key_log) = (Lockout::default(), Rarely::default());
-        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses, wrong_key_log }
+        Self { server, settings, is_secure, home, origin, reconciling, drawing, addresses, guesses, wrong_key_log }
     }
 
     /// Whether an address may call once more; else how long it waits.
@@ -93,7 +96,7 @@ impl Desk {
 
     /// Who is logged in.
     pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, ServerError> {
-        let Some(token) = cookie::read(headers, self.is_secure) else { return Ok(None) };
+        let Some(token) = cookie::read(headers, self.is_secure, &self.home) else { return Ok(None) };
         let session = self.server.staff_session(token).await?;
         let visitor = |session: StaffSession| Visitor {
             name: session.name,

@@ -21,12 +21,12 @@ struct Login<'a> {
 }
 
 /// The page to log in on, in the place of what needs it.
-pub(super) fn page(status: StatusCode, problem: Option<&str>) -> Response {
-    page::page(status, &Login { frame: Frame::of(None, None), problem })
+pub(super) fn page(home: &str, status: StatusCode, problem: Option<&str>) -> Response {
+    page::page(status, &Login { frame: Frame::of(home, None, None), problem })
 }
 
-pub(super) fn form(_: Visit) -> Answering {
-    Box::pin(async { Ok(page(StatusCode::OK, None)) })
+pub(super) fn form(visit: Visit) -> Answering {
+    Box::pin(async move { Ok(page(&visit.desk.home, StatusCode::OK, None)) })
 }
 
 pub(super) fn log_in(visit: Visit) -> Answering {
@@ -35,17 +35,19 @@ pub(super) fn log_in(visit: Visit) -> Answering {
         match desk.server.log_in(visit.form.get("key")).await {
             Ok(token) => {
                 desk.knew(visit.from);
-                let mut response = see_other("/staff");
-                response.headers_mut().insert(header::SET_COOKIE, cookie::set(token.expose(), desk.is_secure));
+                let mut response = see_other(&desk.home);
+                let cookie = cookie::set(token.expose(), desk.is_secure, &desk.home);
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
                 Ok(response)
             }
             Err(ServerError::NotFound { .. }) => Ok(match desk.guessed(visit.from) {
                 Ok(()) => {
-                    page(StatusCode::UNAUTHORIZED, Some("This is no good staff key. Ask who runs the server for one."))
+                    let problem = "This is no good staff key. Ask who runs the server for one.";
+                    page(&desk.home, StatusCode::UNAUTHORIZED, Some(problem))
                 }
                 Err(wait) => {
                     let refusal = Refusal::too_often(wait);
-                    refusal.waiting(page(refusal.status, Some(&refusal.sentence)))
+                    refusal.waiting(page(&desk.home, refusal.status, Some(&refusal.sentence)))
                 }
             }),
             Err(other) => Err(other.into()),
@@ -55,11 +57,12 @@ pub(super) fn log_in(visit: Visit) -> Answering {
 
 pub(super) fn log_out(visit: Visit) -> Answering {
     Box::pin(async move {
-        if let Some(token) = cookie::read(&visit.headers, visit.desk.is_secure) {
-            visit.desk.server.log_out(token).await?;
+        let desk = &visit.desk;
+        if let Some(token) = cookie::read(&visit.headers, desk.is_secure, &desk.home) {
+            desk.server.log_out(token).await?;
         }
-        let mut response = see_other("/staff/login");
-        response.headers_mut().insert(header::SET_COOKIE, cookie::set("", visit.desk.is_secure));
+        let mut response = see_other(&format!("{}/login", desk.home));
+        response.headers_mut().insert(header::SET_COOKIE, cookie::set("", desk.is_secure, &desk.home));
         Ok(response)
     })
 }

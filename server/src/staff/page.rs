@@ -21,6 +21,8 @@ pub(super) enum Section {
 
 /// What every page shows around its content.
 pub(super) struct Frame {
+    /// With what every address begins.
+    pub(super) home: String,
     pub(super) stylesheets: [String; 3],
     pub(super) section: Option<Section>,
     /// Who is logged in, and what the form that ends it carries.
@@ -28,9 +30,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn of(visitor: Option<&Visitor>, section: Option<Section>) -> Self {
+    pub(super) fn of(home: &str, visitor: Option<&Visitor>, section: Option<Section>) -> Self {
         let person = visitor.map(|visitor| (visitor.name.clone(), visitor.csrf.clone()));
-        Self { stylesheets: assets::stylesheets(), section, person }
+        Self { home: home.to_owned(), stylesheets: assets::stylesheets(), section, person }
     }
 
     /// For `aria-current`.
@@ -89,8 +91,8 @@ impl Refusal {
     }
 
     /// As a page of its own.
-    pub(super) fn page(&self, visitor: Option<&Visitor>) -> Response {
-        let message = Message { frame: Frame::of(visitor, None), sentence: &self.sentence };
+    pub(super) fn page(&self, home: &str, visitor: Option<&Visitor>) -> Response {
+        let message = Message { frame: Frame::of(home, visitor, None), sentence: &self.sentence };
         self.waiting(page(self.status, &message))
     }
 

@@ -213,7 +213,7 @@ fn held_against(visit: &Visit, days: Days, charges: &[Charge], mapping: &Mapping
             let outcome = outcome(&comparison, &statement);
             let shown = Shown { outcome: Some(outcome), ..Shown::default() };
             let mut response = answer(visit, StatusCode::OK, days, charges, mapping, shown);
-            let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure);
+            let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure, &visit.desk.home);
             response.headers_mut().insert(header::SET_COOKIE, remember);
             response
         }
@@ -281,7 +281,7 @@ fn answer(
     shown: Shown,
 ) -> Response {
     let template = Page {
-        frame: Frame::of(visit.visitor.as_ref(), Some(Section::Reconciliation)),
+        frame: visit.frame(Section::Reconciliation),
         csrf: visit.csrf(),
         download: query(&[("from", &days.from), ("until", &days.until)]),
         from: days.from,

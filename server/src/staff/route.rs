@@ -10,7 +10,7 @@ use axum::{
 use super::{
     desk::{Desk, Visitor},
     fields::Fields,
-    page::Refusal,
+    page::{Frame, Refusal, Section},
 };
 use crate::{
     tokens::{decided_by::DecidedBy, permission::Permission, role::KeyRole},
@@ -65,6 +65,11 @@ impl Visit {
     /// Whether the person may do what changes something.
     pub(super) fn may_decide(&self) -> bool {
         self.visitor.as_ref().is_some_and(|visitor| visitor.may >= Permission::Decide)
+    }
+
+    /// What a page of a section shows around its content.
+    pub(super) fn frame(&self, section: Section) -> Frame {
+        Frame::of(&self.desk.home, self.visitor.as_ref(), Some(section))
     }
 
     /// What each form carries.

@@ -47,7 +47,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
     }
     let wrong_method = move || {
         let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
-        std::future::ready(guarded(&desk, refusal.page(None)))
+        std::future::ready(guarded(&desk, refusal.page(&desk.home, None)))
     };
     let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
     router.method_not_allowed_fallback(wrong_method)
@@ -58,7 +58,7 @@ async fn respond(desk: Arc<Desk>, route: &'static Route, parameters: Parameters,
     let answering = AssertUnwindSafe(Box::pin(answer(&desk, route, &parameters, request))).catch_unwind();
     // Whoever panicked has said so in the log.
     let response = answering.await.unwrap_or_else(|_| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.").page(None)
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.").page(&desk.home, None)
     });
     desk.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
     guarded(&desk, response)
@@ -67,23 +67,23 @@ async fn respond(desk: Arc<Desk>, route: &'static Route, parameters: Parameters,
 async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters, request: Request) -> Response {
     let from = caller_of(&request, &desk.settings.proxies);
     if let Err(wait) = desk.let_in(from) {
-        return Refusal::too_often(wait).page(None);
+        return Refusal::too_often(wait).page(&desk.home, None);
     }
     let (head, body) = request.into_parts();
     let visitor = match route.access {
         Access::Anybody => None,
         Access::Staff(needed) => match desk.visitor(&head.headers).await {
-            Ok(Some(visitor)) if visitor.may < needed => return looks_alone().page(Some(&visitor)),
+            Ok(Some(visitor)) if visitor.may < needed => return looks_alone().page(&desk.home, Some(&visitor)),
             Ok(Some(visitor)) => Some(visitor),
-            Ok(None) => return login::page(StatusCode::UNAUTHORIZED, None),
-            Err(problem) => return Refusal::from(problem).page(None),
+            Ok(None) => return login::page(&desk.home, StatusCode::UNAUTHORIZED, None),
+            Err(problem) => return Refusal::from(problem).page(&desk.home, None),
         },
     };
     let form = match form(desk, route, &head.headers, body, visitor.as_ref()).await {
         Ok(form) => form,
-        Err(refusal) => return refusal.page(visitor.as_ref()),
+        Err(refusal) => return refusal.page(&desk.home, visitor.as_ref()),
     };
-    let Ok(parameters) = parameters else { return Refusal::nowhere().page(visitor.as_ref()) };
+    let Ok(parameters) = parameters else { return Refusal::nowhere().page(&desk.home, visitor.as_ref()) };
     let visit = Visit {
         desk: desk.clone(),
         from,
@@ -95,7 +95,7 @@ async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters
     };
     match (route.answer)(visit).await {
         Ok(response) => response,
-        Err(refusal) => refusal.page(visitor.as_ref()),
+        Err(refusal) => refusal.page(&desk.home, visitor.as_ref()),
     }
 }
 

@@ -91,6 +91,101 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     assert_eq!(resolved["data"]["via"], json!({ "role": "staff", "key": person.key.id().as_str() }));
 }
 
+/// The values of an attribute in a page.
+fn values(page: &str, attribute: &str) -> Vec<String> {
+    let rests = page.split(attribute).skip(1);
+    rests.map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&")).collect()
+}
+
+/// Where a page's forms post to.
+fn posts(page: &str) -> Vec<String> {
+    values(page, "method=\"post\" action=\"")
+}
+
+/// What a page leads to, or loads.
+fn links(page: &str) -> Vec<String> {
+    let attributes = ["href=\"", "src=\"", "method=\"get\" action=\""];
+    let all = attributes.into_iter().flat_map(|attribute| values(page, attribute));
+    all.filter(|address| !address.starts_with('#')).collect()
+}
+
+/// What the proxy hands on that serves the server under `/kassa`.
+fn stripped(address: &str) -> String {
+    let within = address.strip_prefix("/kassa").filter(|rest| rest.starts_with("/staff"));
+    within.unwrap_or_else(|| panic!("{address} is not under the public address")).to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_a_path_every_link_form_and_cookie_stays_under_it() {
+    let served = Served::with(|_, http| http.public_url = "https://shop.example.kg/kassa/".into()).await;
+    let (id, payment) = unknown(&served, "order-1").await;
+    // Nobody asks the gateway, and the page of the checkout has every form.
+    let sql = "BEGIN IMMEDIATE; DELETE FROM due; UPDATE checkouts SET is_overpaid = 1, refunds_due = 1;
+         UPDATE streams SET is_given_up = 1, due_at = NULL; COMMIT";
+    served.database().execute_batch(sql).unwrap();
+
+    let key = served.server.new_staff_key("Aizada", Permission::Decide).await.unwrap();
+    let stranger = served.send("GET", "/staff", &[], "").await;
+    assert_eq!(stranger.status, 401, "{stranger:?}");
+    let to = posts(&stranger.text);
+    assert_eq!(to, ["/kassa/staff/login"]);
+    let headers = [FORM, ("origin", "https://shop.example.kg")];
+    let made = served.send("POST", &stripped(&to[0]), &headers, &form(&[("key", &key.expose())])).await;
+    assert_eq!((made.status, made.header("location")), (303, Some("/kassa/staff")), "{made:?}");
+    let (cookie, rules) = made.header("set-cookie").unwrap().split_once("; ").unwrap();
+    assert!(cookie.starts_with("__Secure-kassa_staff="), "{cookie}");
+    assert_eq!(rules, "Path=/kassa/staff; HttpOnly; SameSite=Strict; Secure");
+    let person = Visitor { key, cookie: cookie.to_owned(), csrf: String::new() };
+    let csrf = values(&person.page(&served, "/staff").await, "name=\"csrf\" value=\"").remove(0);
+    let person = Visitor { csrf, ..person };
+
+    let mut to_visit = vec!["/kassa/staff".to_owned(), "/kassa/staff/nowhere".to_owned()];
+    let (mut visited, mut forms) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(address) = to_visit.pop() {
+        // Each page once, whatever it is asked for.
+        let page = address.split('?').next().unwrap().to_owned();
+        if visited.insert(page) {
+            let answer = person.get(&served, &stripped(&address)).await;
+            let status = if address.ends_with("/nowhere") { 404 } else { 200 };
+            assert_eq!(answer.status, status, "{address}: {answer:?}");
+            to_visit.extend(links(&answer.text));
+            forms.extend(posts(&answer.text));
+        }
+    }
+    let path = format!("/kassa/staff/checkouts/{id}");
+    let pages = ["/kassa/staff/day", "/kassa/staff/reconciliation", "/kassa/staff/reconciliation.csv", path.as_str()];
+    assert!(pages.iter().all(|page| visited.contains(*page)), "{visited:?}");
+    let resolve = format!("/payments/{payment}/resolve");
+    let decisions = ["/ask", "/cancel", "/refund", "/replay", resolve.as_str()].map(|end| format!("{path}{end}"));
+    let others = ["/kassa/staff/logout", "/kassa/staff/reconciliation"].map(str::to_owned);
+    assert_eq!(forms, decisions.into_iter().chain(others).collect::<BTreeSet<_>>());
+
+    let version = version_of(&person.page(&served, &stripped(&path)).await);
+    let statement = "order_number,amount\norder-2,1.00\n";
+    let fields = [("version", &*version), ("outcome", "charged"), ("reason", REASON), ("statement", statement)];
+    for action in forms.iter().filter(|action| !action.ends_with("/logout")) {
+        let answer = person.post(&served, &stripped(action), &fields).await;
+        if let Some(location) = answer.header("location") {
+            person.page(&served, &stripped(location)).await;
+        } else {
+            // One decision makes the page of the next one an old one.
+            assert!(matches!(answer.status, 200 | 400 | 409), "{action}: {answer:?}");
+        }
+        for address in links(&answer.text).iter().chain(&posts(&answer.text)) {
+            stripped(address);
+        }
+        if action.ends_with("/reconciliation") {
+            let remembered = answer.header("set-cookie").unwrap();
+            assert!(remembered.contains("; Path=/kassa/staff/reconciliation; "), "{remembered}");
+        }
+    }
+    let out = person.post(&served, "/staff/logout", &[]).await;
+    assert_eq!((out.status, out.header("location")), (303, Some("/kassa/staff/login")));
+    let taken_away = "__Secure-kassa_staff=; Path=/kassa/staff; HttpOnly; SameSite=Strict; Secure; Max-Age=0";
+    assert_eq!(out.header("set-cookie"), Some(taken_away));
+    assert_eq!(person.get(&served, "/staff").await.status, 401);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_look_sees_everything_and_changes_nothing() {
     let served = Served::start().await;
