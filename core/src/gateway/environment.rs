@@ -161,7 +161,7 @@ impl Environment<'_> {
 
 /// Whether bytes begin like a text in UTF-16: with its mark, or with an ASCII character in two bytes.
 fn is_utf_16(bytes: &[u8]) -> bool {
-    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1.., ..] | [1.., 0, ..])
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..])
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<
 /// comment.
 fn pem(option: &'static str, path: &Path) -> Result<Vec<u8>, SandboxError> {
     let mut bytes = fs::read(path).map_err(|error| unusable(option, path, &error.to_string()))?;
-    if matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1.., ..] | [1.., 0, ..]) {
+    if matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]) {
         return Err(unusable(option, path, "it is in UTF-16: save it as UTF-8"));
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {

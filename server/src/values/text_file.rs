@@ -38,7 +38,7 @@ pub fn has_utf_16_mark(bytes: &[u8]) -> bool {
 
 /// The same, and without a mark: an ASCII character in two bytes.
 fn begins_like_utf_16(bytes: &[u8]) -> bool {
-    has_utf_16_mark(bytes) || matches!(bytes, [0, 1.., ..] | [1.., 0, ..])
+    has_utf_16_mark(bytes) || matches!(bytes, [0, 1..=255, ..] | [1..=255, 0, ..])
 }
 
 fn unusable(path: &Path, why: &str) -> io::Error {
