@@ -19,6 +19,7 @@ use crate::{
     metrics::Metrics,
     rarely::Rarely,
     server::Server,
+    tokens::TokenHash,
     values::{
         error::ServerError,
         ids::{ApiKeyId, CheckoutId},
@@ -93,7 +94,7 @@ impl Gate {
                 }
                 let view = self.known(from, found)?;
                 self.within("requests_of_token", self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
-                Ok(Who::App(view.into()))
+                Ok(Who::App { view: view.into(), token: TokenHash::of(token) })
             }
             Access::Shop => {
                 let id = self.known(from, server.api_key(bearer(headers)?).await)?;

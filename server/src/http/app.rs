@@ -145,16 +145,19 @@ pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppPayment<'_>>()
 }
 
-/// The checkout, at once or when it has changed. Of the request nothing is kept meanwhile: thousands may wait.
+/// The checkout, at once or when it has changed. Of the request its credential alone is kept meanwhile: thousands may wait.
 pub(super) async fn waited_for(http: &Http, mut call: Call, id: CheckoutId) -> Result<CheckoutView, Problem> {
     let after = call.query.number(AFTER.name, 0..=i64::MAX);
     let wait = call.query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
     std::mem::take(&mut call.query).finish()?;
+    let credential = call.credential();
     drop(call);
     let Some(after) = after else { return Ok(http.server.checkout(&id).await?) };
     let wait = Duration::from_secs(wait.unsigned_abs()).min(http.settings.longest_wait);
     let _waiting = http.server.metrics().waiting();
-    Ok(http.server.checkout_after(&id, after, wait).await?)
+    let found = http.server.checkout_after_for(credential.as_ref(), &id, after, wait).await?;
+    // Its key or token has expired, or was revoked: so is the next request answered.
+    found.ok_or_else(|| Problem::new(Kind::Unauthorized))
 }
 
 pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {

@@ -8,7 +8,8 @@ use super::{problem::Problem, query::Query};
 use crate::{
     checkouts::checkout::CheckoutView,
     net::BodyError,
-    tokens::{decided_by::DecidedBy, role::KeyRole},
+    server::Credential,
+    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
     values::{
         error::ServerError,
         ids::{ApiKeyId, CheckoutId, PaymentId},
@@ -21,7 +22,7 @@ pub(super) enum Who {
     /// The shop's back end, by this API key.
     Shop(ApiKeyId),
     /// A payer's app, by a token that opens this checkout and nothing else.
-    App(Box<CheckoutView>),
+    App { view: Box<CheckoutView>, token: TokenHash },
     /// Nobody who is known.
     Anybody,
 }
@@ -63,8 +64,17 @@ impl Call {
     /// The checkout that the token opens.
     pub(super) fn opened(&self) -> Result<&CheckoutView, Problem> {
         match &self.who {
-            Who::App(view) => Ok(view),
+            Who::App { view, .. } => Ok(view),
             Who::Shop(_) | Who::Anybody => Err(ServerError::NotFound { what: "checkout" }.into()),
+        }
+    }
+
+    /// What the caller was let in by. Who waits is looked at again by it.
+    pub(super) fn credential(&self) -> Option<Credential> {
+        match &self.who {
+            Who::Shop(key) => Some(Credential::Key(key.clone())),
+            Who::App { token, .. } => Some(Credential::Token(*token)),
+            Who::Anybody => None,
         }
     }
 
@@ -72,7 +82,7 @@ impl Call {
     pub(super) fn by(&self, name: String) -> DecidedBy {
         match &self.who {
             Who::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
-            Who::App(_) | Who::Anybody => DecidedBy::new(name),
+            Who::App { .. } | Who::Anybody => DecidedBy::new(name),
         }
     }
 

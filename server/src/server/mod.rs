@@ -4,6 +4,7 @@ pub mod api_keys;
 mod neighbours;
 mod page;
 mod places;
+mod polls;
 mod readiness;
 pub mod settings;
 mod staff;
@@ -27,6 +28,7 @@ use zeroize::Zeroizing;
 
 use api_keys::make_api_key;
 use neighbours::Untold;
+pub(crate) use polls::Credential;
 use readiness::Probe;
 use settings::ServerSettings;
 use watchers::Watchers;
@@ -237,20 +239,8 @@ impl Server {
         after: i64,
         wait: Duration,
     ) -> Result<CheckoutView, ServerError> {
-        let until = self.shared.surroundings.monotonic().saturating_add(wait);
-        loop {
-            // Before it is read, so that no change falls between.
-            let changed = self.shared.watchers.watch(id);
-            let view = self.checkout(id).await?;
-            let left = until.saturating_sub(self.shared.surroundings.monotonic());
-            if view.checkout.version > after || left.is_zero() || self.is_stopping() {
-                return Ok(view);
-            }
-            // Thousands may wait.
-            drop(view);
-            let pause = self.shared.surroundings.sleep(left.min(self.shared.settings.longest_unwatched));
-            changed.or(pause).await;
-        }
+        let found = self.checkout_after_for(None, id, after, wait).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
     }
 
     /// The checkout that a client token opens.
@@ -283,12 +273,15 @@ impl Server {
         if was_added { Ok(token) } else { Err(ServerError::NotFound { what: "checkout" }) }
     }
 
-    /// Revokes all client tokens of a checkout; how many.
+    /// Revokes all client tokens of a checkout; how many. Who waits with one of them is told so.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
     pub async fn revoke_tokens(&self, checkout: &CheckoutId) -> Result<u64, ServerError> {
-        Ok(self.shared.storage.revoke_tokens(checkout.clone()).await?)
+        let revoked = self.shared.storage.revoke_tokens(checkout.clone()).await?;
+        self.shared.watchers.tell(checkout);
+        self.shared.untold.note(checkout);
+        Ok(revoked)
     }
 
     /// The checkout that the shop opened for this reference of its own.

@@ -1,6 +1,9 @@
 //! Who may call what: every route with every kind of key.
 
+use std::time::{Duration, Instant};
+
 use kassa_server::Permission::{self, Decide, Look};
+use kassa_test_patience::wait_until_async;
 use serde_json::{Value, json};
 
 use crate::{
@@ -171,6 +174,53 @@ async fn guessing_is_slowed_down_and_a_right_key_never() {
     assert_eq!(refused, Some((429, "too_many_requests".to_owned(), true)));
     assert_eq!(served.shop("GET", "/v1/events", &Value::Null).await.status, 200);
     assert_eq!(served.call("ct_guess", "GET", "/v1/checkout", &Value::Null).await.status, 401, "it begins anew");
+}
+
+/// What happens after the end of a key or token is no business of who waits with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_is_told_nothing_once_the_key_or_token_is_over() {
+    let served = Served::with(|settings, http| {
+        settings.longest_unwatched = Duration::from_secs(3600);
+        http.longest_wait = Duration::from_secs(60);
+    })
+    .await;
+    for (case, status) in
+        [("nothing", 200), ("a revoked token", 401), ("an expired token", 401), ("a revoked key", 401)]
+    {
+        let (id, token) = served.opened(case).await;
+        let key = served.server.new_api_key(case).await.unwrap();
+        let (credential, path) = match case {
+            "a revoked key" => (key.expose(), format!("/v1/checkouts/{id}")),
+            _ => (token, "/v1/checkout".to_owned()),
+        };
+        let seen = served.call(&credential, "GET", &path, &Value::Null).await.json()["version"].clone();
+        let path = format!("{path}?after={seen}&wait=60");
+        let happens = async {
+            let waits = async || served.server.metrics_text().await.contains("\nkassa_waiting_apps 1\n");
+            wait_until_async("the poll waits", waits).await;
+            match case {
+                "a revoked token" => {
+                    // It ends the poll by itself.
+                    return served.shop("DELETE", &format!("/v1/checkouts/{id}/tokens"), &Value::Null).await;
+                }
+                "an expired token" => {
+                    let sql = "UPDATE tokens SET expires_at = 1 + expires_at - 900000 WHERE revoked_at IS NULL";
+                    served.database().execute(sql, []).unwrap();
+                }
+                "a revoked key" => served.revoke(key.id()).await,
+                _ => {}
+            }
+            served.shop("POST", &format!("/v1/checkouts/{id}/cancel"), &Value::Null).await
+        };
+        let begun = Instant::now();
+        let (told, happened) = tokio::join!(served.call(&credential, "GET", &path, &Value::Null), happens);
+        assert_eq!((happened.status, told.status), (200, status), "{case}: {told:?}");
+        assert_eq!(told.text.contains("cancelled"), status == 200, "{case}: {told:?}");
+        assert!(begun.elapsed() < Duration::from_secs(50), "{case}: it waited to its end");
+        if status == 401 {
+            assert_eq!(told.problem(), "unauthorized", "{case}");
+        }
+    }
 }
 
 /// Old screens of many phones, or of one, come from one address.
