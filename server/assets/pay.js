@@ -1,5 +1,5 @@
-// The hosted page with scripts: it waits for the next state and puts it in, and that is all. Without scripts the same forms work,
-// and the page loads again by itself.
+// The hosted page with scripts: it waits for the next state and puts it in, and shows to which number a code will go. Without
+// scripts the same forms work, and the page loads again by itself.
 "use strict";
 (() => {
   const SHORTEST_MS = 1000;
@@ -26,6 +26,53 @@
     if (document.hidden) { stop.abort(); stop = new AbortController(); }
   });
 
+  // The rule by which the server reads a phone number (core/src/values/phone.rs). Where it is none, nothing is shown.
+  const UNSEEN = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
+  const PLUS = /[+\ufe62\uff0b]/;
+  const SLASH = /[/\u2044\u2215\uff0f]/;
+  const BETWEEN =
+    /[\s\-\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d.\u00b7\u2022\u2024\u2027\u2219\u22c5\uff0e()[\]\ufe59\ufe5a\uff08\uff09\uff3b\uff3d]/;
+  // ASCII, Arabic, Persian, Devanagari, Bengali, full-width.
+  const ZEROS = [0x30, 0x660, 0x6f0, 0x966, 0x9e6, 0xff10];
+  const digitOf = (sign) => {
+    const code = sign.codePointAt(0);
+    const zero = ZEROS.find((first) => code >= first && code < first + 10);
+    return zero === undefined ? null : String(code - zero);
+  };
+  const numberOf = (typed) => {
+    let digits = "";
+    let plus = false;
+    let slash = false;
+    for (const sign of typed.replace(UNSEEN, "").trim().replace(/^tel:/i, "")) {
+      const digit = digitOf(sign);
+      if (digit !== null) {
+        digits += digit;
+      } else if (PLUS.test(sign)) {
+        if (plus || digits) { return null; }
+        plus = true;
+      } else if (SLASH.test(sign)) {
+        slash = true;
+      } else if (!BETWEEN.test(sign)) {
+        return null;
+      }
+    }
+    const abroad = !plus && digits.startsWith("00");
+    if (abroad) { digits = digits.slice(2); }
+    const own = (plus || abroad ? /^9960?([1-9]\d{8})$/ : /^(?:0?|9960?)([1-9]\d{8})$/).exec(digits);
+    if (own) { return `+996 ${own[1].match(/\d{3}/g).join(" ")}`; }
+    return !slash && /^(?!996)[1-9]\d{10,14}$/.test(digits) ? `+${digits}` : null;
+  };
+  const showNumber = () => {
+    const field = document.getElementById("phone");
+    const line = document.getElementById("phone-goes-to");
+    if (!field || !line) { return; }
+    const number = numberOf(field.value);
+    const text = number ? line.dataset.text.replace("{}", number) : "";
+    // What is the same is not said again.
+    if (line.textContent !== text) { line.textContent = text; }
+  };
+  document.addEventListener("input", (event) => { if (event.target.id === "phone") { showNumber(); } });
+
   const fieldsOf = (part) => part.querySelectorAll("input:not([type=hidden])");
 
   // What was typed, picked and opened stays, and so does the place of the keyboard.
@@ -48,6 +95,7 @@
     }
     const isNew = before.dataset.screen !== after.dataset.screen;
     before.replaceWith(after);
+    showNumber();
     if (isNew) {
       document.title = document.title.replace(before.dataset.title, after.dataset.title);
       news.textContent = after.dataset.title;
@@ -105,5 +153,6 @@
   // The page as the browser kept it may be old.
   window.addEventListener("pageshow", (event) => { if (event.persisted) { location.reload(); } });
 
+  showNumber();
   watch();
 })();

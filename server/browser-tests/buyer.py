@@ -68,9 +68,13 @@ class Buyer(Visitor):
 
     def gives_phone(self, phone: str) -> None:
         """Asks to pay by mobile bank."""
+        self.fills_in_phone(phone)
+        self.goes_on()
+
+    def fills_in_phone(self, phone: str) -> None:
+        """Picks mobile bank, and types."""
         self.picks("mbank")
         self.page.locator("#phone").fill(phone)
-        self.goes_on()
 
     def enters(self, otp: str) -> None:
         """Sends a one-time password."""

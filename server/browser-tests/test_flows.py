@@ -42,6 +42,13 @@ def test_by_mobile_bank(buyer: Buyer, sandbox: Sandbox, site: Shop) -> None:
     expect(buyer.page.locator("#phone")).to_be_focused()
     expect(buyer.page.locator("#phone")).to_have_value("0555 12")
     buyer.look("choose-wrong-phone")
+    if buyer.has_scripts:
+        goes_to = buyer.page.locator("#phone-goes-to")
+        for typed, shown in [("0555 00-01-01", "+996 555 000 101"), ("+7 701 000 00 01", "+77010000001")]:
+            buyer.fills_in_phone(typed)
+            expect(goes_to).to_contain_text(shown)
+        buyer.fills_in_phone("0555 00-01")
+        expect(goes_to).to_be_empty()
     buyer.gives_phone(f"0{phone.phone[3:6]} {phone.phone[6:9]} {phone.phone[9:]}")
     buyer.sees("enter-code")
     expect(buyer.page.locator("#otp")).to_be_focused()

@@ -16,6 +16,7 @@ use std::{fmt, sync::Arc};
 
 use futures_util::{Stream, stream};
 use tokio::sync::{Mutex, watch};
+use zeroize::Zeroizing;
 
 use crate::{
     checkout::{
@@ -26,7 +27,10 @@ use crate::{
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
     },
     transport::{Transport, http::HttpTransport},
-    values::{card::Card, error::PaymentError, language::Language, rules::Checks, secret::Secret},
+    values::{
+        card::Card, error::PaymentError, language::Language, one_time_password::normalized_otp,
+        phone::normalized_phone, rules::Checks, secret::Secret,
+    },
 };
 
 /// One checkout, as its payer's app pays it: what a payment screen shows ([`CheckoutState`]) and what the payer can do. It talks to
@@ -170,7 +174,8 @@ impl Checkout {
         self.owner.shared.state()
     }
 
-    /// Pays by the mobile bank: it sends a one-time password to this phone.
+    /// Pays by the mobile bank: it sends a one-time password to this phone. However it is written, what is sent is
+    /// [`normalized_phone`](crate::normalized_phone) of it: show that to the payer before.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state, or where it is no
@@ -178,18 +183,22 @@ impl Checkout {
     pub fn pay_by_mbank(&self, phone: &str) -> Result<(), PaymentError> {
         let mut checks = Checks::default();
         checks.phone("phone", phone);
-        self.pay(PaymentMethod::Mbank, checks, &NewPayment::Mbank { phone })
+        let phone = normalized_phone(phone).unwrap_or_default();
+        self.pay(PaymentMethod::Mbank, checks, &NewPayment::Mbank { phone: &phone })
     }
 
-    /// Confirms the payment by the mobile bank with the one-time password that the payer got.
+    /// Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces,
+    /// hyphens and marks that are not seen are left out.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where none is awaited, or where none is given. Nothing
-    /// was sent then.
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where none is awaited, or where none is given or it
+    /// has no digit. Nothing was sent then.
     pub fn confirm(&self, otp: &str) -> Result<(), PaymentError> {
         let mut checks = Checks::default();
-        checks.required("otp", otp);
-        self.act(Action::Confirm, checks, |payment| Post::confirm(payment.unwrap_or_default(), otp.trim()))
+        // Zeroization: our copy is wiped.
+        let otp = Zeroizing::new(normalized_otp(otp));
+        checks.otp("otp", &otp);
+        self.act(Action::Confirm, checks, |payment| Post::confirm(payment.unwrap_or_default(), &otp))
     }
 
     /// Pays by a card. **A form for card numbers in an app puts the merchant under PCI DSS**; on the gateway's own page

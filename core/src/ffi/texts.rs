@@ -32,6 +32,12 @@ fn new_order_number() -> String {
     crate::new_order_number()
 }
 
+/// A phone number as it is sent to the gateway; nothing where it is none.
+#[uniffi::export]
+fn normalized_phone(typed: &str) -> Option<String> {
+    crate::normalized_phone(typed)
+}
+
 /// An amount in som as a whole number of tyiyn. It refuses to round.
 #[uniffi::export]
 fn som_to_tyiyn(som: Decimal) -> Result<i64, PaymentError> {

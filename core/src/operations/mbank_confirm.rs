@@ -17,6 +17,7 @@ use crate::{
     values::{
         error::PaymentError,
         json::Document,
+        one_time_password::normalized_otp,
         payment_entry::PaymentEntry,
         payment_ref::{PaymentKind, PaymentRef},
         rules::Checks,
@@ -60,7 +61,7 @@ pub(crate) struct MbankConfirm {
 
 impl MbankConfirm {
     pub(crate) fn new(payment: &PaymentRef, otp: &str) -> Self {
-        Self { payment: payment.clone(), otp: Secret::new(otp) }
+        Self { payment: payment.clone(), otp: Secret::new(normalized_otp(otp)) }
     }
 
     fn order_number(&self) -> &str {
@@ -130,7 +131,7 @@ impl Operation for MbankConfirm {
             checks.fail("kind", Rule::OneOf, Some("mbank"), "must be mbank: only such a payment can be confirmed");
         }
         checks.required("orderNumber", self.order_number());
-        checks.required("otp", self.otp.expose());
+        checks.otp("otp", self.otp.expose());
         self.check_identifier(checks, settings.mbank_identifier);
     }
 

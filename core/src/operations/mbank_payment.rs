@@ -11,8 +11,14 @@ use crate::{
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
-        currency::KGS, error::PaymentError, order_number::advice_on_characters, payment_entry::PaymentEntry,
-        payment_ref::PaymentRef, phone::advice_on_form, rules::Checks, violation::Advice,
+        currency::KGS,
+        error::PaymentError,
+        order_number::advice_on_characters,
+        payment_entry::PaymentEntry,
+        payment_ref::PaymentRef,
+        phone::{advice_on_form, normalized_phone},
+        rules::Checks,
+        violation::Advice,
     },
 };
 
@@ -33,8 +39,8 @@ use crate::{
 pub struct MbankPayment {
     /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
-    /// The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here. Best
-    /// written as `996XXXXXXXXX`; a plus before the digits, spaces, hyphens and parentheses are allowed.
+    /// The payer's phone number, to which the one-time password goes, however it is written: what is sent is
+    /// [`normalized_phone`](crate::normalized_phone) of it.
     pub phone: String,
     /// The amount in **whole som**, at least 1.
     pub amount_som: i64,
@@ -162,9 +168,11 @@ impl Operation for MbankPayment {
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        // One that is none does not get past the checks.
+        let phone = normalized_phone(&self.phone);
         RequestParts::json(&Body {
             order_number: &self.order_number,
-            phone: &self.phone,
+            phone: phone.as_deref().unwrap_or(&self.phone),
             amount: self.amount_som,
             comment: &self.comment,
             callback_url: self.callback_url.as_deref(),

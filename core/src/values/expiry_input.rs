@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::values::digits::ascii_digit;
+use crate::values::{digits::ascii_digit, typed::is_invisible};
 
 /// Month and year, as far as they are typed.
 pub(crate) struct ExpiryInput {
@@ -78,11 +78,6 @@ fn parts(typed: &str) -> (Zeroizing<String>, Zeroizing<String>, bool) {
     }
     year.reserve(typed.len() + 1);
     (month, year, is_separated)
-}
-
-/// Marks that come along from other texts when something is pasted: direction (bidi), joiners, a byte order mark.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

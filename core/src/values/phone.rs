@@ -1,70 +1,236 @@
-//! Phone numbers. The interface does not show in which form the gateway wants one
-//! (`docs/interface.md#what-is-not-shown`), so what is sent stays as it was written.
+//! Phone numbers, as people write them and phones give them. The interface does not show in which form the gateway wants
+//! one (`docs/interface.md#what-is-not-shown`): one of Kyrgyzstan is sent in the form of its test numbers.
 
 use std::ops::RangeInclusive;
 
-use crate::values::violation::{Advice, AdviceTopic};
+use crate::values::{
+    digits::ascii_digit,
+    typed::{is_dash, is_dot, is_invisible, is_space},
+    violation::{Advice, AdviceTopic},
+};
 
-/// A number of the country has nine digits without its country code; none in the world has more than 15 (E.164).
-const DIGITS: RangeInclusive<usize> = 9..=15;
+const COUNTRY: &str = "996";
+/// Behind the country code.
+const NATIONAL: usize = 9;
+/// With the country code of another country; none in the world has more (E.164).
+const FOREIGN: RangeInclusive<usize> = 11..=15;
 
-/// True for what can be a phone number, as people write one: digits, after a plus or not, with spaces, hyphens and
-/// parentheses. Letters are none of it, not even those of a keypad.
-pub(crate) fn can_be_phone(text: &str) -> bool {
-    let compact: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')')).collect();
-    let digits = compact.strip_prefix('+').unwrap_or(&compact);
-    DIGITS.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+/// A phone number as it is sent to the gateway, out of what a person typed, pasted or had filled in; nothing where it is
+/// none, or where it is not certain which one is meant. Where a form shows it, its payer sees a mistake before the
+/// one-time password goes to somebody else.
+///
+/// A number of Kyrgyzstan becomes `996XXXXXXXXX`: nine digits, with a zero before them, or with the country code, as
+/// `996`, `+996` or `00996`, and a zero behind it or not. A number of another country, of 11 to 15 digits, stays as its
+/// digits. Spaces, hyphens, dots, parentheses and slashes are left out, and so are marks that are not seen and `tel:`;
+/// digits of any script are read.
+///
+/// ```
+/// use kassa::normalized_phone;
+///
+/// assert_eq!(normalized_phone("0700 00-00-01").as_deref(), Some("996700000001"));
+/// assert_eq!(normalized_phone("+996 (700) 00-00-01").as_deref(), Some("996700000001"));
+/// assert_eq!(normalized_phone("+7 701 000 00 01").as_deref(), Some("77010000001"));
+/// assert_eq!(normalized_phone("70000001"), None);
+/// ```
+///
+/// Source: `phone` of `docs/interface.md#mobile-bank-payment-request`.
+pub fn normalized_phone(typed: &str) -> Option<String> {
+    let visible: String = typed.chars().filter(|c| !is_invisible(*c)).collect();
+    let written = Written::read(without_scheme(visible.trim()))?;
+    let (digits, has_country) = match written.digits.strip_prefix("00") {
+        Some(rest) if !written.has_plus => (rest, true),
+        _ => (written.digits.as_str(), written.has_plus),
+    };
+    if let Some(national) = national_of(digits, has_country) {
+        return Some(format!("{COUNTRY}{national}"));
+    }
+    // Behind a slash a second number may begin. No country code begins with zero, and 996 without its nine digits is a
+    // slip.
+    let is_foreign = FOREIGN.contains(&digits.len())
+        && !written.has_slash
+        && !digits.starts_with('0')
+        && !digits.starts_with(COUNTRY);
+    is_foreign.then(|| digits.to_owned())
 }
 
-/// The form of the interface's test numbers.
+/// What a text is made of, where it is made of nothing but digits and what stands between them.
+struct Written {
+    digits: String,
+    has_plus: bool,
+    has_slash: bool,
+}
+
+impl Written {
+    fn read(text: &str) -> Option<Self> {
+        let mut written = Self { digits: String::with_capacity(text.len()), has_plus: false, has_slash: false };
+        for c in text.chars() {
+            if let Some(digit) = ascii_digit(c) {
+                written.digits.push(digit);
+            } else if is_plus(c) {
+                // One, and nowhere but before the digits.
+                if written.has_plus || !written.digits.is_empty() {
+                    return None;
+                }
+                written.has_plus = true;
+            } else if is_slash(c) {
+                written.has_slash = true;
+            } else if !(is_space(c) || is_dash(c) || is_dot(c) || is_bracket(c)) {
+                return None;
+            }
+        }
+        Some(written)
+    }
+}
+
+/// The nine digits behind the country code, where it is a number of Kyrgyzstan.
+fn national_of(digits: &str, has_country: bool) -> Option<&str> {
+    let is_whole = |digits: &str| digits.len() == NATIONAL && !digits.starts_with('0');
+    if !has_country {
+        let bare = if digits.len() == NATIONAL + 1 { digits.strip_prefix('0')? } else { digits };
+        // Nine digits may begin with 996 themselves.
+        if is_whole(bare) {
+            return Some(bare);
+        }
+    }
+    let rest = digits.strip_prefix(COUNTRY)?;
+    let national = if rest.len() == NATIONAL + 1 { rest.strip_prefix('0')? } else { rest };
+    is_whole(national).then_some(national)
+}
+
+/// As a link has it that is copied (`tel:+996700000001`).
+fn without_scheme(text: &str) -> &str {
+    match text.split_at_checked(4) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("tel:") => rest,
+        _ => text,
+    }
+}
+
+fn is_plus(c: char) -> bool {
+    matches!(c, '+' | '\u{fe62}' | '\u{ff0b}')
+}
+
+fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '\u{2044}' | '\u{2215}' | '\u{ff0f}')
+}
+
+fn is_bracket(c: char) -> bool {
+    matches!(c, '(' | ')' | '[' | ']' | '\u{fe59}' | '\u{fe5a}' | '\u{ff08}' | '\u{ff09}' | '\u{ff3b}' | '\u{ff3d}')
+}
+
+/// The interface's test numbers are of Kyrgyzstan.
 pub(crate) fn advice_on_form(phone: &str) -> Option<Advice> {
-    let recommended = phone.len() == 12 && phone.starts_with("996") && phone.bytes().all(|byte| byte.is_ascii_digit());
-    (!recommended).then(|| Advice {
+    let is_of_country = normalized_phone(phone).is_some_and(|phone| phone.starts_with(COUNTRY));
+    (!is_of_country).then(|| Advice {
         field: "phone".to_owned(),
         topic: AdviceTopic::PhoneFormat,
-        text: "phone is best written as 996XXXXXXXXX: the country code, nine digits, and nothing else".to_owned(),
+        text: "phone is no number of Kyrgyzstan (996XXXXXXXXX)".to_owned(),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
-    fn people_write_numbers_in_many_ways() {
+    fn a_number_of_the_country_becomes_one_form_however_it_is_written() {
         for text in [
             "996700000001",
             "+996700000001",
             "+996 (700) 00-00-01",
             "(+996) 700 000 001",
+            "+996 0700 000 001",
+            "+996 (0) 700 000 001",
+            "9960700000001",
+            "00996 700 000 001",
+            "00 996 0700 000 001",
             "0700 000 001",
+            "0(700)00/00/01",
             "700000001",
-            "123456789012345",
+            "700.000.001",
+            " 0700000001\n",
+            "tel:+996-700-000-001",
+            "TEL: 0700000001",
+            "\u{202a}+996 700 000 001\u{202c}",
+            "\u{feff}\u{2068}0700\u{200b}000\u{ad}001\u{2069}\u{200e}",
+            "996\u{a0}700\u{202f}000\u{2009}001",
+            "996\u{2011}700\u{2013}000\u{2212}001",
+            "［996］ ７００ ０００ ００１",
+            "＋996 700 000 001",
+            "٩٩٦٧٠٠٠٠٠٠٠١",
+            "۰۷۰۰۰۰۰۰۰۱",
         ] {
-            assert!(can_be_phone(text), "{text}");
+            assert_eq!(normalized_phone(text).as_deref(), Some("996700000001"), "{text:?}");
+        }
+        // Numbers of the country may begin with its code.
+        for text in ["996555123", "0996555123", "996996555123", "+996 0996 555 123"] {
+            assert_eq!(normalized_phone(text).as_deref(), Some("996996555123"), "{text:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_dialled_is_no_number() {
+    fn a_number_of_another_country_stays_as_its_digits() {
+        for (text, sent) in [
+            ("+7 (701) 000-00-01", "77010000001"),
+            ("77010000001", "77010000001"),
+            ("007 701 000 00 01", "77010000001"),
+            ("123456789012345", "123456789012345"),
+        ] {
+            assert_eq!(normalized_phone(text).as_deref(), Some(sent), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_or_could_be_two_numbers_is_no_number() {
         for text in [
+            "",
             "abc",
             "ж",
             "+",
             "-",
             "()",
-            "12345678",
+            "tel:",
+            "70000001",
+            "7000000012",
+            "+700000001",
+            "055512345",
+            "00700000001",
+            "+0700000001",
+            "+00996700000001",
+            "99670000000",
+            "9967000000012",
+            "99600700000001",
+            "+996 996 700 000 001",
             "1234567890123456",
             "99670000000x",
             "996 700 000 001 доб. 5",
+            "tel:+996700000001;ext=5",
             "996+700000001",
             "++996700000001",
-            "996.700.000.001",
-            "996700000001\n",
-            "996\u{a0}700000001",
-            "٩٩٦٧٠٠٠٠٠٠٠١",
+            "+996700000001 +996700000002",
+            "0700 000 001\n0700 000 002",
+            "0700000\n001",
+            "700 000 001/02",
+            "0700 000 001, 002",
+            "①⑨⑨⑥",
         ] {
-            assert!(!can_be_phone(text), "{text:?}");
+            assert_eq!(normalized_phone(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_number_of_another_country_is_advised_on() {
+        assert_eq!(advice_on_form("0700 000 001"), None);
+        assert!(advice_on_form("+7 701 000 00 01").is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_normalized_stays_as_it_is(typed in "[+0]{0,2}[0-9 ()/-]{8,18}|\\PC{0,20}") {
+            if let Some(phone) = normalized_phone(&typed) {
+                prop_assert_eq!(normalized_phone(&phone), Some(phone));
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ pub enum AdviceTopic {
     CardNumberMistyped,
     /// The card's expiry is in the past.
     CardExpired,
-    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    /// The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are.
     PhoneFormat,
     /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
     ReturnUrlFragment,

@@ -9,7 +9,8 @@ use url::Url;
 use crate::values::{
     card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
     error::PaymentError,
-    phone::can_be_phone,
+    one_time_password::can_be_otp,
+    phone::normalized_phone,
     return_url::has_allowed_scheme,
     violation::{Rule, Violation},
 };
@@ -119,8 +120,15 @@ impl Checks {
     }
 
     pub(crate) fn phone(&mut self, field: &str, value: &str) {
-        if self.required(field, value) && !can_be_phone(value) {
+        if self.required(field, value) && normalized_phone(value).is_none() {
             self.break_rule(field, Rule::Format, Some("9 to 15"));
+        }
+    }
+
+    /// A one-time password, normalized.
+    pub(crate) fn otp(&mut self, field: &str, value: &str) {
+        if self.required(field, value) && !can_be_otp(value) {
+            self.break_rule(field, Rule::Format, None);
         }
     }
 

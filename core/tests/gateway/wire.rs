@@ -349,8 +349,8 @@ async fn hostile_values_stay_one_json_string() {
             ),
             (
                 Op::MbankConfirm,
-                sent(async |gateway| gateway.confirm_mbank_payment(&PaymentRef::mbank(value, 250), value).await).await,
-                format!(r#"{{"orderNumber":{json},"otp":{json}}}"#),
+                sent(async |gateway| gateway.confirm_mbank_payment(&PaymentRef::mbank(value, 250), OTP).await).await,
+                format!(r#"{{"orderNumber":{json},"otp":"918273"}}"#),
             ),
             (
                 Op::PaymentStatus,

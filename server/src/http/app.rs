@@ -67,9 +67,10 @@ pub(super) fn new_payment() -> Value {
                     "method": { "type": "string", "enum": ["mbank"] },
                     "phone": {
                         "type": "string",
-                        "pattern": r"^\+?[0-9]{9,12}$",
-                        "description": "The payer's: 9 to 15 digits; spaces, hyphens and parentheses are allowed. It is \
-                            kept nowhere.",
+                        "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?[1-8][0-9]{10,11})$",
+                        "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
+                            parentheses and marks that are not seen are allowed, too, and digits of any script. It is kept \
+                            nowhere.",
                     },
                 },
             },
@@ -130,8 +131,9 @@ pub(super) fn otp() -> Value {
         "required": ["otp"],
         "properties": {
             "otp": {
-                "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[!-~]+$",
-                "description": "The payer's one-time password. It is kept nowhere.",
+                "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[0-9]+$",
+                "description": "The payer's one-time password, which has a digit at least. Spaces, hyphens, dots and marks \
+                    that are not seen are left out, before its length counts. It is kept nowhere.",
             },
         },
     })

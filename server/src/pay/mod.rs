@@ -11,7 +11,6 @@ mod links;
 mod logo;
 mod merchant;
 mod paying;
-mod phone;
 mod phrases;
 mod refusal;
 mod router;

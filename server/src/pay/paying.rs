@@ -8,7 +8,6 @@ use tokio::time::timeout;
 
 use super::{
     frame::see_other,
-    phone::normal,
     refusal::Refusal,
     screen::{Screen, page_of},
     show::shown,
@@ -65,10 +64,7 @@ async fn begun(visit: &Visit, method: Method) -> Begun {
     let (server, id, key) = (&visit.till.server, &visit.view.checkout.id, visit.form.get("key"));
     let within = visit.till.settings.answer_within;
     match method {
-        Method::Mbank => {
-            let phone = normal(visit.form.get("phone"));
-            timeout(within, server.pay_by_mbank(id, &phone, Some(key))).await.ok()
-        }
+        Method::Mbank => timeout(within, server.pay_by_mbank(id, visit.form.get("phone"), Some(key))).await.ok(),
         Method::Qr => timeout(within, server.pay_by_qr(id, Some(key))).await.ok(),
         Method::PayForm | Method::Card => {
             let page = visit.till.settings.page_url(&visit.view.checkout.page_secret);

@@ -24,7 +24,6 @@ use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, oneshot};
 use tracing::Instrument;
-use zeroize::Zeroizing;
 
 use api_keys::make_api_key;
 use neighbours::Untold;
@@ -64,8 +63,6 @@ use crate::{
 
 /// The longest idempotency key.
 pub(crate) const LONGEST_KEY: usize = 64;
-/// Too short for a card number.
-const LONGEST_OTP: usize = 12;
 const LONGEST_REASON: usize = 200;
 const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
@@ -353,7 +350,8 @@ impl Server {
         self.pay(checkout, Way::Qr, key).await
     }
 
-    /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm).
+    /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm). However the phone is
+    /// written, it is one request: what counts is the number.
     ///
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
@@ -364,9 +362,9 @@ impl Server {
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
         let mut checks = Checks::default();
-        checks.phone("phone", phone);
+        let phone = checks.phone("phone", phone);
         checks.finish()?;
-        self.pay(checkout, Way::Mbank { phone }, key).await
+        self.pay(checkout, Way::Mbank { phone: &phone }, key).await
     }
 
     /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
@@ -391,7 +389,8 @@ impl Server {
         self.pay(checkout, Way::Card(card), key).await
     }
 
-    /// Sends the payer's one-time password, once. A wrong one leaves the payment awaiting, with one attempt less; where it is
+    /// Sends the payer's one-time password, once, without the spaces and hyphens by which a message groups it. One without a digit
+    /// is refused before it is sent, and uses up no try. A wrong one leaves the payment awaiting, with one attempt less; where it is
     /// not known what it did, the gateway's report ends the payment.
     ///
     /// # Errors
@@ -404,14 +403,14 @@ impl Server {
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
         let mut checks = Checks::default();
-        checks.required_text("otp", otp, LONGEST_OTP);
+        let otp = checks.otp("otp", otp);
         checks.finish()?;
         // Nothing of the password goes into the fingerprint: six digits are found by trying.
         let key = self.key(key, checkout, &format!("confirm {payment}"))?;
         let sender = hex(&self.random::<16>()?);
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
         // Zeroization: our copy is wiped when it was sent, or the task ends without.
-        let (shared, otp) = (self.shared.clone(), Zeroizing::new(otp.to_owned()));
+        let shared = self.shared.clone();
         let begun = self.apart(async move { shared.sender.confirm(begin, otp).await }, checkout).await?;
         match begun {
             ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),

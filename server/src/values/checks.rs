@@ -1,6 +1,8 @@
 //! Input validation: all violations of one input are collected, and nothing is written before there are none.
 
+use kassa::{normalized_otp, normalized_phone};
 use url::Url;
+use zeroize::Zeroizing;
 
 use crate::values::{
     card_number::looks_like_card_number,
@@ -29,6 +31,11 @@ const REFUSED_SCHEMES: [&str; 17] = [
     "ms-msdt",
     "search-ms",
 ];
+
+/// With marks, spaces and whatever else comes along when it is pasted.
+const LONGEST_PHONE: usize = 64;
+/// Too short for a card number.
+const LONGEST_OTP: usize = 12;
 
 /// The violations of one input.
 #[derive(Default)]
@@ -80,15 +87,37 @@ impl Checks {
         }
     }
 
-    /// A phone number: 9 to 15 digits; a plus before them, spaces, hyphens and parentheses are allowed.
-    pub fn phone(&mut self, field: &str, value: &str) {
-        self.required_text(field, value, 32);
-        let rest = value.strip_prefix('+').unwrap_or(value);
-        let digits = rest.chars().filter(char::is_ascii_digit).count();
-        let is_allowed = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')');
-        if !(9..=15).contains(&digits) || !rest.chars().all(is_allowed) {
-            self.fail(field, Rule::Format, "must be a phone number of 9 to 15 digits");
+    /// A phone number, however it is written; what comes back is the form in which it is sent.
+    pub fn phone(&mut self, field: &str, value: &str) -> String {
+        if value.trim().is_empty() {
+            self.fail(field, Rule::Required, "must be given");
+            return String::new();
         }
+        if value.chars().count() > LONGEST_PHONE {
+            self.fail(field, Rule::Length, &format!("must have at most {LONGEST_PHONE} characters"));
+        }
+        let phone = normalized_phone(value);
+        // A number of another country may have as many digits as a card's.
+        if looks_like_card_number(phone.as_deref().unwrap_or(value)) {
+            self.fail(field, Rule::CardNumber, "must hold nothing that looks like a card number");
+        }
+        if phone.is_none() {
+            let sentence = "must be a phone number of 9 to 15 digits, such as 0700 000 001; one of another country begins with its \
+                country code";
+            self.fail(field, Rule::Format, sentence);
+        }
+        phone.unwrap_or_default()
+    }
+
+    /// A one-time password, as messages show them; what comes back is the form in which it is sent.
+    pub fn otp(&mut self, field: &str, value: &str) -> Zeroizing<String> {
+        // Zeroization: our copy is wiped.
+        let otp = Zeroizing::new(normalized_otp(value));
+        self.required_text(field, &otp, LONGEST_OTP);
+        if !otp.is_empty() && !otp.bytes().any(|byte| byte.is_ascii_digit()) {
+            self.fail(field, Rule::Format, "must have digits");
+        }
+        otp
     }
 
     /// Adds what others found, but for fields of which it is known already that they are wrong.

@@ -23,7 +23,11 @@ async fn a_payment_by_mobile_bank_is_begun_confirmed_and_told() {
     assert_eq!((wrong.status, &wrong.json()["attempts_left"]), (200, &json!(2)), "{wrong:?}");
     assert_eq!(wrong.json()["state"], "awaiting");
     assert_eq!(wrong.json()["failure"]["kind"], "Refused");
-    let right = served.call_with(&token, "POST", &confirm, &key("otp-2"), &json!({ "otp": served.fake.otp() })).await;
+    let word = served.call_with(&token, "POST", &confirm, &key("otp-2"), &json!({ "otp": "код" })).await;
+    assert_eq!((word.status, word.broken()), (400, vec![("otp".to_owned(), "format".to_owned())]), "{word:?}");
+    // As a message groups it, with a mark that is not seen.
+    let grouped = format!("{}-{}\u{200e}", &served.fake.otp()[..3], &served.fake.otp()[3..]);
+    let right = served.call_with(&token, "POST", &confirm, &key("otp-2"), &json!({ "otp": grouped })).await;
     assert!(matches!(right.status, 200 | 202), "{right:?}");
 
     let mut seen = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json();
@@ -84,6 +88,12 @@ async fn what_is_sent_again_is_done_once() {
     let first = served.pay(&token, "try-1", &body).await;
     let again = served.pay(&token, "try-1", &body).await;
     assert_eq!((again.status, again.json()), (first.status, first.json()));
+    for phone in ["0700 00-00-01", "\u{202a}+996\u{a0}700 000 001\u{202c}", "00996 0700 000 001"] {
+        let spelled = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": phone })).await;
+        assert_eq!((spelled.status, spelled.json()), (first.status, first.json()), "{phone:?}");
+    }
+    let other = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000002" })).await;
+    assert_eq!((other.status, other.problem().as_str()), (422, "key_reused"));
     let reused = served.pay(&token, "try-1", &json!({ "method": "qr" })).await;
     assert_eq!((reused.status, reused.problem().as_str()), (422, "key_reused"));
     let second = served.pay(&token, "try-2", &json!({ "method": "qr" })).await;

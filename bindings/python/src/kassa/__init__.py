@@ -82,7 +82,7 @@ from .errors import (
 from .gateway import Gateway
 from .journal import Journal
 from .journal_entry import JournalEntry, JournalState, Unfinished, Unreadable
-from .money import new_order_number, som_to_tyiyn, tyiyn_to_som
+from .money import new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som
 from .payment_entry import PaymentEntry
 from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
 from .qr import QR_PNG_SIDE, QrCode, QrLevel
@@ -184,6 +184,7 @@ __all__ = [
     "Wrong",
     "__version__",
     "new_order_number",
+    "normalized_phone",
     "som_to_tyiyn",
     "tyiyn_to_som",
 ]

@@ -1,4 +1,4 @@
-"""Amounts in som and in tyiyn, and order numbers."""
+"""Amounts in som and in tyiyn, order numbers, and phone numbers."""
 
 from decimal import Decimal
 
@@ -36,3 +36,17 @@ def new_order_number() -> str:
     """
     number: str = native.new_order_number()
     return number
+
+
+def normalized_phone(typed: str) -> str | None:
+    """A phone number as it is sent to the gateway; `None` where it is none, or where it is not certain which one is meant.
+
+    `typed` is what a person typed, pasted or had filled in. A form that shows the number lets the payer see a mistake before
+    the one-time password goes to somebody else. A number of Kyrgyzstan becomes ``996XXXXXXXXX``; one of another country, of
+    11 to 15 digits, stays as its digits.
+
+    >>> normalized_phone("0700 00-00-01")
+    '996700000001'
+    """
+    phone: str | None = call(native.normalized_phone, _check.text("typed", typed))
+    return phone

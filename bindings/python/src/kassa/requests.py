@@ -66,9 +66,9 @@ class MbankPayment:
     order_number: str
     """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
     phone: str
-    """The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here.
+    """The payer's phone number, to which the one-time password goes, however it is written.
 
-    Best written as ``996XXXXXXXXX``; a plus before the digits, spaces, hyphens and parentheses are allowed.
+    What is sent is `kassa.normalized_phone` of it.
     """
     amount_som: int
     """The amount in **whole som**, at least 1."""

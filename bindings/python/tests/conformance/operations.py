@@ -93,6 +93,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "som_to_tyiyn": lambda given: kassa.som_to_tyiyn(Decimal(given["som"])),
     "tyiyn_to_som": lambda given: kassa.tyiyn_to_som(given["tyiyn"]),
     "new_order_number": lambda _: kassa.new_order_number(),
+    "normalized_phone": lambda given: kassa.normalized_phone(given["text"]),
     "encode_qr": _code,
     "draw_qr_png": lambda given: _code(given).png(given["px"]),
     "draw_qr_text": lambda given: _code(given).text(),

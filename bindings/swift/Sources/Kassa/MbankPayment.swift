@@ -4,8 +4,8 @@ internal import KassaGenerated
 public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
     /// The merchant's unique number of the payment; ``newOrderNumber()`` makes one.
     public var orderNumber: String
-    /// The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here. Best written
-    /// as `996XXXXXXXXX`; a plus before the digits, spaces, hyphens and parentheses are allowed.
+    /// The payer's phone number, to which the one-time password goes, however it is written: what is sent is
+    /// ``normalizedPhone(_:)`` of it.
     public var phone: String
     /// The amount in **whole som**, at least 1.
     public var amountSom: Int

@@ -20,3 +20,11 @@ public func tyiynToSom(_ tyiyn: Int) -> Decimal {
 public func newOrderNumber() -> String {
     KassaGenerated.newOrderNumber()
 }
+
+/// A phone number as it is sent to the gateway, out of what a person typed, pasted or had filled in; nil where it is none, or where it is
+/// not certain which one is meant. A form that shows it lets the payer see a mistake before the one-time password goes to somebody else.
+///
+/// A number of Kyrgyzstan becomes `996XXXXXXXXX`; one of another country, of 11 to 15 digits, stays as its digits.
+public func normalizedPhone(_ typed: String) -> String? {
+    KassaGenerated.normalizedPhone(typed: typed)
+}

@@ -105,7 +105,7 @@ public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case cardNumberMistyped = "card_number_mistyped"
     /// The card's expiry is in the past.
     case cardExpired = "card_expired"
-    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    /// The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are.
     case phoneFormat = "phone_format"
     /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
     case returnURLFragment = "return_url_fragment"

@@ -7,8 +7,11 @@ private let mostDigits = 15
 
 /// A phone number as people write it, however much of it was typed. What was formatted stays as it is, and can be deleted from its end.
 func formattedPhone(_ typed: String) -> String {
-    let digits = typed.compactMap(\.wholeNumberValue).filter { (0...9).contains($0) }.map(String.init).joined()
-    let hasPlus = typed.first { !$0.isWhitespace } == "+"
+    let read = typed.compactMap(\.wholeNumberValue).filter { (0...9).contains($0) }.map(String.init).joined()
+    // As it is dialled from abroad.
+    let isFromAbroad = read.hasPrefix("00")
+    let digits = isFromAbroad ? String(read.dropFirst(2)) : read
+    let hasPlus = isFromAbroad || typed.first { !$0.isWhitespace } == "+"
     if digits.isEmpty { return hasPlus ? "+" : "" }
     if hasPlus && !digits.hasPrefix(country) { return "+\(digits.prefix(mostDigits))" }
     var national = hasPlus ? String(digits.dropFirst(country.count)) : digits

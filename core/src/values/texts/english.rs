@@ -21,7 +21,9 @@ pub(super) fn for_payers(typed: Typed, rule: Rule, limit: Option<&str>) -> Strin
         (Rule::Luhn, _) => advice(AdviceTopic::CardNumberMistyped).to_owned(),
         (Rule::Length, Some(limit)) if typed.has_digits() => format!("must have {limit} digits"),
         (Rule::Format, Some(limit)) if typed == Typed::Phone => {
-            format!("must have {limit} digits; a + before them, spaces, hyphens and parentheses are allowed")
+            format!(
+                "must have {limit} digits, such as 0700 000 001; one of another country begins with its country code"
+            )
         }
         _ => sentence(Some(typed), rule, limit),
     }
@@ -66,8 +68,8 @@ fn length(typed: Option<Typed>, limit: &str) -> String {
 
 fn phone(limit: &str) -> String {
     format!(
-        "must be a phone number: {limit} digits, with a + before them or not; \
-         spaces, hyphens and parentheses are allowed"
+        "must be a phone number: {limit} digits, such as 0700 000 001; \
+         one of another country begins with its country code"
     )
 }
 
@@ -80,7 +82,7 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::MegaPayMinimum => "is under 5 KGS, so the page will not offer MegaPay",
         AdviceTopic::CardNumberMistyped => "seems to have a mistyped digit",
         AdviceTopic::CardExpired => "is in the past: the card has expired",
-        AdviceTopic::PhoneFormat => "is best written as 996XXXXXXXXX: the country code, nine digits, and nothing else",
+        AdviceTopic::PhoneFormat => "is no number of Kyrgyzstan (996XXXXXXXXX)",
         AdviceTopic::ReturnUrlFragment => {
             "has a #: the gateway may add its parameters behind it, where servers do not see them"
         }

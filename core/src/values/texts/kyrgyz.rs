@@ -62,7 +62,7 @@ fn numbers(limit: &str) -> String {
 
 fn phone(limit: &str) -> String {
     let numbers = numbers(limit);
-    format!("номер {numbers} цифра болушу керек, башында + белгиси, арасында боштук, дефис жана кашаа болсо да болот")
+    format!("номер {numbers} цифра болушу керек, мисалы 0700 000 001; башка өлкөнүн номери өлкөнүн кодунан башталат")
 }
 
 fn decimals(most: &str) -> String {
@@ -77,7 +77,7 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::MegaPayMinimum => "5 KGS суммасынан аз, ошондуктан баракча MegaPay сунуштабайт",
         AdviceTopic::CardNumberMistyped => "бир цифрасы туура эмес терилген окшойт",
         AdviceTopic::CardExpired => "картанын мөөнөтү бүткөн",
-        AdviceTopic::PhoneFormat => "996XXXXXXXXX түрүндө жазган жакшы: өлкөнүн коду, тогуз цифра, башка эч нерсе жок",
+        AdviceTopic::PhoneFormat => "Кыргызстандын номери эмес (996XXXXXXXXX)",
         AdviceTopic::ReturnUrlFragment => {
             "даректе # белгиси бар: шлюз параметрлерин андан кийин кошушу мүмкүн, аларды сервер көрбөйт"
         }

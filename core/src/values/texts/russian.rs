@@ -78,7 +78,7 @@ fn range(limit: &str) -> String {
 }
 
 fn phone(limit: &str) -> String {
-    format!("нужен номер {} цифр, можно с + в начале, с пробелами, дефисами и скобками", of_digits(limit))
+    format!("нужен номер {} цифр, например 0700 000 001; номер другой страны начинается с её кода", of_digits(limit))
 }
 
 /// A number consists of digits: "from 9 to 15".
@@ -102,7 +102,7 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::MegaPayMinimum => "меньше 5 KGS, поэтому страница не предложит MegaPay",
         AdviceTopic::CardNumberMistyped => "похоже, одна из цифр введена неверно",
         AdviceTopic::CardExpired => "срок действия карты истёк",
-        AdviceTopic::PhoneFormat => "лучше писать как 996XXXXXXXXX: код страны, девять цифр и больше ничего",
+        AdviceTopic::PhoneFormat => "это не номер Кыргызстана (996XXXXXXXXX)",
         AdviceTopic::ReturnUrlFragment => {
             "в адресе есть #: шлюз может дописать свои параметры после него, и сервер их не увидит"
         }

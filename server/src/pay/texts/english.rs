@@ -22,6 +22,7 @@ pub(super) const TEXTS: Texts = Texts {
     phone: "Phone number",
     phone_hint: "Of your MBank account, such as 0555 123 456",
     phone_wrong: "Enter your phone number, such as 0555 123 456.",
+    phone_goes_to: "The code goes to {}",
     go_on: "Continue",
 
     declined: "The payment was declined. No money was taken.",

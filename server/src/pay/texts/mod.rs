@@ -31,6 +31,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) phone: &'static str,
     pub(in crate::pay) phone_hint: &'static str,
     pub(in crate::pay) phone_wrong: &'static str,
+    /// For the script, which puts the number where the braces are.
+    pub(in crate::pay) phone_goes_to: &'static str,
     pub(in crate::pay) go_on: &'static str,
 
     pub(in crate::pay) declined: &'static str,

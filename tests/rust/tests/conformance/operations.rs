@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use kassa::{
     Callback, CallbackKey, Dialect, Gateway, LocalDateTime, PaymentEntry, PaymentError, PaymentRef, Provider, QrCode,
-    ReturnRedirect, StatusWatch, WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
+    ReturnRedirect, StatusWatch, WatchReport, new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som,
 };
 use serde_json::{Value, json};
 
@@ -136,6 +136,7 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "som_to_tyiyn" => shaped(som_to_tyiyn(inputs::decimal(&input["som"])).map(Value::from)),
         "tyiyn_to_som" => came(Ok(tyiyn_to_som(input["tyiyn"].as_i64().unwrap()))),
         "new_order_number" => answer(new_order_number()),
+        "normalized_phone" => answer(normalized_phone(&text(&input["text"]))),
         "encode_qr" => came(qr_code(input)),
         "draw_qr_png" => shaped(qr_code(input).and_then(|code| png_size(&code, input))),
         "draw_qr_text" => shaped(qr_code(input).map(|code| code.text().lines().collect())),

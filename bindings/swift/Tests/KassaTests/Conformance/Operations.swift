@@ -120,6 +120,7 @@ enum Operations {
         case "som_to_tyiyn": return .answer(try somToTyiyn(Inputs.amount(input["som"])))
         case "tyiyn_to_som": return .answer(tyiynToSom(input["tyiyn"].whole))
         case "new_order_number": return .answer(newOrderNumber())
+        case "normalized_phone": return .answer(normalizedPhone(input["text"].text))
         case "encode_qr": return .answer(try qrCode(input))
         case "draw_qr_png": return try pngSize(input)
         case "draw_qr_text":

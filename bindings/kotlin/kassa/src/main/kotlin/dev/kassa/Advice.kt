@@ -33,7 +33,7 @@ public enum class AdviceTopic {
     /** The card's expiry is in the past. */
     CARD_EXPIRED,
 
-    /** The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers. */
+    /** The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are. */
     PHONE_FORMAT,
 
     /** The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them. */

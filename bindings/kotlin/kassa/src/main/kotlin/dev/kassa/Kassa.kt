@@ -2,6 +2,7 @@ package dev.kassa
 
 import java.math.BigDecimal
 import dev.kassa.internal.newOrderNumber as coreNewOrderNumber
+import dev.kassa.internal.normalizedPhone as coreNormalizedPhone
 import dev.kassa.internal.somToTyiyn as coreSomToTyiyn
 import dev.kassa.internal.tyiynToSom as coreTyiynToSom
 
@@ -26,6 +27,16 @@ public object Kassa {
      */
     @JvmStatic
     public fun newOrderNumber(): String = calling { coreNewOrderNumber() }
+
+    /**
+     * A phone number as it is sent to the gateway, out of what a person typed, pasted or had filled in; null where it is none, or where it
+     * is not certain which one is meant. A form that shows it lets the payer see a mistake before the one-time password goes to
+     * somebody else.
+     *
+     * A number of Kyrgyzstan becomes `996XXXXXXXXX`; one of another country, of 11 to 15 digits, stays as its digits.
+     */
+    @JvmStatic
+    public fun normalizedPhone(typed: String): String? = calling { coreNormalizedPhone(typed) }
 
     /**
      * An amount in som as a whole number of tyiyn. It refuses to round.

@@ -6,8 +6,8 @@ import dev.kassa.internal.MbankPayment as CoreMbankPayment
  * A request for a mobile-bank payment.
  *
  * @property orderNumber the merchant's unique number of the payment; [Kassa.newOrderNumber] makes one
- * @property phone the payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here.
- *   Best written as `996XXXXXXXXX`; a plus before the digits, spaces, hyphens and parentheses are allowed
+ * @property phone the payer's phone number, to which the one-time password goes, however it is written: what is sent is
+ *   [Kassa.normalizedPhone] of it
  * @property amountSom the amount in **whole som**, at least 1
  * @property comment what is paid for
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL

@@ -137,6 +137,7 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "som_to_tyiyn" to { Kassa.somToTyiyn(it.at("som").decimal) },
     "tyiyn_to_som" to { Kassa.tyiynToSom(it.at("tyiyn").optionalLong!!) },
     "new_order_number" to { Kassa.newOrderNumber() },
+    "normalized_phone" to { Kassa.normalizedPhone(it.at("text").text) },
     "encode_qr" to { qrCodeOf(it) },
     "draw_qr_png" to { pngSize(qrCodeOf(it).png(it.at("px").int)) },
     "draw_qr_text" to { qrCodeOf(it).text().lines() },
