@@ -71,6 +71,8 @@
     // What is the same is not said again.
     if (line.textContent !== text) { line.textContent = text; }
   };
+  // Without scripts the page loads again by itself, so the other ways are on another one there.
+  const showOthers = () => { document.getElementById("others")?.removeAttribute("hidden"); };
   document.addEventListener("input", (event) => { if (event.target.id === "phone") { showNumber(); } });
 
   const fieldsOf = (part) => part.querySelectorAll("input:not([type=hidden])");
@@ -96,6 +98,7 @@
     const isNew = before.dataset.screen !== after.dataset.screen;
     before.replaceWith(after);
     showNumber();
+    showOthers();
     if (isNew) {
       document.title = document.title.replace(before.dataset.title, after.dataset.title);
       news.textContent = after.dataset.title;
@@ -154,5 +157,6 @@
   window.addEventListener("pageshow", (event) => { if (event.persisted) { location.reload(); } });
 
   showNumber();
+  showOthers();
   watch();
 })();

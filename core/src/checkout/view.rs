@@ -48,6 +48,9 @@ pub(super) struct Payment {
     pub(super) qr_text: Option<String>,
     pub(super) attempts_left: Option<u32>,
     pub(super) failure: Option<Failure>,
+    /// The payer left it for another one, elsewhere.
+    #[serde(default)]
+    pub(super) is_replaced: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -111,7 +114,7 @@ impl View {
         let newest = |is: &dyn Fn(&&Payment) -> bool| self.payments.iter().rev().find(is);
         newest(&|payment| matches!(payment.state, StateOfPayment::Contradicted | StateOfPayment::Unverifiable))
             .or_else(|| newest(&|payment| payment.is_held()))
-            .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting))
+            .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting && !payment.is_replaced))
     }
 }
 
@@ -119,7 +122,7 @@ impl Payment {
     /// Nothing else can be begun meanwhile.
     fn is_held(&self) -> bool {
         match self.state {
-            StateOfPayment::Awaiting => self.method != Some(PaymentMethod::PayForm),
+            StateOfPayment::Awaiting => self.method != Some(PaymentMethod::PayForm) && !self.is_replaced,
             StateOfPayment::NotMade | StateOfPayment::Rejected => false,
             _ => true,
         }

@@ -42,6 +42,9 @@ pub enum EventKind {
     /// The one-time password was refused, or certainly not sent.
     #[strum(serialize = "payment.not_confirmed")]
     PaymentNotConfirmed,
+    /// Its payer went another way: another payment is begun instead of it, and it takes no one-time password any more.
+    #[strum(serialize = "payment.replaced")]
+    PaymentReplaced,
     /// The gateway reported a charge.
     #[strum(serialize = "payment.charged")]
     PaymentCharged,
@@ -85,6 +88,7 @@ impl EventKind {
             | Self::PaymentUnknown
             | Self::PaymentConfirming
             | Self::PaymentNotConfirmed
+            | Self::PaymentReplaced
             | Self::PaymentCharged
             | Self::PaymentRejected
             | Self::PaymentContradicted

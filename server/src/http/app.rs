@@ -19,8 +19,15 @@ use super::{
 use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
+    sending::Way,
     surroundings::Boxed,
-    values::{error::ServerError, ids::CheckoutId, method::Method, states::PaymentState, violation::Rule},
+    values::{
+        error::ServerError,
+        ids::{CheckoutId, PaymentId},
+        method::Method,
+        states::PaymentState,
+        violation::Rule,
+    },
 };
 
 /// A body that begins a payment.
@@ -57,7 +64,10 @@ pub(super) fn new_payment() -> Value {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["method"],
-                "properties": { "method": { "type": "string", "enum": ["pay_form", "qr"] } },
+                "properties": {
+                    "method": { "type": "string", "enum": ["pay_form", "qr"] },
+                    "instead_of": instead_of(),
+                },
             },
             {
                 "type": "object",
@@ -70,11 +80,22 @@ pub(super) fn new_payment() -> Value {
                         "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?[1-8][0-9]{10,11})$",
                         "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
                             parentheses and marks that are not seen are allowed, too, and digits of any script. It is kept \
-                            nowhere.",
+                            nowhere, but for its last two digits.",
                     },
+                    "instead_of": instead_of(),
                 },
             },
         ],
+    })
+}
+
+/// What its payer leaves for it.
+fn instead_of() -> Value {
+    json!({
+        "type": ["string", "null"], "pattern": "^pay_[0-9a-f]{32}$",
+        "description": "A payment that can_be_replaced: its payer typed somebody else's number, or has no app for its code. It is \
+            replaced in the transaction that begins this one, and takes no one-time password any more. Where it cannot be \
+            replaced any more, the answer is 409.",
     })
 }
 
@@ -98,6 +119,7 @@ fn by_card() -> Value {
                 "type": ["string", "null"], "pattern": "^[a-z]{2}$", "default": "ru",
                 "description": "The payer's, two letters.",
             },
+            "instead_of": instead_of(),
             "card": {
                 "type": "object",
                 "additionalProperties": false,
@@ -196,16 +218,21 @@ pub(super) fn pay(http: Arc<Http>, mut call: Call) -> Answering {
             }
             _ => None,
         };
+        let instead_of = fields.optional_text("instead_of");
+        let left = instead_of.as_deref().and_then(|text| text.parse::<PaymentId>().ok());
+        let is_one = instead_of.is_some() == left.is_some();
+        fields.must("instead_of", is_one, Rule::Format, "must be a payment's identifier");
         fields.finish()?;
         let key = call.required_key()?;
         let id = &call.opened()?.checkout.id;
         let begin = || -> Beginning<'_> {
-            match (&card, method) {
-                (Some(card), _) => Box::pin(http.server.pay_by_card(id, card, Some(key))),
-                (None, Some(Method::Mbank)) => Box::pin(http.server.pay_by_mbank(id, &phone, Some(key))),
-                (None, Some(Method::Qr)) => Box::pin(http.server.pay_by_qr(id, Some(key))),
-                (None, _) => Box::pin(http.server.pay_by_form(id, Some(key))),
-            }
+            let way = match (&card, method) {
+                (Some(card), _) => Way::Card(card),
+                (None, Some(Method::Mbank)) => Way::Mbank { phone: &phone },
+                (None, Some(Method::Qr)) => Way::Qr,
+                (None, _) => Way::PayForm { back: None },
+            };
+            Box::pin(http.server.pay(id, way, left.as_ref(), Some(key)))
         };
         answered(&http, &begin, StatusCode::CREATED).await
     })

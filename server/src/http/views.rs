@@ -106,6 +106,13 @@ pub(super) struct AppPayment<'a> {
     qr_text: Option<&'a str>,
     /// The last four digits of the card, where it is paid by one.
     card_last4: Option<&'a str>,
+    /// The last two digits of the phone to which the one-time password went, where it is paid by mobile bank.
+    phone_last2: Option<&'a str>,
+    /// Whether another payment can be begun instead of it (`instead_of`): the payer may have typed somebody else's number, or have
+    /// no app for its code.
+    can_be_replaced: bool,
+    /// Another payment was begun instead of it: it takes no one-time password any more, and holds back no others.
+    is_replaced: bool,
     /// How many one-time passwords may still be tried, where it is paid by one.
     attempts_left: Option<u32>,
     /// Why it was not made, or the last one-time password not taken.
@@ -230,6 +237,9 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         page_url: payment.page_url.as_deref(),
         qr_text: payment.qr_text.as_deref(),
         card_last4: payment.card_last4.as_deref(),
+        phone_last2: payment.phone_last2.as_deref(),
+        can_be_replaced: payment.can_be_replaced(),
+        is_replaced: payment.is_replaced,
         attempts_left: Some(payment.attempts_left).filter(|_| payment.method == Method::Mbank),
         failure: payment.failure.as_ref().map(failed),
         begun_at_ms: payment.begun_at,

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     payments::payment::Payment,
+    sending::Way,
     values::{
         error::ServerError,
         ids::PaymentId,
@@ -50,7 +51,7 @@ pub(super) fn pay(visit: Visit) -> Answering {
                 shown(&visit, StatusCode::UNPROCESSABLE_ENTITY, typed)
             }
             // An old form with a new phone number: its key is used up.
-            ServerError::KeyReused if !Screen::of(&visit.view).offers_ways() => Ok(visit.home()),
+            ServerError::KeyReused if !offers_form(&visit) => Ok(visit.home()),
             ServerError::KeyReused => shown(&visit, StatusCode::CONFLICT, Typed { notice: Some(t.once_more), ..typed }),
             ServerError::NoAttemptsLeft => {
                 shown(&visit, StatusCode::CONFLICT, Typed { notice: Some(t.too_many_tries), ..typed })
@@ -62,18 +63,30 @@ pub(super) fn pay(visit: Visit) -> Answering {
 
 async fn begun(visit: &Visit, method: Method) -> Begun {
     let (server, id, key) = (&visit.till.server, &visit.view.checkout.id, visit.form.get("key"));
-    let within = visit.till.settings.answer_within;
-    match method {
-        Method::Mbank => timeout(within, server.pay_by_mbank(id, visit.form.get("phone"), Some(key))).await.ok(),
-        Method::Qr => timeout(within, server.pay_by_qr(id, Some(key))).await.ok(),
-        Method::PayForm | Method::Card => {
-            let page = visit.till.settings.page_url(&visit.view.checkout.page_secret);
-            // The payer comes back to this page, in the language that was picked.
-            let language = visit.links.spoken;
-            let query = if language.is_picked { format!("?lang={}", language.language) } else { String::new() };
-            timeout(within, server.pay_by_form_and_come_back(id, &format!("{page}/back{query}"), key)).await.ok()
-        }
-    }
+    let page = visit.till.settings.page_url(&visit.view.checkout.page_secret);
+    // The payer comes back to this page, in the language that was picked.
+    let language = visit.links.spoken;
+    let query = if language.is_picked { format!("?lang={}", language.language) } else { String::new() };
+    let back = format!("{page}/back{query}");
+    let way = match method {
+        Method::Mbank => Way::Mbank { phone: visit.form.get("phone") },
+        Method::Qr => Way::Qr,
+        Method::PayForm | Method::Card => Way::PayForm { back: Some(&back) },
+    };
+    let instead = left(visit);
+    timeout(visit.till.settings.answer_within, server.pay(id, way, instead.as_ref(), Some(key))).await.ok()
+}
+
+/// The payment that the payer leaves for another. **Only the form beside it names it**: an old form, or one of another window,
+/// leaves nothing.
+fn left(visit: &Visit) -> Option<PaymentId> {
+    visit.form.get("instead").parse().ok()
+}
+
+/// Whether the page has the form that was sent.
+fn offers_form(visit: &Visit) -> bool {
+    let screen = Screen::of(&visit.view);
+    screen.offers_ways() || (left(visit).is_some() && screen.replaceable(&visit.view).is_some())
 }
 
 /// To the gateway's page, where one is to be opened.

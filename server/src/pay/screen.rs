@@ -2,7 +2,7 @@
 
 use crate::{
     checkouts::checkout::CheckoutView,
-    payments::payment::Payment,
+    payments::payment::{MOST_REPLACED, Payment},
     values::{
         method::Method,
         states::{CheckoutState, PaymentState},
@@ -23,7 +23,7 @@ pub(super) enum Screen<'a> {
     /// The gateway's page is to be opened.
     OpenPage(&'a Payment, &'a str),
     /// The code is to be scanned.
-    ShowQr(&'a str),
+    ShowQr(&'a Payment, &'a str),
     /// The gateway's report is waited for.
     Waiting,
     /// It may have happened, and is being found out.
@@ -47,7 +47,7 @@ impl<'a> Screen<'a> {
             CheckoutState::Paid => Self::Paid,
             _ if view.payments.iter().any(in_doubt) || view.payments.iter().any(nobody_ends_it) => Self::PersonNeeded,
             _ if any(PaymentState::Unknown) => Self::Unknown,
-            CheckoutState::Expired | CheckoutState::Cancelled if current(view).is_some() => Self::Late,
+            CheckoutState::Expired | CheckoutState::Cancelled if can_be_paid(view) => Self::Late,
             CheckoutState::Expired => Self::Expired,
             CheckoutState::Cancelled => Self::Cancelled,
             CheckoutState::Open => current(view).map_or(Self::Choose, Self::of_payment),
@@ -59,7 +59,9 @@ impl<'a> Screen<'a> {
             (PaymentState::Prepared | PaymentState::Sending, _) => Self::UnderWay,
             (PaymentState::Awaiting, Method::Mbank) if payment.attempts_left == 0 => Self::NoCodesLeft,
             (PaymentState::Awaiting, Method::Mbank) => Self::EnterCode(payment),
-            (PaymentState::Awaiting, Method::Qr) => payment.qr_text.as_deref().map_or(Self::Waiting, Self::ShowQr),
+            (PaymentState::Awaiting, Method::Qr) => {
+                payment.qr_text.as_deref().map_or(Self::Waiting, |text| Self::ShowQr(payment, text))
+            }
             (PaymentState::Awaiting, _) => page_of(payment).map_or(Self::Waiting, |url| Self::OpenPage(payment, url)),
             _ => Self::Waiting,
         }
@@ -73,7 +75,7 @@ impl<'a> Screen<'a> {
             Self::EnterCode(_) => "enter-code",
             Self::NoCodesLeft => "no-codes-left",
             Self::OpenPage(..) => "open-page",
-            Self::ShowQr(_) => "show-qr",
+            Self::ShowQr(..) => "show-qr",
             Self::Waiting => "waiting",
             Self::Unknown => "unknown",
             Self::Paid => "paid",
@@ -89,9 +91,17 @@ impl<'a> Screen<'a> {
         matches!(self, Self::Choose | Self::OpenPage(..))
     }
 
+    /// The payment that another one can be begun instead of: its payer may have typed somebody else's number, or have no app for
+    /// its code.
+    pub(super) fn replaceable(self, view: &'a CheckoutView) -> Option<&'a Payment> {
+        let (Self::EnterCode(payment) | Self::ShowQr(payment, _)) = self else { return None };
+        let replaced = view.payments.iter().filter(|payment| payment.is_replaced).count();
+        Some(payment).filter(|payment| payment.can_be_replaced() && replaced < MOST_REPLACED)
+    }
+
     /// Whether the payer has something to do.
     pub(super) fn awaits_payer(self) -> bool {
-        matches!(self, Self::Choose | Self::EnterCode(_) | Self::OpenPage(..) | Self::ShowQr(_))
+        matches!(self, Self::Choose | Self::EnterCode(_) | Self::OpenPage(..) | Self::ShowQr(..))
     }
 
     /// Whether something is awaited that the page should show by itself.
@@ -103,18 +113,26 @@ impl<'a> Screen<'a> {
     pub(super) fn reload_after(self) -> Option<u32> {
         match self {
             Self::UnderWay | Self::Waiting => Some(3),
-            Self::ShowQr(_) | Self::NoCodesLeft | Self::Late => Some(10),
+            Self::ShowQr(..) | Self::NoCodesLeft | Self::Late => Some(10),
             Self::Unknown | Self::PersonNeeded => Some(15),
             _ => None,
         }
     }
 }
 
-/// The payment that the payer is about: the one that may take money, else a pay-form whose page can be opened.
+/// The payment that the payer is about: the one that may take money, else a pay-form whose page can be opened. None that the payer
+/// left for another.
 fn current(view: &CheckoutView) -> Option<&Payment> {
-    let newest = || view.payments.iter().rev();
-    let blocks = |payment: &&Payment| payment.method != Method::PayForm && payment.state.may_take_money();
-    newest().find(blocks).or_else(|| newest().find(|payment| payment.state.may_take_money()))
+    let may_take_money = |payment: &&Payment| !payment.is_replaced && payment.state.may_take_money();
+    let newest = || view.payments.iter().rev().filter(may_take_money);
+    newest().find(|payment| payment.method != Method::PayForm).or_else(|| newest().next())
+}
+
+/// Whether something that the payer was shown can still be paid: also a QR code that was left. A payment by mobile bank that was
+/// left is never confirmed.
+fn can_be_paid(view: &CheckoutView) -> bool {
+    let is_left = |payment: &Payment| payment.is_replaced && payment.method == Method::Mbank;
+    view.payments.iter().any(|payment| payment.state.may_take_money() && !is_left(payment))
 }
 
 /// How the last try ended, where it did, and no money was taken.

@@ -11,7 +11,7 @@ use super::{
     frame::{Frame, page},
     refusal::Refusal,
     screen::{Screen, is_web},
-    state::{Order, State, Typed},
+    state::{OTHER_WAYS, Order, State, Typed},
     visit::{Answering, Visit},
 };
 use crate::checkouts::checkout::CheckoutView;
@@ -36,7 +36,10 @@ struct Go<'a> {
 }
 
 pub(super) fn show(visit: Visit) -> Answering {
-    Box::pin(async move { shown(&visit, StatusCode::OK, Typed::default()) })
+    Box::pin(async move {
+        let is_choosing = !visit.query.get(OTHER_WAYS).is_empty();
+        shown(&visit, StatusCode::OK, Typed { is_choosing, ..Typed::default() })
+    })
 }
 
 /// The page as it stands, with what was typed and is not taken.

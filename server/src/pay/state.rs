@@ -13,10 +13,14 @@ use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
     values::{
+        ids::PaymentId,
         method::Method,
         states::{CheckoutState, PaymentState},
     },
 };
+
+/// The query that asks for the other ways to pay.
+pub(super) const OTHER_WAYS: &str = "others";
 
 /// What the payer typed and is not taken.
 #[derive(Default)]
@@ -27,6 +31,8 @@ pub(super) struct Typed {
     pub(super) code_problem: Option<&'static str>,
     /// What is said above the form.
     pub(super) notice: Option<&'static str>,
+    /// Without scripts: the payer has asked for the other ways to pay.
+    pub(super) is_choosing: bool,
 }
 
 /// The part of the page that changes.
@@ -45,6 +51,10 @@ pub(super) struct State<'a> {
     /// The idempotency key of this rendering's form.
     key: String,
     ways: Vec<Way>,
+    /// The payment that another one would be begun instead of.
+    instead: Option<&'a PaymentId>,
+    /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
+    others: String,
     typed: Typed,
     /// What became of the last try, and the gateway's words.
     ended: Option<(&'static str, Option<String>)>,
@@ -58,6 +68,8 @@ pub(super) struct State<'a> {
     return_url: &'a str,
     is_paid_twice: bool,
     code_problem: Option<&'static str>,
+    /// To which number the code went, as far as that is kept.
+    code_more: String,
 }
 
 /// A way to pay.
@@ -82,16 +94,19 @@ impl<'a> State<'a> {
             check: links.to("/check"),
             go: links.to("/go"),
             key,
-            ways: ways(&choices(view, screen), t, typed.method),
+            ways: ways(&choices(view, screen), t, typed.method.or_else(|| likely(screen))),
+            instead: screen.replaceable(view).map(|payment| &payment.id),
+            others: others(&links.to("")),
             ended: ended(view).map(|payment| end_of(payment, t)),
-            drawing: if let Screen::ShowQr(text) = screen { draw(text) } else { None },
-            qr_link: if let Screen::ShowQr(text) = screen { Some(text).filter(|text| is_web(text)) } else { None },
+            drawing: if let Screen::ShowQr(_, text) = screen { draw(text) } else { None },
+            qr_link: if let Screen::ShowQr(_, text) = screen { Some(text).filter(|text| is_web(text)) } else { None },
             until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.spoken.language)),
             has_way_back: is_open,
             reference: &checkout.reference,
             return_url: &checkout.return_url,
             is_paid_twice: checkout.is_overpaid,
             code_problem: typed.code_problem.or_else(|| code_problem(screen, t)),
+            code_more: code_more(screen, t),
             typed,
             t,
             screen,
@@ -107,7 +122,7 @@ impl<'a> State<'a> {
             Screen::EnterCode(_) => t.code,
             Screen::NoCodesLeft => t.no_codes,
             Screen::OpenPage(..) => t.page,
-            Screen::ShowQr(_) => t.scan,
+            Screen::ShowQr(..) => t.scan,
             Screen::Waiting => t.waiting,
             Screen::Unknown => t.unknown,
             Screen::Paid => t.paid,
@@ -118,8 +133,14 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Never while its payer may be typing.
     pub(super) fn reload_after(&self) -> Option<u32> {
-        self.screen.reload_after()
+        self.screen.reload_after().filter(|_| !self.is_choosing())
+    }
+
+    /// Whether the other ways to pay are shown without being asked for.
+    fn is_choosing(&self) -> bool {
+        self.typed.is_choosing || self.typed.method.is_some()
     }
 
     /// A payment that was not made is told where another one can be begun.
@@ -128,12 +149,18 @@ impl<'a> State<'a> {
     }
 }
 
-/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others.
+/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others. Instead of a
+/// payment whose code is awaited, everything, as it may have gone to somebody else's number; instead of a QR code, everything
+/// else.
 fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
     match screen {
         Screen::Choose => offered(view).collect(),
         Screen::OpenPage(payment, _) if payment.method == Method::PayForm => {
             offered(view).filter(|method| *method != Method::PayForm).collect()
+        }
+        Screen::EnterCode(_) if screen.replaceable(view).is_some() => offered(view).collect(),
+        Screen::ShowQr(..) if screen.replaceable(view).is_some() => {
+            offered(view).filter(|method| *method != Method::Qr).collect()
         }
         _ => Vec::new(),
     }
@@ -163,6 +190,21 @@ fn end_of(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
         _ => t.not_made,
     };
     (text, failure.and_then(|failure| failure.reason.clone()))
+}
+
+/// What is picked until the payer does: where a code is awaited, the same with another number.
+fn likely(screen: Screen<'_>) -> Option<Method> {
+    matches!(screen, Screen::EnterCode(_)).then_some(Method::Mbank)
+}
+
+fn others(home: &str) -> String {
+    let separator = if home.contains('?') { '&' } else { '?' };
+    format!("{home}{separator}{OTHER_WAYS}=1")
+}
+
+fn code_more(screen: Screen<'_>, t: &Texts) -> String {
+    let digits = if let Screen::EnterCode(payment) = screen { payment.phone_last2.as_deref() } else { None };
+    digits.map_or_else(|| t.code_more.to_owned(), |digits| t.code_more_to.replace("{}", digits))
 }
 
 /// Why the last one-time password was not taken.

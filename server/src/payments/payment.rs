@@ -10,6 +10,9 @@ use crate::values::{
     states::PaymentState,
 };
 
+/// How many payments of a checkout may be replaced: each sends somebody a message.
+pub(crate) const MOST_REPLACED: usize = 5;
+
 /// One try to pay a checkout, by one method, made of one payment at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,6 +35,8 @@ pub struct Payment {
     pub qr_text: Option<String>,
     /// The last four digits of the card, where it is paid by one. No more of it is kept.
     pub card_last4: Option<String>,
+    /// The last two digits of the phone, where it is paid by mobile bank. No more of it is kept.
+    pub phone_last2: Option<String>,
     /// Why it was not made, or the last confirmation was not.
     pub failure: Option<Failure>,
     /// How many one-time passwords may still be tried.
@@ -40,6 +45,8 @@ pub struct Payment {
     pub is_stuck: bool,
     /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
     pub is_in_doubt: bool,
+    /// Another payment was begun instead of it: it takes no one-time password any more, and holds back no others.
+    pub is_replaced: bool,
     /// When it was written down.
     pub begun_at: Millis,
 }
@@ -52,10 +59,22 @@ impl Payment {
         PaymentState::UNDER_WAY.contains(&self.state) || (self.state == PaymentState::Awaiting && is_for_gateway)
     }
 
+    /// Whether another payment may be begun instead of it. Its payer has not paid it: a one-time password that was refused did
+    /// nothing, while of one that is on its way, or of which nobody knows, the gateway's report tells. A QR code that is left can
+    /// be paid late, as a pay-form's page can.
+    pub fn can_be_replaced(&self) -> bool {
+        let awaits_payer = match self.method {
+            Method::Mbank => self.attempts_left > 0,
+            Method::Qr => true,
+            Method::PayForm | Method::Card => false,
+        };
+        self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
+    }
+
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
-        let (page_url, qr_text, card_last4, failure) = (None, None, None, None);
+        let (page_url, qr_text, card_last4, phone_last2, failure) = (None, None, None, None, None);
         let (number, attempts_left, begun_at) = (0, 0, 0);
-        let (is_stuck, is_in_doubt) = (false, false);
+        let (is_stuck, is_in_doubt, is_replaced) = (false, false, false);
         let state = PaymentState::Prepared;
         let (id, checkout) = (id, checkout);
         Self {
@@ -68,10 +87,12 @@ impl Payment {
             page_url,
             qr_text,
             card_last4,
+            phone_last2,
             failure,
             attempts_left,
             is_stuck,
             is_in_doubt,
+            is_replaced,
             begun_at,
         }
     }

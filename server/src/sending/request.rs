@@ -133,6 +133,12 @@ impl Request {
         if let Body::Card(payment) = &self.body { last4(payment.card()) } else { None }
     }
 
+    /// What may be written down of its phone.
+    pub(crate) fn phone_last2(&self) -> Option<String> {
+        let Self::Mbank(payment) = self else { return None };
+        payment.phone.get(payment.phone.len().checked_sub(2)?..).map(str::to_owned)
+    }
+
     /// What the gateway will be asked with.
     pub(crate) fn reference(&self) -> PaymentRef {
         match &self.body {

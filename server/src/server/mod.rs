@@ -339,7 +339,7 @@ impl Server {
     /// [`ServerError::NoAttemptsLeft`] of a checkout with fifty payments, [`ServerError::NotFound`],
     /// [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state says it.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::PayForm { back: None }, key).await
+        self.pay(checkout, Way::PayForm { back: None }, None, key).await
     }
 
     /// Begins a payment by a QR code, or gives the one whose code is shown.
@@ -347,7 +347,7 @@ impl Server {
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
     pub async fn pay_by_qr(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::Qr, key).await
+        self.pay(checkout, Way::Qr, None, key).await
     }
 
     /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm). However the phone is
@@ -361,10 +361,25 @@ impl Server {
         phone: &str,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
-        let mut checks = Checks::default();
-        let phone = checks.phone("phone", phone);
-        checks.finish()?;
-        self.pay(checkout, Way::Mbank { phone: &phone }, key).await
+        self.pay(checkout, Way::Mbank { phone }, None, key).await
+    }
+
+    /// The same instead of another payment of the checkout's, whose payer typed somebody else's number, or has no app for its QR
+    /// code. **From the commit on that writes this one down, the other is not confirmed any more**, whoever asks for it, and it is
+    /// followed to its end as before. Where it cannot be left, as a one-time password of it is on its way or was taken, nothing is
+    /// begun.
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::UnderWay`] where the other one cannot be left,
+    /// [`ServerError::NoAttemptsLeft`] also where five were left before.
+    pub async fn pay_by_mbank_instead_of(
+        &self,
+        checkout: &CheckoutId,
+        instead_of: &PaymentId,
+        phone: &str,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        self.pay(checkout, Way::Mbank { phone }, Some(instead_of), key).await
     }
 
     /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
@@ -381,12 +396,7 @@ impl Server {
         card: &PayerCard,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
-        if !self.shared.settings.takes_cards {
-            let sentence = "must not be card: this server takes no cards";
-            return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
-        }
-        card.check()?;
-        self.pay(checkout, Way::Card(card), key).await
+        self.pay(checkout, Way::Card(card), None, key).await
     }
 
     /// Sends the payer's one-time password, once, without the spaces and hyphens by which a message groups it. One without a digit
@@ -556,8 +566,37 @@ impl Server {
         Ok(known.is_some_and(|view| view.checkout.methods.contains(&Method::Card)))
     }
 
-    async fn pay(&self, checkout: &CheckoutId, way: Way<'_>, key: Option<&str>) -> Result<Payment, ServerError> {
-        let (key, method) = (self.key(key, checkout, &way.content())?, way.method());
+    /// Begins a payment, also instead of one that its payer leaves.
+    pub(crate) async fn pay(
+        &self,
+        checkout: &CheckoutId,
+        way: Way<'_>,
+        instead_of: Option<&PaymentId>,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        let phone;
+        let way = match way {
+            Way::Mbank { phone: typed } => {
+                let mut checks = Checks::default();
+                phone = checks.phone("phone", typed);
+                checks.finish()?;
+                Way::Mbank { phone: &phone }
+            }
+            Way::Card(_) if !self.shared.settings.takes_cards => {
+                let sentence = "must not be card: this server takes no cards";
+                return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
+            }
+            Way::Card(card) => {
+                card.check()?;
+                way
+            }
+            Way::PayForm { .. } | Way::Qr => way,
+        };
+        let content = match instead_of {
+            Some(other) => format!("{} instead of {other}", way.content()),
+            None => way.content(),
+        };
+        let (key, method) = (self.key(key, checkout, &content)?, way.method());
         let view = self.checkout(checkout).await?;
         let of = &view.checkout;
         if !of.methods.contains(&method) {
@@ -582,6 +621,8 @@ impl Server {
             attempts: settings.otp_attempts,
             card_attempts: settings.card_attempts,
             card_last4: request.card_last4(),
+            phone_last2: request.phone_last2(),
+            instead_of: instead_of.cloned(),
         };
         let shared = self.shared.clone();
         let begun = self.apart(async move { shared.sender.begin(begin, request).await }, checkout).await?;

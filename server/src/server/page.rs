@@ -3,13 +3,11 @@
 use super::Server;
 use crate::{
     checkouts::checkout::CheckoutView,
-    payments::payment::Payment,
-    sending::Way,
     storage::inputs::Whose,
     values::{
         error::ServerError,
         hidden::Hidden,
-        ids::{CheckoutId, hex, is_hex_128},
+        ids::{hex, is_hex_128},
     },
 };
 
@@ -21,16 +19,6 @@ impl Server {
             return Err(nowhere);
         }
         self.shared.storage.checkout(Whose::Page(Hidden::new(secret))).await?.ok_or(nowhere)
-    }
-
-    /// [`pay_by_form`](Self::pay_by_form) for a payer who comes back to another address than the shop's.
-    pub(crate) async fn pay_by_form_and_come_back(
-        &self,
-        checkout: &CheckoutId,
-        back: &str,
-        key: &str,
-    ) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::PayForm { back: Some(back) }, Some(key)).await
     }
 
     /// A new idempotency key for a form: 128 random bits.

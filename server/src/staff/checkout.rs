@@ -219,11 +219,17 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
     if let Some(digits) = &payment.card_last4 {
         facts.push(("Card, the last four digits", digits.clone()));
     }
+    if let Some(digits) = &payment.phone_last2 {
+        facts.push(("Phone, the last two digits", digits.clone()));
+    }
     if let Some(failure) = &payment.failure {
         facts.push(("Why", why(failure)));
     }
     if payment.method == Method::Mbank {
         facts.push(("One-time passwords left", payment.attempts_left.to_string()));
+    }
+    if payment.is_replaced {
+        facts.push(("Replaced", "Its payer went another way".to_owned()));
     }
     let is_web = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     PaymentRow {

@@ -165,6 +165,7 @@ pub(super) fn event(kind: EventKind) -> &'static str {
         EventKind::PaymentNotMade => "The payment was not made; certainly no money was taken",
         EventKind::PaymentUnknown => "Nobody knows what became of the payment; the gateway is asked",
         EventKind::PaymentConfirming => "The payer's one-time password was sent",
+        EventKind::PaymentReplaced => "The payer went another way",
         EventKind::PaymentNotConfirmed => "The one-time password was not taken",
         EventKind::PaymentCharged => "The gateway reported that the money was taken",
         EventKind::PaymentRejected => "The gateway reported that no money was taken",

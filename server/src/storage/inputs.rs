@@ -112,6 +112,10 @@ pub struct BeginPayment {
     pub card_attempts: u32,
     /// The last four digits of the card, where it is paid by one.
     pub card_last4: Option<String>,
+    /// The last two digits of the phone, where it is paid by mobile bank.
+    pub phone_last2: Option<String>,
+    /// The payment that its payer leaves for it, if that can be left still: it is never confirmed any more.
+    pub instead_of: Option<PaymentId>,
 }
 
 /// A payment that waited, to be sent now.

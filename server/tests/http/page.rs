@@ -55,6 +55,82 @@ async fn a_payer_pays_by_qr_code() {
     payer.waits_for(&served, "paid").await;
 }
 
+/// Somebody else's number was typed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_gives_another_number_and_the_first_code_is_good_for_nothing() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    payer.pays(&served, "mbank", "0700 000 099").await;
+    let (seen, first) = payer.sees(&served).await;
+    assert_eq!(seen, "enter-code");
+    for part in ["to the number that ends in 99.", "Another number, or another way to pay", "good for nothing then"] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    assert!(!first.contains("000099"), "{first}");
+    let fields = |page: &str, phone: &str| {
+        let (key, instead) = (hidden(page, "key"), hidden(page, "instead"));
+        form(&[("method", "mbank"), ("phone", phone), ("key", key), ("instead", instead)])
+    };
+    let path = format!("{}/pay", payer.page);
+    let wrong = served.send("POST", &path, &[FORM], &fields(&first, "12")).await;
+    assert_eq!((wrong.status, screen(&wrong.text).as_str()), (422, "enter-code"), "{wrong:?}");
+    assert!(wrong.text.contains("<details id=\"others\" open>"), "{wrong:?}");
+    assert!(wrong.text.contains("Enter your phone number"), "{wrong:?}");
+
+    let (_, page) = payer.sees(&served).await;
+    let changed = served.send("POST", &path, &[FORM], &fields(&page, PHONE)).await;
+    assert_eq!((changed.status, changed.header("location")), (303, Some(payer.page.as_str())), "{changed:?}");
+    let (seen, second) = payer.sees(&served).await;
+    assert_eq!(seen, "enter-code");
+    assert!(second.contains("to the number that ends in 01."), "{second}");
+
+    // Another window has the first one still: neither its code nor its form does anything.
+    let otp = served.fake.otp();
+    let late = [("payment", hidden(&first, "payment")), ("otp", otp.as_str()), ("key", hidden(&first, "key"))];
+    assert_eq!(payer.post(&served, "/confirm", &late).await.status, 303);
+    assert_eq!(served.send("POST", &path, &[FORM], &fields(&first, "0700 000 003")).await.status, 303);
+    let stands = payer.checkout(&served).await;
+    let of = |at: usize, name: &str| stands["payments"][at][name].clone();
+    assert_eq!((of(0, "state"), of(0, "is_replaced")), (json!("awaiting"), json!(true)), "{stands}");
+    assert_eq!((of(1, "state"), of(1, "can_be_replaced")), (json!("awaiting"), json!(true)), "{stands}");
+    assert_eq!((of(2, "id"), served.fake.payments().len()), (Value::Null, 2), "{stands}");
+
+    payer.confirms(&served, &otp).await;
+    payer.waits_for(&served, "paid").await;
+    let paid = payer.checkout(&served).await;
+    assert_eq!((&paid["paid_by"], &paid["is_overpaid"]), (&of(1, "id"), &json!(false)), "{paid}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn beside_a_qr_code_other_ways_are_offered_and_the_code_still_counts() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    payer.pays(&served, "qr", "").await;
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "show-qr");
+    for part in
+        ["otherwise you pay twice", "value=\"mbank\"", "<details id=\"others\" hidden>", "http-equiv=\"refresh\""]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("value=\"qr\""), "{page}");
+    // Without scripts the other ways are on a page that does not load again while the payer types.
+    let choosing = payer.get(&served, "?others=1").await;
+    assert!(page.contains(&format!("href=\"{}?others=1\"", payer.page)), "{page}");
+    assert!(choosing.text.contains("<details id=\"others\" open>"), "{choosing:?}");
+    assert!(!choosing.text.contains("http-equiv=\"refresh\""), "{choosing:?}");
+
+    let (key, instead) = (hidden(&page, "key"), hidden(&page, "instead"));
+    let other = [("method", "mbank"), ("phone", PHONE), ("key", key), ("instead", instead)];
+    assert_eq!(payer.post(&served, "/pay", &other).await.status, 303);
+    assert_eq!(payer.sees(&served).await.0, "enter-code");
+    // It was scanned after all.
+    let text = payer.checkout(&served).await["payments"][0]["qr_text"].as_str().unwrap().to_owned();
+    served.fake.charge(&text).unwrap();
+    payer.post(&served, "/check", &[]).await;
+    payer.waits_for(&served, "paid").await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
     let served = Served::start().await;

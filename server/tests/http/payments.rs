@@ -102,6 +102,33 @@ async fn what_is_sent_again_is_done_once() {
     assert_eq!(served.fake.payments().len(), 1, "one went to the gateway");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payment_is_begun_instead_of_one_that_nobody_confirmed() {
+    let served = Served::start().await;
+    let (_, token) = served.opened("order-1").await;
+    let first = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "0700 000 099" })).await.json();
+    assert_eq!((&first["phone_last2"], &first["can_be_replaced"]), (&json!("99"), &json!(true)), "{first}");
+    let body = |other: &Value| json!({ "method": "mbank", "phone": "0700 000 001", "instead_of": other });
+    let wrong = served.pay(&token, "try-2", &body(&json!("pay_1"))).await;
+    assert_eq!((wrong.status, wrong.broken()), (400, vec![("instead_of".to_owned(), "format".to_owned())]));
+    let second = served.pay(&token, "try-2", &body(&first["id"])).await;
+    assert_eq!((second.status, &second.json()["state"]), (201, &json!("awaiting")), "{second:?}");
+    let again = served.pay(&token, "try-2", &body(&first["id"])).await;
+    assert_eq!((again.status, again.json()), (201, second.json()));
+
+    let confirm = |payment: &Value| format!("/v1/checkout/payments/{}/confirm", payment.as_str().unwrap());
+    let otp = json!({ "otp": served.fake.otp() });
+    let late = served.call_with(&token, "POST", &confirm(&first["id"]), &[("idempotency-key", "otp-1")], &otp).await;
+    assert_eq!((late.status, late.problem().as_str()), (409, "not_awaited"), "{late:?}");
+    let path = confirm(&second.json()["id"]);
+    let right = served.call_with(&token, "POST", &path, &[("idempotency-key", "otp-2")], &otp).await;
+    assert!(matches!(right.status, 200 | 202), "{right:?}");
+    // Its code was taken.
+    let third = json!({ "method": "qr", "instead_of": second.json()["id"] });
+    assert_eq!(served.pay(&token, "try-3", &third).await.status, 409);
+    assert_eq!(served.fake.payments().len(), 2);
+}
+
 /// A terminal once showed "declined" for a paid card, as it was told 409 while the first request was under way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_takes_long_is_told_as_under_way() {

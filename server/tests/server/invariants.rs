@@ -21,6 +21,8 @@ struct Row {
     reference: kassa::PaymentRef,
     events: i64,
     is_stuck: bool,
+    /// Its payer left it for another one.
+    is_replaced: bool,
     /// A person decided what became of it.
     is_resolved: bool,
     /// The gateway reported a charge.
@@ -93,7 +95,7 @@ fn is_live(state: &str) -> bool {
 /// Invariant 3.
 fn one_may_take_money(rows: &[Row], broken: &mut Vec<String>) {
     let mut live: HashMap<&str, usize> = HashMap::new();
-    let may_take_money = |row: &&Row| row.method != "pay_form" && is_live(&row.state);
+    let may_take_money = |row: &&Row| row.method != "pay_form" && !row.is_replaced && is_live(&row.state);
     for row in rows.iter().filter(may_take_money) {
         *live.entry(&row.checkout).or_default() += 1;
     }
@@ -174,6 +176,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
     let mut states: HashMap<String, (i64, String)> = HashMap::new();
     let mut versions: HashMap<String, (i64, String)> = HashMap::new();
     let mut in_doubt: HashMap<String, HashSet<String>> = HashMap::new();
+    let mut replaced: HashSet<String> = HashSet::new();
     for event in events.unwrap() {
         let (id, payment, number, version, kind, body): (String, Option<String>, i64, i64, String, String) =
             event.unwrap();
@@ -194,6 +197,12 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
         let may_take_more = matches!(kind.as_str(), "payment.created" | "payment.sending" | "payment.confirming");
         if may_take_more && doubts.iter().any(|other| *other != payment) {
             broken.push(format!("invariant 3: {kind} of {payment}, while a charge of {doubts:?} is in doubt"));
+        }
+        if kind == "payment.replaced" {
+            replaced.insert(payment.clone());
+        }
+        if kind == "payment.confirming" && replaced.contains(&payment) {
+            broken.push(format!("invariant 3: {payment} was confirmed after its payer left it"));
         }
         match matches!(state.as_str(), "contradicted" | "unverifiable") {
             true => doubts.insert(payment.clone()),
@@ -230,7 +239,10 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
 
 /// What is told of a payment that stays as it is.
 fn tells_without_a_change(kind: &str) -> bool {
-    matches!(kind, "payment.stuck" | "payment.contradicted" | "payment.unverifiable" | "payment.reviewed")
+    matches!(
+        kind,
+        "payment.replaced" | "payment.stuck" | "payment.contradicted" | "payment.unverifiable" | "payment.reviewed"
+    )
 }
 
 /// Nothing takes a charge back, and time alone never ends what is unknown. Written apart from the server's own table.
@@ -362,7 +374,7 @@ fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>)
 fn rows(db: &Connection) -> Vec<Row> {
     let sql = "SELECT id, checkout_id, method, state, reference, events, is_stuck,
         EXISTS (SELECT 1 FROM events WHERE payment_id = payments.id AND kind = 'payment.resolved'),
-        EXISTS (SELECT 1 FROM events WHERE payment_id = payments.id AND kind = 'payment.charged') FROM payments";
+        EXISTS (SELECT 1 FROM events WHERE payment_id = payments.id AND kind = 'payment.charged'), is_replaced FROM payments";
     let mut statement = db.prepare_cached(sql).unwrap();
     let rows = statement.query_map([], |row| {
         Ok(Row {
@@ -375,6 +387,7 @@ fn rows(db: &Connection) -> Vec<Row> {
             is_stuck: row.get(6)?,
             is_resolved: row.get(7)?,
             is_reported: row.get(8)?,
+            is_replaced: row.get(9)?,
         })
     });
     rows.unwrap().map(Result::unwrap).collect()

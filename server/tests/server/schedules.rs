@@ -126,6 +126,7 @@ impl Coverage {
             "payment.unknown mbank",
             "payment.confirming mbank",
             "payment.not_confirmed mbank",
+            "payment.replaced mbank",
             "payment.accepted card",
             "payment.not_made card",
             "payment.unknown card",
@@ -285,12 +286,17 @@ impl Play {
     fn pay(&mut self, process: &Arc<Process>, server: Server) {
         let Some(id) = self.any_checkout() else { return };
         let key = [None, Some("a"), Some("b")][self.random.usize(0..3)];
-        let (method, known) = (self.random.u32(0..4), self.known.clone());
+        let known = lock(&self.known);
+        let left = self.random.choice(known.payments.iter()).cloned();
+        drop(known);
+        let (method, known) = (self.random.u32(0..5), self.known.clone());
         self.calls.add(process, async move {
-            let paid = match method {
-                0 => server.pay_by_form(&id, key).await,
-                1 => server.pay_by_qr(&id, key).await,
-                2 => server.pay_by_card(&id, &card(), key).await,
+            let paid = match (method, left) {
+                (0, _) => server.pay_by_form(&id, key).await,
+                (1, _) => server.pay_by_qr(&id, key).await,
+                (2, _) => server.pay_by_card(&id, &card(), key).await,
+                // A payer who typed somebody else's number.
+                (3, Some(left)) => server.pay_by_mbank_instead_of(&left.checkout, &left.id, "996700000002", key).await,
                 _ => server.pay_by_mbank(&id, "996700000001", key).await,
             };
             if let Ok(payment) = paid {

@@ -12,7 +12,7 @@ use std::{
 use kassa::{PaymentRef, Provider};
 use kassa_server::{
     ApiKey, Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, EventKind, Exchange, Failure, Hidden, KeyRole,
-    Method, NewCheckout, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage, Resolution,
+    Method, NewCheckout, Payment, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage, Resolution,
     SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
@@ -110,6 +110,8 @@ pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
         attempts: 2,
         card_attempts: 2,
         card_last4: None,
+        phone_last2: None,
+        instead_of: None,
     }
 }
 
@@ -171,7 +173,7 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 34] = [
+const SUITE: [(&str, Check); 38] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
@@ -183,6 +185,10 @@ const SUITE: [(&str, Check); 34] = [
     ("a key gives the same payment", a_key_gives_the_same_payment),
     ("a payer cannot fill the database with keys", a_payer_cannot_fill_the_database_with_keys),
     ("one payment may take money", one_payment_may_take_money),
+    ("what its payer left is never confirmed", what_its_payer_left_is_never_confirmed),
+    ("what is being confirmed is not left", what_is_being_confirmed_is_not_left),
+    ("of leaving and confirming at once, one happens", of_leaving_and_confirming_at_once_one_happens),
+    ("a QR code is left for another way", a_qr_code_is_left_for_another_way),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("a card does not wait", a_card_does_not_wait),
     ("a card that needs nobody holds its checkout", a_card_that_needs_nobody_holds_its_checkout),
@@ -333,6 +339,125 @@ fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
         assert!(matches!(begun(4, method), Begun::UnderWay(PaymentState::Sending)));
     }
     assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::UnderWay(_))));
+}
+
+/// By mobile bank, instead of another.
+fn instead(number: u8, other: u8) -> BeginPayment {
+    let key = Some(Key { text: format!("key-{number}"), fingerprint: vec![number] });
+    let phone_last2 = Some("01".to_owned());
+    BeginPayment { instead_of: Some(payment_id(other)), key, phone_last2, ..begin(1, number, Method::Mbank) }
+}
+
+fn confirmed(storage: &dyn Storage, number: u8, sender: &str) -> ConfirmationBegun {
+    let (checkout, payment) = (id(1), payment_id(number));
+    let begin = BeginConfirmation { checkout, payment, key: None, sender: sender.into() };
+    block_on(storage.begin_confirmation(begin)).unwrap()
+}
+
+fn not_confirmed(storage: &dyn Storage, number: u8, sender: &str) {
+    let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
+    let (checkout, payment, sender) = (id(1), payment_id(number), sender.into());
+    let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
+    assert!(block_on(storage.settle_confirmation(confirmed)).unwrap().is_changed);
+}
+
+fn payment(storage: &dyn Storage, number: u8) -> Payment {
+    let view = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
+    view.payments.into_iter().find(|payment| payment.id == payment_id(number)).unwrap()
+}
+
+fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let begun = |begin| block_on(storage.begin_payment(begin)).unwrap();
+    // A wrong password did nothing.
+    assert!(matches!(confirmed(storage, 1, "a"), ConfirmationBegun::New(_)));
+    not_confirmed(storage, 1, "a");
+    assert!(matches!(begun(begin(1, 2, Method::Mbank)), Begun::UnderWay(PaymentState::Awaiting)), "none names it");
+    assert!(matches!(begun(instead(2, 7)), Begun::UnderWay(PaymentState::Awaiting)), "another one is named");
+    assert!(payment(storage, 1).can_be_replaced());
+
+    assert!(matches!(begun(instead(2, 1)), Begun::New(new) if new.state == PaymentState::Sending));
+    assert!(matches!(begun(instead(2, 1)), Begun::Again(same) if same.id == payment_id(2)), "by its key");
+    assert_eq!(payment(storage, 2).phone_last2.as_deref(), Some("01"));
+    let left = payment(storage, 1);
+    assert_eq!((left.state, left.is_replaced, left.can_be_replaced()), (PaymentState::Awaiting, true, false));
+    assert!(matches!(confirmed(storage, 1, "b"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
+    assert!(matches!(begun(instead(3, 1)), Begun::UnderWay(PaymentState::Sending)), "it is left once");
+    let told = |kind| events_after(storage, &Cursor::default(), 100).iter().filter(|event| event.kind == kind).count();
+    assert_eq!((told(EventKind::PaymentReplaced), told(EventKind::PaymentCreated)), (1, 2));
+
+    // Its password stays good for nothing after the other one's end, and the gateway's report ends it.
+    block_on(storage.settle_sending(accepted(1, 2, PaymentRef::mbank(payment_id(2).bare(), 390)))).unwrap();
+    assert!(matches!(confirmed(storage, 2, "c"), ConfirmationBegun::New(_)));
+    not_confirmed(storage, 2, "c");
+    calendar.pass(Duration::from_secs(60));
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert!(asked.iter().any(|question| question.payment == payment_id(1)), "it is followed");
+    let rejected = |number| {
+        let leased = asked.iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
+        block_on(storage.settle_questions(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
+        assert_eq!(state(storage, 1, number), PaymentState::Rejected);
+    };
+    rejected(2);
+    assert!(matches!(confirmed(storage, 1, "d"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
+    rejected(1);
+
+    // Each sends somebody a message: five are left, and no more.
+    assert!(matches!(begun(begin(1, 10, Method::Mbank)), Begun::New(_)));
+    for number in 10..15 {
+        block_on(storage.settle_sending(accepted(1, number, PaymentRef::mbank(payment_id(number).bare(), 390))))
+            .unwrap();
+        let begun = begun(instead(number + 1, number));
+        assert_eq!(matches!(begun, Begun::New(_)), number < 14, "{begun:?}");
+        assert_eq!(matches!(begun, Begun::NoAttemptsLeft), number == 14, "{begun:?}");
+    }
+    assert!(matches!(confirmed(storage, 14, "e"), ConfirmationBegun::New(_)), "the last one is not left");
+}
+
+fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let leave = || block_on(storage.begin_payment(instead(2, 1))).unwrap();
+    assert!(matches!(confirmed(storage, 1, "a"), ConfirmationBegun::New(_)));
+    assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "it is on its way");
+    let result = ConfirmResult::Sent { reference: None };
+    let (checkout, payment, sender) = (id(1), payment_id(1), "a".into());
+    let unknown = Confirmed { checkout, payment, sender, result, exchange: None };
+    block_on(storage.settle_confirmation(unknown)).unwrap();
+    assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "nobody knows what it did");
+    assert!(!self::payment(storage, 1).is_replaced);
+}
+
+fn of_leaving_and_confirming_at_once_one_happens(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let (begun, confirmed) = std::thread::scope(|scope| {
+        let confirming = scope.spawn(|| confirmed(storage, 1, "a"));
+        let leaving = scope.spawn(|| block_on(storage.begin_payment(instead(2, 1))).unwrap());
+        (leaving.join().unwrap(), confirming.join().unwrap())
+    });
+    let is_left = payment(storage, 1).is_replaced;
+    assert_eq!(matches!(begun, Begun::New(_)), is_left, "{begun:?}");
+    assert_eq!(matches!(confirmed, ConfirmationBegun::New(_)), !is_left, "{confirmed:?}");
+}
+
+fn a_qr_code_is_left_for_another_way(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let begun = |begin| block_on(storage.begin_payment(begin)).unwrap();
+    assert!(matches!(begun(begin(1, 1, Method::Qr)), Begun::New(_)));
+    assert!(matches!(begun(instead(2, 1)), Begun::UnderWay(PaymentState::Sending)), "nobody has seen its code");
+    let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
+    let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
+    block_on(storage.settle_sending(sent(1, 1, shown))).unwrap();
+    let other = BeginPayment { instead_of: Some(payment_id(1)), ..begin(1, 2, Method::PayForm) };
+    assert!(matches!(begun(other), Begun::New(_)));
+    assert!(matches!(begun(begin(1, 3, Method::Mbank)), Begun::New(_)), "what was left holds back nothing");
+    block_on(storage.settle_sending(accepted(1, 3, PaymentRef::mbank(payment_id(3).bare(), 390)))).unwrap();
+
+    // The page that is open is shown again, and what is left for it is left all the same.
+    let back = BeginPayment { instead_of: Some(payment_id(3)), ..begin(1, 4, Method::PayForm) };
+    assert!(matches!(begun(back), Begun::Again(same) if same.id == payment_id(2)));
+    assert!(payment(storage, 3).is_replaced);
+    assert!(matches!(confirmed(storage, 3, "a"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
+    assert!(matches!(begun(begin(1, 5, Method::Qr)), Begun::New(_)), "a code that was left is not shown again");
 }
 
 fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {

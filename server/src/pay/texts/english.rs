@@ -35,6 +35,7 @@ pub(super) const TEXTS: Texts = Texts {
 
     code: "Enter the code",
     code_more: "MBank has sent a code by SMS to your phone.",
+    code_more_to: "MBank has sent a code by SMS to the number that ends in {}.",
     code_label: "Code from the SMS",
     codes_left: "Attempts left:",
     code_wrong: "The code was not accepted. Check it and try again.",
@@ -44,6 +45,8 @@ pub(super) const TEXTS: Texts = Texts {
     confirm: "Confirm the payment",
     no_codes: "Too many wrong codes",
     no_codes_more: "No money was taken so far. As soon as the bank closes this payment, you can begin another one here.",
+    other_number: "Another number, or another way to pay",
+    other_number_more: "If the number is not yours, or no code comes. The code that was sent is good for nothing then.",
 
     page: "Pay on the bank's page",
     page_more: "You come back here when you have paid.",
@@ -58,6 +61,7 @@ pub(super) const TEXTS: Texts = Texts {
     open_app: "Open the app of the bank",
     open_app_more: "Confirm the payment there, then come back to this page.",
     show_code: "Show the QR code to scan it with another phone",
+    other_than_code: "Only if you have not paid by this code: otherwise you pay twice.",
 
     waiting: "Waiting for the bank",
     waiting_more: "The bank has your payment. Do not pay a second time: this page shows how it ends.",

@@ -46,6 +46,8 @@ pub(in crate::pay) struct Texts {
 
     pub(in crate::pay) code: &'static str,
     pub(in crate::pay) code_more: &'static str,
+    /// With the last digits of the number where the braces are.
+    pub(in crate::pay) code_more_to: &'static str,
     pub(in crate::pay) code_label: &'static str,
     /// Before a number.
     pub(in crate::pay) codes_left: &'static str,
@@ -56,6 +58,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) confirm: &'static str,
     pub(in crate::pay) no_codes: &'static str,
     pub(in crate::pay) no_codes_more: &'static str,
+    pub(in crate::pay) other_number: &'static str,
+    pub(in crate::pay) other_number_more: &'static str,
 
     pub(in crate::pay) page: &'static str,
     pub(in crate::pay) page_more: &'static str,
@@ -70,6 +74,7 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) open_app: &'static str,
     pub(in crate::pay) open_app_more: &'static str,
     pub(in crate::pay) show_code: &'static str,
+    pub(in crate::pay) other_than_code: &'static str,
 
     pub(in crate::pay) waiting: &'static str,
     pub(in crate::pay) waiting_more: &'static str,

@@ -14,7 +14,7 @@ use crate::{
     pace::schedule::Class,
     payments::{
         machine::Happened,
-        payment::{Failure, Payment},
+        payment::{Failure, MOST_REPLACED, Payment},
     },
     storage::{
         error::StorageError,
@@ -99,17 +99,30 @@ pub(in crate::storage) fn begin(
         CheckoutState::Open => {}
         state => return Ok(Begun::NotOpen(state)),
     }
-    if let Some(same) = to_show_again(&book.payments, begin.method) {
+    let left = begin.instead_of.as_ref().and_then(|id| book.place(id));
+    let left = left.filter(|at| book.payments[*at].payment.can_be_replaced());
+    let shown = to_show_again(&book.payments, begin.method, left);
+    if let (Some(same), None) = (&shown, left) {
+        changes.use_key(book, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
+        return Ok(Begun::Again(same.clone().into()));
+    }
+    // A pay-form holds back nothing, and neither does what its payer left, unless a charge of it is in doubt: then its payer has
+    // probably paid.
+    let holds_back = |(at, kept): &(usize, &Kept)| {
+        let Payment { state, method, is_replaced, .. } = kept.payment;
+        let is_left = is_replaced || left == Some(*at);
+        state.is_in_doubt() || (method != Method::PayForm && !is_left && state.may_take_money())
+    };
+    if let Some((_, other)) = book.payments.iter().enumerate().find(holds_back) {
+        return Ok(Begun::UnderWay(other.payment.state));
+    }
+    if left.is_some() && book.payments.iter().filter(|kept| kept.payment.is_replaced).count() >= MOST_REPLACED {
+        return Ok(Begun::NoAttemptsLeft);
+    }
+    if let (Some(same), Some(at)) = (shown, left) {
+        replace(changes, book, at)?;
         changes.use_key(book, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
         return Ok(Begun::Again(same.into()));
-    }
-    // A pay-form holds back nothing, unless a charge of it is in doubt: then its payer has probably paid.
-    let may_take_money = |kept: &&Kept| {
-        let state = kept.payment.state;
-        state.is_in_doubt() || (kept.payment.method != Method::PayForm && state.may_take_money())
-    };
-    if let Some(other) = book.payments.iter().find(may_take_money) {
-        return Ok(Begun::UnderWay(other.payment.state));
     }
     let tried = book.payments.len();
     if tried >= MOST_PAYMENTS || (begin.method == Method::Card && tried_cards(&book.payments) >= begin.card_attempts) {
@@ -118,6 +131,9 @@ pub(in crate::storage) fn begin(
     let is_sent_at_once = begin.is_sent_at_once && changes.pauses.wait(begin.method, changes.now).is_none();
     if is_sent_at_once {
         changes.pauses.sent(begin.method, changes.now);
+    }
+    if let Some(at) = left {
+        replace(changes, book, at)?;
     }
     book.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
     // Nobody else's claim pays with a number of our own.
@@ -146,14 +162,25 @@ impl Book {
     }
 }
 
-/// A page or a code that the payer may open again, instead of a second one.
-fn to_show_again(others: &[Kept], method: Method) -> Option<Payment> {
-    let is_live = |payment: &&Payment| {
-        let state = payment.state;
-        payment.method == method
+/// Its payer went another way. **From here on it is not confirmed**, whoever asks for it; the gateway's report ends it.
+fn replace(changes: &mut Changes, book: &mut Book, at: usize) -> Result<(), StorageError> {
+    let kept = &mut book.payments[at];
+    kept.payment.is_replaced = true;
+    kept.touched.rest = true;
+    tell(changes, book, EventKind::PaymentReplaced, &Told { payment: Some(at), ..Told::default() })
+}
+
+/// A page or a code that the payer may open again, instead of a second one; none that is left.
+fn to_show_again(others: &[Kept], method: Method, left: Option<usize>) -> Option<Payment> {
+    let is_live = |(at, kept): &(usize, &Kept)| {
+        let Payment { state, is_replaced, .. } = kept.payment;
+        kept.payment.method == method
+            && !is_replaced
+            && left != Some(*at)
             && matches!(state, PaymentState::Prepared | PaymentState::Sending | PaymentState::Awaiting)
     };
-    (!method.moves_money()).then(|| others.iter().map(|kept| &kept.payment).find(is_live).cloned()).flatten()
+    let live = || others.iter().enumerate().find(is_live).map(|(_, kept)| kept.payment.clone());
+    (!method.moves_money()).then(live).flatten()
 }
 
 /// How many cards the gateway may have looked at: who tries many wants to know which are good (card testing).
@@ -176,6 +203,7 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
         number: u32::try_from(number).unwrap_or(u32::MAX),
         state,
         card_last4: begin.card_last4.clone(),
+        phone_last2: begin.phone_last2.clone(),
         attempts_left: begin.attempts,
         begun_at: now,
         ..Payment::new(begin.id.clone(), begin.checkout.clone(), begin.method, begin.reference.clone())
@@ -367,6 +395,10 @@ pub(in crate::storage) fn begin_confirmation(
         return Ok(ConfirmationBegun::UnderWay(state));
     }
     let before = book.payments[at].payment.state;
+    // What its payer left is never confirmed any more.
+    if book.payments[at].payment.is_replaced {
+        return Ok(ConfirmationBegun::NotAwaited(before));
+    }
     if before == PaymentState::Awaiting && book.payments[at].payment.attempts_left == 0 {
         return Ok(ConfirmationBegun::NoAttemptsLeft);
     }

@@ -25,7 +25,7 @@ macro_rules! payments {
         concat!(
             "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
                 failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved,
-                card_last4, until, unknown_since, events, is_in_doubt, contradicted_at
+                card_last4, until, unknown_since, events, is_in_doubt, contradicted_at, phone_last2, is_replaced
              FROM payments WHERE ",
             $which
         )
@@ -69,10 +69,12 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         page_url: row.try_get(6)?,
         qr_text: row.try_get(7)?,
         card_last4: row.try_get(18)?,
+        phone_last2: row.try_get(24)?,
         failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
         attempts_left: small(row, 13)?,
         is_stuck: row.try_get(16)?,
         is_in_doubt: row.try_get(22)?,
+        is_replaced: row.try_get(25)?,
         begun_at: row.try_get(11)?,
         ..Payment::new(id, checkout, read(row.try_get(3)?, "method")?, reference)
     };

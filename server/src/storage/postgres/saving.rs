@@ -17,9 +17,10 @@ use crate::{
 /// Writes down what was changed, in the order of the locks: what refers to something comes after it.
 pub(super) fn save(db: &Session, changes: &Changes, books: &[Book]) {
     let payments = || books.iter().flat_map(|book| &book.payments);
-    insert_payments(db, &payments().filter(|kept| kept.touched.is_new).collect::<Vec<_>>());
+    // First what gives way: the index takes no two that may take money, at no moment.
     let is_changed = |kept: &&Kept| kept.touched.is_any() && !kept.touched.is_new;
     update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
+    insert_payments(db, &payments().filter(|kept| kept.touched.is_new).collect::<Vec<_>>());
     let is_changed = |head: &&Head| head.touched.state || head.touched.version || head.touched.expiry;
     update_heads(db, &books.iter().map(|book| &book.head).filter(is_changed).collect::<Vec<_>>());
     take_numbers(db, changes);
@@ -60,9 +61,10 @@ fn insert_payments(db: &Session, rows: &[&Kept]) {
     let failure = |kept: &&Kept| kept.payment.failure.as_ref().map(|failure| failure.kind.clone());
     db.later(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until, sender,
-            attempts_left, card_last4, failure_kind, events)
+            attempts_left, card_last4, failure_kind, events, phone_last2)
          SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
-            $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])",
+            $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[],
+            $15::text[])",
         vec![
             column(rows, |kept| kept.payment.id.as_str().to_owned()),
             column(rows, |kept| kept.payment.checkout.as_str().to_owned()),
@@ -78,6 +80,7 @@ fn insert_payments(db: &Session, rows: &[&Kept]) {
             column(rows, |kept| kept.payment.card_last4.clone()),
             column(rows, failure),
             column(rows, |kept| kept.events),
+            column(rows, |kept| kept.payment.phone_last2.clone()),
         ],
     );
 }
@@ -96,13 +99,14 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             failure_kind = n.failure_kind, failure_code = n.failure_code, failure_reason = n.failure_reason,
             sender = n.sender, attempts_left = n.attempts_left, contradictions = n.contradictions,
             is_hinted = n.is_hinted, is_resolved = n.is_resolved, is_in_doubt = n.is_in_doubt,
-            contradicted_at = n.contradicted_at
+            contradicted_at = n.contradicted_at, is_replaced = n.is_replaced
          FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
             $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-            $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[])
+            $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[],
+            $23::boolean[])
             AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
                 page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, contradictions,
-                is_hinted, is_resolved, is_in_doubt, contradicted_at)
+                is_hinted, is_resolved, is_in_doubt, contradicted_at, is_replaced)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
             column(rows, |kept| kept.payment.id.as_str().to_owned()),
@@ -127,6 +131,7 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             column(rows, |kept| kept.is_resolved),
             column(rows, |kept| kept.payment.is_in_doubt),
             column(rows, |kept| kept.contradicted_at),
+            column(rows, |kept| kept.payment.is_replaced),
         ],
     );
 }

@@ -249,7 +249,8 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
     let failure = kept.payment.failure.as_ref();
     db.prepare_cached(
         "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
-            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11
+            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11,
+            is_replaced = ?12
          WHERE id = ?1",
     )?
     .execute((
@@ -264,6 +265,7 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
         kept.is_resolved,
         kept.payment.is_in_doubt,
         kept.contradicted_at,
+        kept.payment.is_replaced,
     ))?;
     Ok(())
 }
@@ -274,8 +276,8 @@ fn insert_payment(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
     let failure = payment.failure.as_ref();
     db.prepare_cached(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until,
-            sender, attempts_left, card_last4, failure_kind, events)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+            sender, attempts_left, card_last4, failure_kind, events, phone_last2)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute(rusqlite::params![
         payment.id.as_str(),
@@ -292,6 +294,7 @@ fn insert_payment(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
         payment.card_last4,
         failure.map(|failure| &failure.kind),
         kept.events,
+        payment.phone_last2,
     ])?;
     Ok(())
 }

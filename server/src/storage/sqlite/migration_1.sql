@@ -52,6 +52,8 @@ CREATE TABLE payments (
     qr_text TEXT,
     -- Nothing else of a card is kept.
     card_last4 TEXT,
+    -- Nothing else of a phone is kept.
+    phone_last2 TEXT,
     failure_kind TEXT,
     failure_code TEXT,
     failure_reason TEXT,
@@ -73,15 +75,18 @@ CREATE TABLE payments (
     unknown_since INTEGER,
     -- A person decided what became of it; the gateway did not.
     is_resolved INTEGER NOT NULL DEFAULT 0,
+    -- Its payer went another way: another payment was begun instead of it, and it takes no one-time password any more.
+    is_replaced INTEGER NOT NULL DEFAULT 0,
     -- How many events are about it.
     events INTEGER NOT NULL DEFAULT 0,
     UNIQUE (checkout_id, number)
 ) STRICT;
 
--- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
+-- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do, and so can
+-- the QR code that its payer left for another way.
 -- (OR and not IN: for a list SQLite makes a table each time that it looks whether a row belongs into the index.)
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
-    WHERE method <> 'pay_form'
+    WHERE method <> 'pay_form' AND is_replaced = 0
     AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting' OR state = 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');

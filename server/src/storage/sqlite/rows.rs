@@ -24,7 +24,7 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
     failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4, until, \
-    unknown_since, events, is_in_doubt, contradicted_at";
+    unknown_since, events, is_in_doubt, contradicted_at, phone_last2, is_replaced";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -75,6 +75,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let (is_hinted, is_stuck, is_resolved, card_last4) = (row.get(15)?, row.get(16)?, row.get(17)?, row.get(18)?);
     let (until, unknown_since, events) = (row.get(19)?, row.get(20)?, row.get(21)?);
     let (is_in_doubt, contradicted_at) = (row.get(22)?, row.get(23)?);
+    let (phone_last2, is_replaced) = (row.get(24)?, row.get(25)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -83,10 +84,12 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             page_url,
             qr_text,
             card_last4,
+            phone_last2,
             failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
             attempts_left,
             is_stuck,
             is_in_doubt,
+            is_replaced,
             begun_at,
             ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
         };

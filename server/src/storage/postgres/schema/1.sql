@@ -59,6 +59,8 @@ CREATE TABLE payments (
     qr_text TEXT COLLATE "C",
     -- Nothing else of a card is kept.
     card_last4 TEXT COLLATE "C",
+    -- Nothing else of a phone is kept.
+    phone_last2 TEXT COLLATE "C",
     failure_kind TEXT COLLATE "C",
     failure_code TEXT COLLATE "C",
     failure_reason TEXT COLLATE "C",
@@ -80,14 +82,17 @@ CREATE TABLE payments (
     unknown_since BIGINT,
     -- A person decided what became of it; the gateway did not.
     is_resolved BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Its payer went another way: another payment was begun instead of it, and it takes no one-time password any more.
+    is_replaced BOOLEAN NOT NULL DEFAULT FALSE,
     -- How many events are about it.
     events BIGINT NOT NULL DEFAULT 0,
     UNIQUE (checkout_id, number)
 ) WITH (fillfactor = 80);
 
--- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
+-- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do, and so can
+-- the QR code that its payer left for another way.
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
-    WHERE method <> 'pay_form' AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming');
+    WHERE method <> 'pay_form' AND NOT is_replaced AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
