@@ -135,7 +135,7 @@ impl Request {
 
     /// What may be written down of its phone.
     pub(crate) fn phone_last2(&self) -> Option<String> {
-        let Self::Mbank(payment) = self else { return None };
+        let Body::Mbank(payment) = &self.body else { return None };
         payment.phone.get(payment.phone.len().checked_sub(2)?..).map(str::to_owned)
     }
 
