@@ -79,8 +79,8 @@ pub(super) fn new_payment() -> Value {
                         "type": "string",
                         "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?[1-8][0-9]{10,11})$",
                         "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
-                            parentheses and marks that are not seen are allowed, too, and digits of any script. It is kept \
-                            nowhere, but for its last two digits.",
+                            parentheses and marks that are not seen are allowed, too, and digits of any script. Its last \
+                            two digits are kept, and one of 256 classes of it.",
                     },
                     "instead_of": instead_of(),
                 },
