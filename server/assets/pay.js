@@ -60,7 +60,7 @@
     if (abroad) { digits = digits.slice(2); }
     const own = (plus || abroad ? /^9960?([1-9]\d{8})$/ : /^(?:0?|9960?)([1-9]\d{8})$/).exec(digits);
     if (own) { return `+996 ${own[1].match(/\d{3}/g).join(" ")}`; }
-    return !slash && /^(?!996)[1-9]\d{10,14}$/.test(digits) ? `+${digits}` : null;
+    return !slash && /^(?!996|8[79]\d{9}$)[1-9]\d{10,14}$/.test(digits) ? `+${digits}` : null;
   };
   const showNumber = () => {
     const field = document.getElementById("phone");

@@ -47,10 +47,16 @@ pub fn normalized_phone(typed: &str) -> Option<String> {
     // Behind a slash a second number may begin. No country code begins with zero, and 996 without its nine digits is a
     // slip.
     let is_foreign = FOREIGN.contains(&digits.len())
+        && !is_dialled_in_russia(digits)
         && !written.has_slash
         && !digits.starts_with('0')
         && !digits.starts_with(COUNTRY);
     is_foreign.then(|| digits.to_owned())
+}
+
+/// In Russia and Kazakhstan 8 is dialled before a number, in place of the country code 7. No country has such numbers of its own.
+fn is_dialled_in_russia(digits: &str) -> bool {
+    digits.len() == 11 && (digits.starts_with("87") || digits.starts_with("89"))
 }
 
 /// What a text is made of, where it is made of nothing but digits and what stands between them.
@@ -203,6 +209,8 @@ mod tests {
             "99600700000001",
             "+996 996 700 000 001",
             "1234567890123456",
+            "8 701 000 00 01",
+            "89161234567",
             "99670000000x",
             "996 700 000 001 доб. 5",
             "tel:+996700000001;ext=5",

@@ -77,7 +77,7 @@ pub(super) fn new_payment() -> Value {
                     "method": { "type": "string", "enum": ["mbank"] },
                     "phone": {
                         "type": "string",
-                        "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?[1-8][0-9]{10,11})$",
+                        "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$",
                         "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
                             parentheses and marks that are not seen are allowed, too, and digits of any script. Its last \
                             two digits are kept, and one of 256 classes of it.",

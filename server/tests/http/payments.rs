@@ -192,7 +192,7 @@ async fn what_the_gateway_refuses_is_told_with_its_words() {
         ("try-1", "Not this phone", json!("Not this phone")),
         // The number has a right check digit, as one in ten has by chance.
         ("try-2", "Too little for order 2026112614050606", json!("Too little for order ****************")),
-        ("try-3", "Card 4000 0000 0000 2016 is blocked", Value::Null),
+        ("try-3", "Card 4000 0000 0000 2016 is blocked", json!("Card **** **** **** **** is blocked")),
     ] {
         served.fake.fail_next(FakeFault::Refused { code: "17".into(), reason: said.into() });
         let refused = served.pay(&token, key, &json!({ "method": "mbank", "phone": "996700000001" })).await;

@@ -375,7 +375,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
         assert!(checkouts(&page).is_empty(), "{nothing}");
     }
     let card = person.get(&served, "/staff?q=4111111111111111").await;
-    assert!(card.status == 400 && !shows_the_card(&card.text), "{card:?}");
+    assert!(card.status == 200 && !shows_the_card(&card.text), "{card:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

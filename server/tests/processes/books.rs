@@ -93,7 +93,9 @@ impl<'a> Books<'a> {
     fn one_may_take_money(&self, broken: &mut Vec<String>) {
         let mut live = HashSet::new();
         let may_take_money = |row: &&Row| {
-            row.method != "pay_form" && !["not_made", "charged", "rejected", "unverifiable"].contains(&&*row.state)
+            row.method != "pay_form"
+                && !row.is_replaced
+                && !["not_made", "charged", "rejected", "unverifiable"].contains(&&*row.state)
         };
         for row in self.rows.iter().filter(may_take_money) {
             if !live.insert(&row.checkout) {

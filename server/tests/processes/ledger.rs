@@ -22,6 +22,8 @@ pub struct Row {
     pub qr_text: Option<String>,
     #[serde(deserialize_with = "reference")]
     pub reference: PaymentRef,
+    #[serde(deserialize_with = "yes")]
+    pub is_replaced: bool,
     pub callback_secret: String,
 }
 
@@ -66,7 +68,7 @@ impl Ledger {
     pub fn rows(&self) -> Vec<Row> {
         self.read(
             "SELECT payments.id, checkout_id AS checkout, method, payments.state, payments.events, page_url, qr_text,
-                payments.reference, callback_secret FROM payments JOIN checkouts ON checkouts.id = checkout_id",
+                payments.reference, payments.is_replaced, callback_secret FROM payments JOIN checkouts ON checkouts.id = checkout_id",
         )
     }
 

@@ -383,7 +383,8 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     assert_eq!((left.state, left.is_replaced, left.can_be_replaced()), (PaymentState::Awaiting, true, false));
     assert!(matches!(confirmed(storage, 1, "b"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
     assert!(matches!(begun(instead(3, 1)), Begun::UnderWay(PaymentState::Sending)), "it is left once");
-    let told = |kind| events_after(storage, &Cursor::default(), 100).iter().filter(|event| event.kind == Some(kind)).count();
+    let told =
+        |kind| events_after(storage, &Cursor::default(), 100).iter().filter(|event| event.kind == Some(kind)).count();
     assert_eq!((told(EventKind::PaymentReplaced), told(EventKind::PaymentCreated)), (1, 2));
 
     // Its password stays good for nothing after the other one's end, and the gateway's report ends it.

@@ -96,6 +96,8 @@ async fn begin(storage: &Arc<dyn Storage>, number: u128) {
         attempts: 3,
         card_last4: None,
         card_attempts: 5,
+        phone_last2: None,
+        instead_of: None,
     };
     assert!(matches!(storage.begin_payment(begin).await, Ok(Begun::New(_))));
 }

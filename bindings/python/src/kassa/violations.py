@@ -116,7 +116,7 @@ class AdviceTopic(Enum):
     CARD_EXPIRED = "card_expired"
     """The card's expiry is in the past."""
     PHONE_FORMAT = "phone_format"
-    """The phone number is not written as ``996XXXXXXXXX``, the form of the interface's test numbers."""
+    """The phone number is none of Kyrgyzstan, ``996XXXXXXXXX``, as the interface's test numbers are."""
     RETURN_URL_FRAGMENT = "return_url_fragment"
     """The return address has a ``#``: the gateway may add its parameters behind it, where servers do not see them."""
 

@@ -132,7 +132,10 @@ pub(in crate::storage) fn begin(
     if is_sent_at_once {
         changes.pauses.sent(begin.method, changes.now);
     }
-    if let Some(at) = left {
+    // One that is certainly not sent takes nothing from its payer.
+    if let Some(at) = left
+        && (is_sent_at_once || begin.method.may_wait())
+    {
         replace(changes, book, at)?;
     }
     book.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
