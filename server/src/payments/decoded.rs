@@ -16,7 +16,7 @@ struct Unit {
     source: Range<usize>,
 }
 
-/// A text, decoded.
+/// A text with some of its layers decoded.
 pub(super) struct Decoded {
     text: String,
     /// Of each character, where it begins in the text, and where it stands in the source.
@@ -24,19 +24,26 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    /// It takes time in proportion to the source's length.
-    pub(super) fn of(source: &str) -> Self {
+    /// The text as it came, then with one layer after the other decoded, up to the last. Each of them may be what was meant: in
+    /// `LIKE '%0555000101%'` nothing is encoded, though `%05` looks like it. It takes time in proportion to the source's length.
+    pub(super) fn layers(source: &str) -> Vec<Self> {
         let unit = |(at, c): (usize, char)| Unit { c, source: at..at + c.len_utf8() };
         let mut units: Vec<Unit> = source.char_indices().map(unit).collect();
+        let mut layers = vec![Self::of(&units)];
         for _ in 0..MOST_LAYERS {
             let Some(next) = without_a_layer(&units) else { break };
             units = next;
+            layers.push(Self::of(&units));
         }
-        let (mut text, mut places) = (String::with_capacity(source.len()), Vec::with_capacity(units.len()));
+        layers
+    }
+
+    fn of(units: &[Unit]) -> Self {
+        let (mut text, mut places) = (String::with_capacity(units.len()), Vec::with_capacity(units.len()));
         for Unit { c, source } in units {
-            if !is_unseen(c) && (c.is_whitespace() || !c.is_control()) {
-                places.push((text.len(), source));
-                text.push(ascii_digit(c).unwrap_or(c));
+            if !is_unseen(*c) && (c.is_whitespace() || !c.is_control()) {
+                places.push((text.len(), source.clone()));
+                text.push(ascii_digit(*c).unwrap_or(*c));
             }
         }
         Self { text, places }
@@ -136,6 +143,10 @@ fn referenced(units: &[Unit]) -> Option<(char, usize)> {
 mod tests {
     use super::*;
 
+    fn decoded(source: &str) -> Decoded {
+        Decoded::layers(source).pop().unwrap()
+    }
+
     #[test]
     fn a_text_is_read_as_its_reader_reads_it() {
         for (source, text) in [
@@ -149,14 +160,22 @@ mod tests {
             ("٠٧٠٠ ０", "0700 0"),
             (r"\q &x; &#xd800; \u00zz", r"\q &x; &#xd800; \u00zz"),
         ] {
-            assert_eq!(Decoded::of(source).text(), text, "{source}");
+            assert_eq!(decoded(source).text(), text, "{source}");
+        }
+    }
+
+    #[test]
+    fn every_layer_is_kept() {
+        for (source, texts) in [("4%1", &["4%1"][..]), (r"%254\u0031", &[r"%254\u0031", "%41", "A"][..])] {
+            let layers = Decoded::layers(source);
+            assert_eq!(layers.iter().map(Decoded::text).collect::<Vec<_>>(), texts, "{source}");
         }
     }
 
     #[test]
     fn every_part_is_found_in_the_source() {
         let source = "a%2520b\u{200b}c%D0%BAe";
-        let decoded = Decoded::of(source);
+        let decoded = decoded(source);
         for (part, expected) in [("a", "a"), (" ", "%2520"), ("bc", "b\u{200b}c"), ("кe", "%D0%BAe"), ("", "")] {
             let start = decoded.text().find(part).unwrap();
             assert_eq!(&source[decoded.in_source(&(start..start + part.len()))], expected, "{part}");

@@ -35,7 +35,8 @@ const LONGEST_NAME: usize = 24;
 const PHONE_NAMES: [&str; 5] = ["phone", "msisdn", "subscriber", "телефон", "абонент"];
 const SHORT_PHONE_NAMES: [&str; 3] = ["tel", "mobile", "тел"];
 /// What a text calls a one-time password or a security code (CVC).
-const CODE_NAMES: [&str; 6] = ["otp", "password", "passcode", "cvc", "cvv", "пароль"];
+const CODE_NAMES: [&str; 3] = ["password", "passcode", "пароль"];
+const SHORT_CODE_NAMES: [&str; 3] = ["otp", "cvc", "cvv"];
 const CODE: std::ops::RangeInclusive<usize> = 3..=12;
 /// A one-time password that is shorter is no more than a number among others.
 const LONG_OTP: usize = 4;
@@ -153,7 +154,7 @@ fn without_secrets(text: &str, secrets: &Secrets) -> String {
     text.mask(|text| secrets.phones(text));
     text.mask(|text| secrets.otps(text));
     text.mask(named_codes);
-    let names_a_card = looks_like_card_number(text.decoded.text());
+    let names_a_card = text.layers.iter().any(|layer| looks_like_card_number(layer.text()));
     text.mask(card_numbers);
     if names_a_card {
         text.mask(short_numbers);
@@ -162,30 +163,32 @@ fn without_secrets(text: &str, secrets: &Secrets) -> String {
     text.source
 }
 
-/// A place in a decoded text, and what is written there instead.
+/// A place in a text, and what is written there instead.
 type Found = (Range<usize>, &'static str);
 
-/// A text, as it came and as it is understood, of which parts are masked.
+/// A text, as it came and as it may be understood, of which parts are masked.
 struct Masked {
     source: String,
-    decoded: Decoded,
+    layers: Vec<Decoded>,
 }
 
 impl Masked {
     fn of(source: String) -> Self {
-        Self { decoded: Decoded::of(&source), source }
+        Self { layers: Decoded::layers(&source), source }
     }
 
-    /// Masks what is found in the decoded text. True where there was anything.
-    fn mask(&mut self, find: impl FnOnce(&str) -> Vec<Found>) -> bool {
-        let mut found = find(self.decoded.text());
+    /// Masks what is found in any layer of the text. True where there was anything.
+    fn mask(&mut self, find: impl Fn(&str) -> Vec<Found>) -> bool {
+        let mut found: Vec<Found> = Vec::new();
+        for layer in &self.layers {
+            found.extend(find(layer.text()).into_iter().map(|(place, mask)| (layer.in_source(&place), mask)));
+        }
         if found.is_empty() {
             return false;
         }
         found.sort_by_key(|(place, _)| place.start);
         let (mut clean, mut written) = (String::with_capacity(self.source.len()), 0);
         for (place, mask) in found {
-            let place = self.decoded.in_source(&place);
             // Nothing where two of them overlap.
             if let Some(between) = self.source.get(written..place.start) {
                 clean.push_str(between);
@@ -238,7 +241,7 @@ fn named_codes(text: &str) -> Vec<Found> {
             Some(start) if !c.is_alphanumeric() => {
                 let word = &text[start..at];
                 let is_code = CODE.contains(&word.len()) && word.contains(|c: char| c.is_ascii_digit());
-                if is_code && is_called(&text[..start], |name| CODE_NAMES.iter().any(|known| name.contains(known))) {
+                if is_code && is_behind_sign(&text[..start]) && is_called(&text[..start], is_name_of_code) {
                     found.push((start..at, MASK));
                 }
                 begin = None;
@@ -247,6 +250,29 @@ fn named_codes(text: &str) -> Vec<Found> {
         }
     }
     found
+}
+
+/// Whether a text ends with a sign that stands between a name and its value. `OTP_101` is a code of the gateway's.
+fn is_behind_sign(before: &str) -> bool {
+    let mut between = before.chars().rev().take_while(|c| !c.is_alphanumeric()).take(MOST_SEPARATORS);
+    let is_quote = |c: char| matches!(c, '"' | '\'' | '`' | '«' | '»' | '“' | '”' | '„' | '‘' | '’');
+    between.any(|c| c.is_whitespace() || is_quote(c) || matches!(c, ':' | '=' | '>' | '(' | '['))
+}
+
+/// Short names begin or end a word of a name: `smsOtp`, `TOTP`, `otpcode`, `cvc2`. Within one they are chance: `notPaid`,
+/// `footprint`.
+fn is_name_of_code(name: &str) -> bool {
+    let (mut words, mut is_in_lower_case) = (String::new(), false);
+    for c in name.chars() {
+        if is_in_lower_case && c.is_uppercase() {
+            words.push('_');
+        }
+        is_in_lower_case = c.is_lowercase();
+        words.extend(c.to_lowercase());
+    }
+    let is_short = |word: &str| SHORT_CODE_NAMES.iter().any(|known| word.starts_with(*known) || word.ends_with(*known));
+    let name = name.to_lowercase();
+    CODE_NAMES.iter().any(|known| name.contains(known)) || words.split(|c: char| !c.is_alphabetic()).any(is_short)
 }
 
 /// Whether a text ends with a name, and what may stand between a name and its value: `"phone": "`, `otp=`.
@@ -258,7 +284,7 @@ fn is_called(before: &str, is_known: impl Fn(&str) -> bool) -> bool {
     let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name: Vec<char> =
         before.chars().rev().skip_while(|c| !c.is_alphanumeric()).take_while(is_of_name).take(LONGEST_NAME).collect();
-    is_known(&name.into_iter().rev().collect::<String>().to_lowercase())
+    is_known(&name.into_iter().rev().collect::<String>())
 }
 
 fn phones(text: &str) -> Vec<Found> {
@@ -349,7 +375,8 @@ fn phone_from(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize
 }
 
 fn is_name_of_phone(name: &str) -> bool {
-    PHONE_NAMES.iter().any(|known| name.contains(known)) || SHORT_PHONE_NAMES.contains(&name)
+    let name = name.to_lowercase();
+    PHONE_NAMES.iter().any(|known| name.contains(known)) || SHORT_PHONE_NAMES.contains(&name.as_str())
 }
 
 /// Whether a number of a country begins behind a plus, which is no sign of a sum.
@@ -435,6 +462,7 @@ mod tests {
                 r#"pan ****************, cvc "***", **/**, at 1795456800000"#,
             ),
             ("pan 4000000000002016 refused", "pan **************** refused"),
+            ("LIKE '%4000000000002016%'", "LIKE '%****************%'"),
             // It may be a card's of an issuer that nobody here knows. Mostly it is an order's: code and amount stay.
             (
                 r#"{"code":"51","order":"2026112614050606","amount":390}"#,
@@ -479,6 +507,8 @@ mod tests {
             ("996\u{200b}555\u{2060}000\u{ad}101, 0555.000.101, 0555/000/101", "***, ***, ***"),
             ("&#48;555&nbsp;000&#45;101", "***"),
             ("٠٥٥٥ ٠٠٠ ١٠١", "***"),
+            ("LIKE '%0555000101%'", "LIKE '%***%'"),
+            ("LIKE%20%27%250555000101%25%27", "LIKE%20%27%25***%25%27"),
             ("tel996555000101 is phone0555000101", "tel*** is phone***"),
             ("+7 (701) 123-45-67 and +49 30 123456", "+*** and +***"),
             (r#"{"msisdn":"555000101","phoneNumber":5550101}"#, r#"{"msisdn":"***","phoneNumber":***}"#),
@@ -494,6 +524,11 @@ mod tests {
         for (reply, kept) in [
             (r#"{"otp":"918273","cvc":737}"#, r#"{"otp":"***","cvc":***}"#),
             ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
+            (r#"{"smsOtp":418273,"otp_code":418273}"#, r#"{"smsOtp":***,"otp_code":***}"#),
+            ("OTP: 418273, OtpCode=418273, TOTP 418273, cvc2='737'", "OTP: ***, OtpCode=***, TOTP ***, cvc2='***'"),
+            ("<otp>418273</otp> NewPassword 418273", "<otp>***</otp> NewPassword ***"),
+            ("NotPermitted: 403, NOTPAID: 403, footprint=418273", "NotPermitted: 403, NOTPAID: 403, footprint=418273"),
+            (r#"{"notPaid":390.00,"code":"OTP_101"}"#, r#"{"notPaid":390.00,"code":"OTP_101"}"#),
             ("WRONG_OTP 1, wrong otp in order 918273", "WRONG_OTP 1, wrong otp in order 918273"),
         ] {
             assert_eq!(shortened(reply), kept);
@@ -517,6 +552,8 @@ mod tests {
         }
         let word = Secrets::of_otp("x-7");
         assert_eq!(super::words("otp x-7, ax-7 x-77", &word), "otp ***, ax-7 x-77");
+        let looks_encoded = Secrets::of_otp("418273");
+        assert_eq!(super::words("LIKE '%418273%'", &looks_encoded), "LIKE '%***%'");
     }
 
     #[test]

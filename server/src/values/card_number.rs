@@ -273,7 +273,7 @@ fn is_card_number(groups: &[Group], digits: &str) -> bool {
 
 fn stand_on_cards(groups: &[Group]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(|group| group.digits.len()).collect();
-    matches!(lengths[..], [4, 4, 4, 4] | [4, 4, 4, 4, 1..=3] | [4, 6, 4 | 5])
+    matches!(lengths[..], [4, 4, 4, 4] | [4, 4, 4, 4, 1..=3] | [4, 6, 4 | 5] | [6, 13])
 }
 
 /// Whether an issuer has numbers that begin so and are as long.
@@ -469,6 +469,8 @@ mod tests {
             "3782 822463 10005",
             "3056 930902 5904",
             "4000 0000 0000 0000 006",
+            // Behind the issuer's digits stands what would be a barcode of its own.
+            "622202 1202000000076",
         ] {
             assert!(looks_like_card_number(text), "{text}");
         }
