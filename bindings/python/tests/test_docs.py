@@ -17,6 +17,7 @@ from typing import Any
 
 import kassa_sandbox
 import pytest
+import trio
 from conformance.patience import PATIENCE
 from kassa_sandbox import TestPhone, phones
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
@@ -180,3 +181,13 @@ def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_pat
             shop["settle"]()
         assert delivered == expected
     assert len(raw.requests) == 4, "what was delivered is asked about no more"
+
+
+def test_the_readmes_sales_under_trio(raw: RawGateway) -> None:
+    [program] = (block for block in PROGRAMS if "import trio" in block)
+    shop: dict[str, Any] = {}
+    exec(program, shop)  # noqa: S102
+    raw.answers(CREATED)
+    payments = mbank_payment(), mbank_payment()
+    assert trio.run(shop["sell"], raw.async_gateway(), payments[0]) == payments[0].payment_ref()
+    assert trio.run(shop["sell_in_a_thread"], raw.gateway(), payments[1]) == payments[1].payment_ref()

@@ -22,8 +22,8 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
             case other:
                 print("a person should look:", other)
 
-`Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio. Every call that gives no answer raises a
-`PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
+`Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio and trio. Every call that gives no answer
+raises a `PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
 
 To do this                            call                                 and then
 take a card payment                   create_card_payment                  open the confirmation page, watch

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
 
-from . import _buffers, _logs
+from . import _buffers, _logs, _schedulers
 from ._convert import lift, lower
 from ._generated import native
 
@@ -47,6 +47,12 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Calls a function of the core that answers at once."""
     with translated():
         return lift(function(*map(lower, arguments)))
+
+
+def call_on_disk(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls a function of the core that waits for the disk. Other greenlets run meanwhile, where there are any."""
+    with translated():
+        return lift(_schedulers.on_disk(function, *map(lower, arguments)))
 
 
 async def ask(method: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:

@@ -9,12 +9,9 @@ import contextvars
 import weakref
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Any
 
 from . import _logs
-
-if TYPE_CHECKING:
-    import asyncio
 
 _PAUSE = 1 / _logs.LOOKS_A_SECOND
 
@@ -22,7 +19,8 @@ _PAUSE = 1 / _logs.LOOKS_A_SECOND
 class _Timer:
     """The timer of one loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: Any) -> None:
+        self._loop = weakref.ref(loop)
         self.waiting: dict[_Call, contextvars.Context] = {}
         self._is_set = False
 
@@ -38,8 +36,10 @@ class _Timer:
         # An event does not say whose call it is of. Handlers run in the context of the call that waits the longest, which is
         # the right one where there is one.
         context = next(iter(self.waiting.values()))
-        _running_loop().call_later(_PAUSE, self._look, context=context)
-        self._is_set = True
+        loop: Any = self._loop()
+        if loop is not None:
+            loop.call_later(_PAUSE, self._look, context=context)
+            self._is_set = True
 
     def _look(self) -> None:
         self._is_set = False
@@ -69,22 +69,15 @@ class _Call:
         self._timer.end(self)
 
 
-timers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Timer] = weakref.WeakKeyDictionary()
+timers: weakref.WeakKeyDictionary[Any, _Timer] = weakref.WeakKeyDictionary()
 _NO_LOOKS: AbstractContextManager[None] = nullcontext()
 
 
-def looks() -> AbstractContextManager[None]:
-    """For as long as a call waits in the loop that runs: looks for events, where somebody listens."""
+def looks(loop: Any) -> AbstractContextManager[None]:
+    """For as long as a call waits in this loop: looks for events, where somebody listens."""
     if not _logs.is_listened_to():
         return _NO_LOOKS
-    loop = _running_loop()
     timer = timers.get(loop)
     if timer is None:
-        timer = timers[loop] = _Timer()
+        timer = timers[loop] = _Timer(loop)
     return _Call(timer)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    import asyncio  # a program that waits does without it
-
-    return asyncio.get_running_loop()

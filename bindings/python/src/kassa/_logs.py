@@ -25,14 +25,6 @@ from ._generated import native
 LOOKS_A_SECOND = 10
 
 
-class _State(threading.local):
-    """How far this thread is with handing on."""
-
-    is_handing_on = False
-    # A handler that calls Kassa for each line would bring a line by each call, and go round as often as is looked.
-    has_handler_that_calls = False
-
-
 class _Kept:
     """What the threads share: the level from which the core keeps events at present, and when to look for them next."""
 
@@ -40,7 +32,11 @@ class _Kept:
     due = 0.0
 
 
-_state = _State()
+# The threads that hand on at present, and those with a handler that calls Kassa: where it does so for each line, it would bring
+# a line by each call, and go round as often as is looked. By their identities: a thread-local does not tell greenlets apart
+# where gevent patches the program after this is imported.
+_handing_on: set[int] = set()
+_have_handler_that_calls: set[int] = set()
 
 # Taken from the core and not handed on yet: where a handler is stopped by Ctrl-C, the others are not lost. Without a lock,
 # which a handler could hold up, or a fork keep for ever.
@@ -52,8 +48,9 @@ if hasattr(os, "register_at_fork"):
 
 def follow() -> None:
     """Tells the core what is listened to, where that has changed. Called before each call."""
-    if not _state.is_handing_on:
-        _state.has_handler_that_calls = False
+    here = threading.get_ident()
+    if here not in _handing_on:
+        _have_handler_that_calls.discard(here)
     least = _least()
     if least is not _Kept.least:
         _Kept.least = least
@@ -67,7 +64,7 @@ def is_listened_to() -> bool:
 
 def look() -> None:
     """Hands on what has happened so far, while a call waits. Of many that wait, one looks at a time."""
-    if _Kept.least is None or _state.is_handing_on or _state.has_handler_that_calls:
+    if _Kept.least is None or threading.get_ident() in _handing_on | _have_handler_that_calls:
         return
     now = time.monotonic()
     if now >= _Kept.due:
@@ -77,22 +74,24 @@ def look() -> None:
 
 def hand_on() -> None:
     """Hands on what has happened so far, after a call."""
-    if _state.is_handing_on:
+    here = threading.get_ident()
+    if here in _handing_on:
         # A handler has called Kassa: what that brings is handed on after the next call.
-        _state.has_handler_that_calls = True
+        _have_handler_that_calls.add(here)
     elif _Kept.least is not None:
         _hand_on_all()
 
 
 def _hand_on_all() -> None:
-    _state.is_handing_on = True
+    here = threading.get_ident()
+    _handing_on.add(here)
     try:
         taken.extend(native.take_log_events())
         # No more than there are now: what calls of other threads bring meanwhile is not this one's to wait for.
         for _ in range(len(taken)):
             _hand_on_next()
     finally:
-        _state.is_handing_on = False
+        _handing_on.discard(here)
 
 
 def _hand_on_next() -> None:

@@ -1,9 +1,9 @@
 """Blocking and asynchronous waits for calls of the core: in the caller's own thread, without an event loop, or in one.
 
-A thread that waits stays in the core, so the GIL is free and other threads run. For a query it drives the connection itself,
-which wakes no other thread. No Python runs on the core's threads, so none of them ever waits for the GIL, or meets an
-interpreter that is being taken down, which ends the thread in the middle of Rust code
-(https://github.com/rust-lang/rust/issues/135929).
+A thread that waits stays in the core, so the GIL is free and other threads run; not so where it would hold up other greenlets,
+which run while the hub waits as an event loop does (`_schedulers`). For a query the thread drives the connection itself, which
+wakes no other thread. No Python runs on the core's threads, so none of them ever waits for the GIL, or meets an interpreter
+that is being taken down, which ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
 
 Takes the place of the generated ``_uniffi_rust_call_async``, which needs an event loop and calls back into Python. No
 upstream issue asks for another; this goes when the generated code can wait for a future in a thread without an event loop,
@@ -15,11 +15,14 @@ Why: docs/adr/0005-fast-calls-from-other-languages.md
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from enum import Enum
 from typing import Any, TypeVar
 
-from . import _event_loop, _log_timer, _logs
+from . import _event_loop, _log_timer, _logs, _schedulers
 from ._generated import native, replace
 
 T = TypeVar("T")
@@ -39,44 +42,42 @@ _end: Any = _core.kassa_blocking_end
 _end.argtypes, _end.restype = (ctypes.c_void_p,), None
 
 
-class _Turn(threading.local):
-    """Whether the next call of this thread is to be waited for right here, and whether it is a query."""
+class _Turn(Enum):
+    """How the next call is to be waited for."""
 
-    is_here = False
-    asks = False
+    AWAITED = 0
+    BLOCKING = 1
+    BLOCKING_QUERY = 2
 
 
-_turn = _Turn()
+# Each thread has its own, and each greenlet, too, whether or not it was patched in before this is imported.
+_turn: ContextVar[_Turn] = ContextVar("kassa: how the next call is waited for", default=_Turn.AWAITED)
 
 
 def wait_for_query(coroutine: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine with one query to its end. The thread drives the network for it."""
-    _turn.asks = True
-    try:
-        return wait(coroutine)
-    finally:
-        _turn.asks = False
+    return wait(coroutine, _Turn.BLOCKING_QUERY)
 
 
-def wait(coroutine: Coroutine[Any, Any, T]) -> T:
+def wait(coroutine: Coroutine[Any, Any, T], turn: _Turn = _Turn.BLOCKING) -> T:
     """Runs a coroutine with one call of the core to its end."""
-    _turn.is_here = True
+    _turn.set(turn)
     try:
         coroutine.send(None)
     except StopIteration as end:
         result: T = end.value
         return result
     finally:
-        _turn.is_here = False
+        _turn.set(_Turn.AWAITED)
         coroutine.close()
     raise RuntimeError("a blocking call has met an event loop")
 
 
-def _run_here(future: int, ffi_poll: Any) -> None:
+def _run_here(future: int, ffi_poll: Any, asks: bool) -> None:
     """Runs a future of the core to its end, on this thread and without the GIL."""
     # Filled in by the core, so that nothing is lost where Ctrl-C comes between two lines here.
     running = ctypes.c_void_p()
-    asks, longest = _turn.asks, _longest_stay()
+    longest = _longest_stay()
     try:
         while not _run(future, ffi_poll, running, asks, longest):
             _logs.look()
@@ -93,22 +94,27 @@ def _longest_stay() -> int:
 
 async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Callable[[Any], T], converter: Any) -> T:
     """What the generated code does with every future of the core."""
-    is_here, _turn.is_here = _turn.is_here, False
+    turn = _turn.get()
+    _turn.set(_Turn.AWAITED)
+    process = os.getpid()
     try:
-        if is_here:
-            _run_here(future, ffi_poll)
+        loop = _schedulers.running_loop() if turn is _Turn.AWAITED else _schedulers.cooperative_loop()
+        if loop is None:
+            _run_here(future, ffi_poll, turn is _Turn.BLOCKING_QUERY)
         else:
-            await _wait_in_loop(future, ffi_poll)
+            await _wait_in_loop(loop, future, ffi_poll)
         return lift(native._uniffi_rust_call_with_error(converter, complete, future))
     finally:
-        # After Ctrl-C, or in a task that was cancelled: drops the core's side of it.
-        free(future)
+        # After Ctrl-C, or in a task that was cancelled: drops the core's side of it. A greenlet that a fork has copied is ended
+        # in the child, too, where this is the parent's.
+        if process == os.getpid():
+            free(future)
 
 
-async def _wait_in_loop(future: int, ffi_poll: Any) -> None:
+async def _wait_in_loop(loop: Any, future: int, ffi_poll: Any) -> None:
     """Polls a future of the core until it is ready."""
-    with _log_timer.looks():
-        while await _poll_in_loop(future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
+    with _log_timer.looks(loop):
+        while await _poll_in_loop(loop, future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
             pass
 
 

@@ -1,4 +1,4 @@
-"""The gateway, for asyncio."""
+"""The gateway, for asyncio and trio."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 
 from . import _check
-from ._calls import ask, call
+from ._calls import ask, call, call_on_disk
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -20,7 +20,7 @@ from .watching import AsyncStatusWatch, PollPolicy
 
 
 class AsyncGateway(Connected):
-    """The payment gateway for asyncio: the methods of `Gateway`, each to be awaited. ``async with`` closes it.
+    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it.
 
     >>> gateway = AsyncGateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
@@ -168,7 +168,7 @@ class AsyncGateway(Connected):
         thread, as they are asked for, so that the event loop never waits for the disk. See `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
-        return Pages(call(self._core().unfinished_pages)).items_read_apart()
+        return Pages(call_on_disk(self._core().unfinished_pages)).items_read_apart()
 
     def settle(self, policy: SettlePolicy = SettlePolicy()) -> AsyncSettling:  # noqa: B008 (frozen)
         """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from . import _check
-from ._calls import ask, call
+from ._calls import ask, call, call_on_disk
 from ._wait import wait, wait_for_query
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
@@ -21,16 +21,18 @@ from .watching import PollPolicy, StatusWatch
 
 
 class Gateway(Connected):
-    """The payment gateway for scripts and other callers that wait. For asyncio there is `AsyncGateway`.
+    """The payment gateway for scripts and other callers that wait. For asyncio and trio there is `AsyncGateway`.
 
-    It can be used from any thread, and by several at once; while a call waits, other threads run. ``with`` closes it.
+    It can be used from any thread, and by several at once; while a call waits, other threads run, and under gevent other
+    greenlets. ``with`` closes it.
 
     >>> gateway = Gateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
     Gateway('https://pay.example.kg')
 
-    A call that Ctrl-C ends before a connection was made sends nothing; afterwards the payment goes on, and its
-    ``payment_ref()`` finds it. After a fork a gateway goes on working in the child, over connections of its own.
+    A call that is ended by Ctrl-C, or by killing its greenlet, before a connection was made sends nothing; afterwards the
+    payment goes on, and its ``payment_ref()`` finds it. After a fork a gateway goes on working in the child, over connections
+    of its own.
     """
 
     __slots__ = ()
@@ -183,7 +185,7 @@ class Gateway(Connected):
         `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
-        return Pages(call(self._core().unfinished_pages)).items()
+        return Pages(call_on_disk(self._core().unfinished_pages)).items()
 
     def settle(self, policy: SettlePolicy = SettlePolicy()) -> Settling:  # noqa: B008 (frozen)
         """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a

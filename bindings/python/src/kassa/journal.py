@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
 
-from . import _check
-from ._calls import call
+from . import _check, _schedulers
+from ._calls import call_on_disk
 from ._convert import lowers
 from ._forks import leave_behind
 from ._generated import native
@@ -73,14 +73,14 @@ class Journal:
 
         Raises `kassa.Unavailable` where the journal cannot be read.
         """
-        return Pages(call(self._core().unfinished_pages)).items()
+        return Pages(call_on_disk(self._core().unfinished_pages)).items()
 
     def entry(self, payment: PaymentRef) -> JournalEntry | None:
         """What is known of a payment, finished or not; None where it has no entry.
 
         Raises `kassa.Unavailable` where the entry cannot be read.
         """
-        entry: JournalEntry | None = call(self._core().entry, _check.instance("payment", payment, PaymentRef))
+        entry: JournalEntry | None = call_on_disk(self._core().entry, _check.instance("payment", payment, PaymentRef))
         return entry
 
     def finish(self, entry: Unfinished | str) -> None:
@@ -91,7 +91,7 @@ class Journal:
         Raises `kassa.Invalid` where there is no such entry, and `kassa.Unavailable` where that cannot be written: then it
         is still unfinished.
         """
-        call(self._core().finish, id_of(entry))
+        call_on_disk(self._core().finish, id_of(entry))
 
     def prune(self, older_than: timedelta | float) -> None:
         """Removes finished entries for good: those of months that ended longer ago than this, a `timedelta` or a number of
@@ -99,10 +99,10 @@ class Journal:
 
         Raises `kassa.Unavailable` where they cannot be removed.
         """
-        call(self._core().prune, _check.duration("older_than", older_than))
+        call_on_disk(self._core().prune, _check.duration("older_than", older_than))
 
     def _open(self, folder: str) -> Any:
-        core = call(native.Journal.open, folder)
+        core = call_on_disk(native.Journal.open, folder)
         # At once, so that no other thread takes this one for what was left behind.
         self._here: tuple[int, Any] = os.getpid(), core
         return core
@@ -143,7 +143,7 @@ class Pages:
         """The next ones; none after the last one. It waits for the disk."""
         if self._process != os.getpid():
             raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
-        page: tuple[Unfinished, ...] = call(self._pages.next_page)
+        page: tuple[Unfinished, ...] = call_on_disk(self._pages.next_page)
         return page
 
     def items(self) -> Iterator[Unfinished]:
@@ -153,8 +153,6 @@ class Pages:
 
     async def items_read_apart(self) -> AsyncIterator[Unfinished]:
         """One by one, read in a thread, so that the event loop never waits for the disk."""
-        import asyncio  # a program that waits does without it
-
-        while page := await asyncio.to_thread(self.next):
+        while page := await _schedulers.in_thread(self.next):
             for item in page:
                 yield item

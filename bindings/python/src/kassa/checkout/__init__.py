@@ -13,8 +13,9 @@
                     print("paid", amount, currency)
                     break
 
-`Checkout` waits for its states; `AsyncCheckout` is for asyncio. It holds no secret of the merchant's: a client token opens one
-checkout of ``kassa-server``. **The shop delivers by the server's event, never because an app says that it is paid.**
+`Checkout` waits for its states; `AsyncCheckout` is for asyncio and trio. It holds no secret of the merchant's: a client
+token opens one checkout of ``kassa-server``. **The shop delivers by the server's event, never because an app says that it is
+paid.**
 """
 
 from .._one_module import show_as_one_module as _show_as_one_module

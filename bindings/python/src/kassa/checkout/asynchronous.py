@@ -1,15 +1,14 @@
-"""A checkout, for asyncio."""
+"""A checkout, for asyncio and trio."""
 
 from __future__ import annotations
 
-import asyncio
 import weakref
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
-from .. import _check
+from .. import _check, _schedulers
 from .._calls import ask
 from ..secrets import Proxy
 from ..violations import Language
@@ -18,7 +17,7 @@ from .state import CheckoutState
 
 
 class AsyncCheckout(Opened):
-    """One checkout, as its payer pays it, for asyncio. Actions return at once and are not awaited; ``states()`` is for
+    """One checkout, as its payer pays it, for asyncio and trio. Actions return at once and are not awaited; ``states()`` is for
     ``async for``. ``async with`` closes it. For the rest see `Checkout`.
 
     Cancelling the task that waits for a state loses none. Without ``renew_token`` it is bound to no event loop.
@@ -55,7 +54,7 @@ class AsyncCheckout(Opened):
         Raises `kassa.Misconfigured` where the address or a setting cannot work, naming it, and RuntimeError where
         ``renew_token`` is given and no event loop runs.
         """
-        loop = None if renew_token is None else asyncio.get_running_loop()
+        loop = None if renew_token is None else _schedulers.running_loop()
         core = self._open(
             server_url, client_token, connect_timeout, extra_root_certificates, proxy, user_agent_suffix, language
         )
@@ -118,7 +117,7 @@ async def _renew_once(core: Any, renew_token: Callable[[], Awaitable[str]]) -> N
         core.renew_token(token)
 
 
-def _cancel(loop: asyncio.AbstractEventLoop, renewal: asyncio.Task[None]) -> None:
+def _cancel(loop: Any, renewal: Any) -> None:
     """From whatever thread lets go of the checkout."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(renewal.cancel)
