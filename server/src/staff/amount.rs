@@ -5,6 +5,8 @@ use kassa::Decimal;
 /// Longer ones are no money.
 const MOST_DIGITS: usize = 15;
 const MOST_DECIMALS: usize = 6;
+/// A longer cell is a text, and is not searched for signs and currencies.
+const LONGEST: usize = 64;
 
 /// What a cell says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,9 @@ pub(super) enum NoAmount {
 /// What is no amount, and what could be two of them.
 pub(super) fn read(text: &str) -> Result<Amount, NoAmount> {
     let (mut rest, mut signs, mut is_negative) = (text.trim(), 0, false);
+    if rest.chars().nth(LONGEST).is_some() {
+        return Err(NoAmount::Unreadable);
+    }
     let mut named: Option<String> = None;
     loop {
         if let Some(inner) = unsigned(rest) {
@@ -45,9 +50,9 @@ pub(super) fn read(text: &str) -> Result<Amount, NoAmount> {
         } else {
             break;
         }
-    }
-    if signs > 1 {
-        return Err(NoAmount::Unreadable);
+        if signs > 1 {
+            return Err(NoAmount::Unreadable);
+        }
     }
     Ok(Amount { value: number(rest)?, is_negative, currency: named })
 }
@@ -219,8 +224,11 @@ mod tests {
         for text in ["1.390", "1,390", "12,345", "390.000", "-1.390", "1,390 KGS", "(1.390)"] {
             assert_eq!(read(text), Err(NoAmount::Ambiguous), "{text}");
         }
+        let (long, hostile) = (format!("KGS{}390", " ".repeat(59)), "(".repeat(1_000_000) + &")".repeat(1_000_000));
         for text in [
             "",
+            long.as_str(),
+            hostile.as_str(),
             "-",
             ".",
             "abc",

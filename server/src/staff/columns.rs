@@ -96,7 +96,7 @@ const STATUS: [&str; 10] = [
     "абалы",
     "төлөмдүн абалы",
 ];
-const KIND: [&str; 12] = [
+const KIND: [&str; 15] = [
     "type",
     "payment type",
     "transaction type",
@@ -105,7 +105,10 @@ const KIND: [&str; 12] = [
     "тип",
     "тип операции",
     "тип транзакции",
+    "тип платежа",
     "вид операции",
+    "вид транзакции",
+    "вид платежа",
     "операция",
     "түрү",
     "операциянын түрү",
@@ -300,6 +303,10 @@ mod tests {
         assert_eq!(currency("Сумма (сом)"), Ok(Some("KGS")));
         assert_eq!(currency("Сумма"), Ok(None));
         assert!(currency("Amount fee").is_err(), "a fee is no currency");
+        for kind in ["Тип транзакции", "Тип платежа", "Вид операции", "Вид транзакции", "Вид платежа"]
+        {
+            assert_eq!(columns(&["order", "amount", kind]).map(|found| found.kinds), Ok(vec![2]), "{kind}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ const CHARGED: [&str; 33] = [
     "ийгиликтүү",
     "аткарылды",
 ];
-/// What a status or a kind of operation begins with where money went back.
+/// What a status begins with where money went back.
 const REFUNDED: [&str; 14] = [
     "refund",
     "refunded",
@@ -58,6 +58,23 @@ const REFUNDED: [&str; 14] = [
     "кайтарылды",
     "кайтарылган",
     "акча кайтаруу",
+];
+/// What a word begins with that says, in a kind of operation or a title, that money went back.
+const REFUND_STEMS: [&str; 14] = [
+    "refund",
+    "revers",
+    "chargeback",
+    "cancel",
+    "void",
+    "возврат",
+    "возвращ",
+    "сторн",
+    "отмен",
+    "аннулир",
+    "чарджбек",
+    "чарджбэк",
+    "кайтар",
+    "жокко",
 ];
 
 /// What a person said; nothing where it was left open.
@@ -126,11 +143,25 @@ impl Mapping {
     }
 }
 
-/// Whether a status or a kind of operation says that money went back.
+/// Whether a status says that money went back.
 pub(super) fn is_refund(word: &str) -> bool {
     let word = lower(word);
     let is_end = |rest: &str| !rest.starts_with(char::is_alphanumeric);
     REFUNDED.iter().any(|known| word.strip_prefix(known).is_some_and(is_end))
+}
+
+/// Whether any word of a kind of operation, or of a title, says that money went back: `Частичный возврат`, `PartialRefund`.
+pub(super) fn names_refund(text: &str) -> bool {
+    let (mut words, mut before) = (String::with_capacity(text.len()), ' ');
+    for c in text.chars() {
+        if before.is_lowercase() && c.is_uppercase() {
+            words.push(' ');
+        }
+        words.push(c);
+        before = c;
+    }
+    let says_refund = |word: &str| REFUND_STEMS.iter().any(|stem| word.starts_with(stem));
+    lower(&words).split(|c: char| !c.is_alphanumeric()).any(says_refund)
 }
 
 fn lower(word: &str) -> String {
@@ -170,6 +201,28 @@ mod tests {
             ["Refund", "ВОЗВРАТ", "Возврат по заказу", "Возвращён"].iter().all(|status| is_refund(status))
                 && !is_refund("Возвратный")
         );
+        for kind in [
+            "Возврат",
+            "Частичный возврат",
+            "Операция возврата",
+            "Оплата (возвращённая)",
+            "Отмена оплаты",
+            "Аннулирование",
+            "Сторнирование",
+            "Partial refund",
+            "partial_refund",
+            "PartialRefund",
+            "PAYMENT-REVERSAL",
+            "Cancelled payment",
+            "Void",
+            "Chargeback",
+            "Акчаны кайтаруу",
+            "Төлөмдү жокко чыгаруу",
+        ] {
+            assert!(names_refund(kind), "{kind}");
+        }
+        assert!(["", "Оплата", "Безвозвратный", "Payment", "Avoided", "Төлөм"].iter().all(|kind| !names_refund(kind)));
+        assert!(!is_refund("Частичный возврат"), "a status has to begin with the word");
         assert!(["Отказ", "Не оплачен", "Возврат"].iter().all(|status| !Mapping::default().is_charged(status)));
         assert!(own.is_charged("ОПЛАЧЕН") && own.is_charged("проведён") && !own.is_charged("charged"));
         assert!(Mapping::default().is_charged("Charged") && !Mapping::default().is_charged("rejected"));

@@ -9,9 +9,9 @@ use time::{
 };
 
 use super::{
-    amount::{self, NoAmount},
+    amount::{self, NoAmount, known_currency},
     columns::{Columns, clean, plain},
-    mapping::{Mapping, is_refund},
+    mapping::{Mapping, is_refund, names_refund},
     text,
 };
 use crate::values::card_number::looks_like_card_number;
@@ -185,7 +185,15 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable>
     let names = || names(&head);
     let columns = Columns::of(&head, mapping).map_err(|problems| Unusable { problems, names: names() })?;
     let amount_name = head.get(columns.amount).map(plain).unwrap_or_default();
-    let mut rows = Rows { columns, mapping, amount_name, width: head.len(), has_unreadable_day: false };
+    let mut rows = Rows {
+        columns,
+        mapping,
+        amount_name,
+        width: head.len(),
+        separator: char::from(place.separator),
+        has_unreadable_day: false,
+        refunds_below: None,
+    };
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
     for (at, line) in (1..).zip(text.lines()).take_while(|(at, _)| *at <= place.above) {
         if !is_empty(line) && named_separator(line).is_none() {
@@ -210,7 +218,10 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable>
             continue;
         }
         match rows.entry(at, &cells(&record)) {
-            Ok(entry) => statement.add(entry, at),
+            Ok(entry) => {
+                problems.extend(rows.unmarked_refunds(&entry));
+                statement.add(entry, at);
+            }
             Err(problem) => problems.push(format!("Line {at}: {problem}")),
         }
         if statement.is_too_long() {
@@ -368,8 +379,11 @@ struct Rows<'a> {
     amount_name: String,
     /// How many columns have a name.
     width: usize,
+    separator: char,
     /// A day could not be read in a column that nobody chose.
     has_unreadable_day: bool,
+    /// The line of a title that names refunds, until a line with an amount follows it.
+    refunds_below: Option<u64>,
 }
 
 impl Rows<'_> {
@@ -380,11 +394,21 @@ impl Rows<'_> {
         let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).map_or("", String::as_str);
         // Reports of several pages name their columns on each of them.
         let is_head = plain(cell(Some(columns.amount))) == self.amount_name;
-        if is_head || self.is_total(cells) || self.is_text(cells) {
-            let said: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-            return Ok(Entry::Aside { text: said.join("; ") });
+        if !is_head && self.is_whole_line(cells) {
+            return Err("the whole line is in quotation marks, or its separator is not that of the names.".to_owned());
         }
-        if cells.iter().skip(self.width).any(|cell| !cell.is_empty()) {
+        let is_total = self.is_total(cells);
+        if is_head || is_total || self.is_text(cells) {
+            let text = said(cells).join("; ");
+            let has_sum = if is_total { text.contains(char::is_numeric) } else { ends_with_amount(&text) };
+            if !is_head && !has_sum && names_refund(&text) {
+                self.refunds_below = Some(at);
+            }
+            return Ok(Entry::Aside { text });
+        }
+        // Of `390,` and a comma that separates, nobody can tell which was meant.
+        let is_longer = self.separator == ',' && cells.len() > self.width;
+        if is_longer || cells.iter().skip(self.width).any(|cell| !cell.is_empty()) {
             return Err(
                 "there are more cells than names. Is a comma inside an amount taken for a separator?".to_owned()
             );
@@ -422,7 +446,7 @@ impl Rows<'_> {
             return Err("the line names two currencies.".to_owned());
         }
         let is_back =
-            amount.is_negative || !is_charged || columns.kinds.iter().any(|kind| is_refund(cell(Some(*kind))));
+            amount.is_negative || !is_charged || columns.kinds.iter().any(|kind| names_refund(cell(Some(*kind))));
         let written = Some(cell(columns.date)).filter(|_| columns.date.is_some());
         let day = match written.map(|written| (written, day(written))) {
             Some((_, None)) if !self.mapping.date.is_empty() => {
@@ -440,19 +464,43 @@ impl Rows<'_> {
         Ok(if is_back { Entry::Refund(line) } else { Entry::Payment(line) })
     }
 
+    /// The problem where the first line below a title that names refunds is a payment: only the title would say that its money
+    /// went back.
+    fn unmarked_refunds(&mut self, entry: &Entry) -> Option<String> {
+        if !matches!(entry, Entry::Payment(_) | Entry::Refund(_)) {
+            return None;
+        }
+        let title = self.refunds_below.take()?;
+        matches!(entry, Entry::Payment(_))
+            .then(|| format!("Line {title}: refunds stand below this line: say which they are by a column or a minus."))
+    }
+
     fn numbers<'c>(&self, cells: &'c [String]) -> impl Iterator<Item = &'c str> {
         let columns = [self.columns.order_number, self.columns.gateway_number];
         columns.into_iter().flatten().filter_map(move |column| cells.get(column)).map(String::as_str)
     }
 
-    /// A sum of other lines: it says so, and names no payment.
+    /// A sum of other lines: it says so, and names no payment. A payment whose number is missing has a status or a day.
     fn is_total(&self, cells: &[String]) -> bool {
-        cells.iter().any(|cell| says_total(cell)) && self.numbers(cells).all(|cell| cell.is_empty() || says_total(cell))
+        let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).map_or("", String::as_str);
+        let is_none = |cell: &str| cell.is_empty() || says_total(cell);
+        cells.iter().any(|cell| says_total(cell))
+            && self.numbers(cells).all(is_none)
+            && is_none(cell(self.columns.status))
+            && day(cell(self.columns.date)).is_none()
+    }
+
+    /// A whole line that programs for tables have put into one cell. A total may have commas of its own.
+    fn is_whole_line(&self, cells: &[String]) -> bool {
+        let [alone] = said(cells)[..] else { return false };
+        let is_split =
+            |separator: char| (separator != ',' || !says_total(alone)) && pieces(alone, separator) >= self.width;
+        alone.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
     }
 
     /// A line for people: several words in one cell, or no number, amount and status, or words alone.
     fn is_text(&self, cells: &[String]) -> bool {
-        let said: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        let said = said(cells);
         let has_words = |cell: &str| cell.contains(char::is_whitespace) && cell.contains(char::is_alphabetic);
         if let [alone] = said[..]
             && has_words(alone)
@@ -466,6 +514,30 @@ impl Rows<'_> {
             && self.numbers(cells).all(|cell| cell.is_empty() || !has_digits && has_words(cell))
             && (is_none(self.columns.status) || !has_digits)
     }
+}
+
+/// The cells that are not empty.
+fn said(cells: &[String]) -> Vec<&str> {
+    cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect()
+}
+
+/// How many cells a text has between separators; a comma as in `390,00` is none.
+fn pieces(text: &str, separator: char) -> usize {
+    let is_decimals = |(whole, piece): &(&str, &str)| {
+        let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+        separator == ',' && digits == 2 && whole.ends_with(|c: char| c.is_ascii_digit())
+    };
+    let split = || text.split(separator);
+    split().count() - split().zip(split().skip(1)).filter(is_decimals).count()
+}
+
+/// Whether a text tells a sum, `Возвраты: 390,00 сом`. A year, or a count in brackets, is none.
+fn ends_with_amount(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev().skip_while(|word| known_currency(word).is_some());
+    let is_year = |word: &str| word.len() == 4 && word.starts_with("20");
+    words
+        .next()
+        .is_some_and(|word| !is_year(word) && !word.starts_with('(') && amount::read(word) != Err(NoAmount::Unreadable))
 }
 
 fn says_total(cell: &str) -> bool {
@@ -532,6 +604,18 @@ mod tests {
             ("order_number,amount,note\na,390,\"\nGHOST,99999,x\n", "Line 2: a field goes on"),
             ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field goes on"),
             ("order_number,amount,\"\na,390,x\n", "Line 1: a field goes on"),
+            ("order_number;amount;note\na;1;\n\"x;390,00;two cups\"\n", "Line 3: the whole line is in quotation marks"),
+            ("note;order_number;amount\n\"cups;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
+            ("note;order_number;amount\n\"Всего 2;x;390,00\"\n", "Line 2: the whole line is in quotation marks"),
+            ("note;order_number;amount\n\"two cups,x,390.00\"\n", "Line 2: the whole line is in quotation marks"),
+            ("order_number;amount;status;note\n;390,00;Оплачен;Всего 2 товара\n", "Line 2: there is no number"),
+            ("order_number;amount;date;note\n;390,00;26.11.2026;Всего 2 товара\n", "Line 2: there is no number"),
+            ("order_number,amount\nx,390,\n", "Line 2: there are more cells"),
+            ("order_number,amount\nx,390,,\n", "Line 2: there are more cells"),
+            ("order_number;amount\nОперации возврата;\nx;390\n", "Line 2: refunds stand below this line"),
+            ("№;order;amount\nВозвраты;;\n№;order;amount\n1;x;390\n", "Line 2: refunds stand below this line"),
+            ("order;amount\nВозвраты за ноябрь 2026\nx;390\n", "Line 2: refunds stand below this line"),
+            ("order;amount\nAll refunds (2)\nx;390\n", "Line 2: refunds stand below this line"),
         ] {
             let unusable = read(text).unwrap_err();
             assert!(unusable.problems.iter().any(|problem| problem.contains(expected)), "{text}: {unusable:?}");
@@ -624,6 +708,23 @@ mod tests {
         assert!(cut.problems[0].contains("a comma inside an amount"), "{cut:?}");
         let payment = read("order_number;amount\nTotal-1;390").unwrap();
         assert_eq!(payment.lines, [line(2, "Total-1", "", "390")]);
+    }
+
+    #[test]
+    fn what_stands_around_payments_does_not_refuse_them() {
+        for (text, lines, refunds) in [
+            ("order_number,amount,\nx,390,\n", 1, 0),
+            ("order_number,amount\nx,390\nTotal,390,,,\nMade by Anna,,,,\n", 1, 0),
+            ("order;amount;note\nx;390;\n\"Итого: 1 операция, 390,00, сом\";;\n", 1, 0),
+            ("order;amount\nx;390\nОперации возврата\ny;-390\nОплаты за день\nz;1\n", 2, 1),
+            ("order;amount\nx;390\nВозвраты за день: 0,00 сом\ny;390\n", 2, 0),
+            ("order;amount\nx;390\nИтого возвратов;0,00\ny;390\n", 2, 0),
+            ("order;amount\nx;390\nОперации возврата\n", 1, 0),
+            ("order;amount;Вид платежа\nx;390;Оплата\nx;390;Частичный возврат\n", 1, 1),
+        ] {
+            let statement = read(text).unwrap_or_else(|unusable| panic!("{text}: {unusable:?}"));
+            assert_eq!((statement.lines.len(), statement.refunds.len()), (lines, refunds), "{text}");
+        }
     }
 
     #[test]
