@@ -90,6 +90,40 @@ def test_by_qr_code(buyer: Buyer, sandbox: Sandbox, window: tuple[str, Size, boo
         expect(buyer.page.locator("#news")).to_have_text(buyer.heading.inner_text())
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_another_number(meet: Meet, sandbox: Sandbox, *, scripts: bool) -> None:
+    buyer = meet("en", size="small", scripts=scripts)
+    wrong, right = phones.MBANK_DECLINED, phones.MBANK_APPROVED
+    buyer.gives_phone(wrong.phone)
+    buyer.sees("enter-code")
+    expect(buyer.page.locator("#state")).to_contain_text(f"the number that ends in {wrong.phone[-2:]}.")
+    buyer.page.locator("#others summary").click()
+    buyer.look("enter-code-others")
+    buyer.gives_phone(right.phone)
+    expect(buyer.page.locator("#state")).to_contain_text(f"the number that ends in {right.phone[-2:]}.")
+    buyer.enters(right.otp)
+    buyer.sees("paid")
+    charged = [sandbox.ledger(payment["order_number"]) for payment in buyer.payments]
+    assert [[payment.times_charged for payment in ledger] for ledger in charged] == [[0], [1]]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_no_app_for_the_code(meet: Meet, *, scripts: bool) -> None:
+    buyer = meet("en", size="small", scripts=scripts)
+    buyer.picks("qr")
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    if scripts:
+        buyer.page.locator("#others summary").click()
+    else:
+        # The page loads again by itself, so what is typed is on another one.
+        buyer.page.get_by_role("link", name="Pay another way").click()
+    buyer.look("show-qr-others")
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.enters(phones.MBANK_APPROVED.otp)
+    buyer.sees("paid")
+
+
 def test_on_the_gateways_page(buyer: Buyer) -> None:
     buyer.picks("pay_form")
     buyer.goes_on()

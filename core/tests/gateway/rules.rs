@@ -489,7 +489,7 @@ async fn mbank_confirm_rules() {
             "otp",
             second,
             ["1", "918 273", "918-273", "A1b2"],
-            [("", REQUIRED), (" \t\u{a0}\n", REQUIRED), ("\u{200b}-", REQUIRED), ("ж", FORM), ("code", FORM)],
+            [("", REQUIRED), (" \t\u{a0}\n", REQUIRED), ("\u{200b}-", REQUIRED), ("ж", FORM), ("word", FORM)],
         ),
     ];
     Bench::new().run(|| ("order-2".into(), Some("918273".into())), confirm, &fields).await;

@@ -2,7 +2,10 @@
 
 use csv::StringRecord;
 
-use super::{amount::known_currency, mapping::Mapping, statement::MOST_COLUMNS};
+use super::{amount::known_currency, mapping::Mapping};
+
+/// More columns no table has.
+pub(super) const MOST_COLUMNS: usize = 1000;
 
 /// Known names, the best one first, as [`plain`] writes them. A bare `номер` is left out: it may count the lines.
 const ORDER_NUMBER: [&str; 19] = [

@@ -10,7 +10,7 @@ use time::{
 
 use super::{
     amount::{self, NoAmount, known_currency},
-    columns::{Columns, clean, plain},
+    columns::{Columns, MOST_COLUMNS, clean, plain},
     mapping::{Mapping, is_refund, names_refund},
     text,
 };
@@ -24,8 +24,6 @@ const MOST_PROBLEMS: usize = 10;
 const MOST_NAMES: usize = 40;
 /// The names of the columns stand in one of so many first lines.
 const MOST_ABOVE: usize = 100;
-/// More columns no table has.
-pub(super) const MOST_COLUMNS: usize = 1000;
 /// So many lines without a payment are shown, and so many words of a status.
 const MOST_ASIDE: usize = 100;
 const MOST_STATUSES: usize = 10;

@@ -62,7 +62,8 @@ public final class Checkout: Sendable {
     /// The states as they come: the one of now first, then each that is another one. See ``CheckoutStates``.
     public var states: CheckoutStates { CheckoutStates(core) }
 
-    /// Pays by the mobile bank: it sends a one-time password to this phone.
+    /// Pays by the mobile bank: it sends a one-time password to this phone. However it is written, what is sent is
+    /// ``normalizedPhone(_:)`` of it: show that to the payer before.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where this does not fit the state, or where it is no phone number.
     ///   Nothing was sent then.
@@ -70,10 +71,11 @@ public final class Checkout: Sendable {
         try translated { try core.payByMbank(phone: checked(phone, "phone")) }
     }
 
-    /// Confirms the payment by the mobile bank with the one-time password that the payer got.
+    /// Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces, hyphens
+    /// and marks that are not seen are left out.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where none is awaited, or where none is given. Nothing was sent
-    ///   then.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where none is awaited, or where none is given or it has no digit.
+    ///   Nothing was sent then.
     public func confirm(otp: String) throws {
         try translated { try core.confirm(otp: checked(otp, "otp")) }
     }

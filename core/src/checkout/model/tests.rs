@@ -218,6 +218,16 @@ fn an_answer_that_comes_late_changes_nothing() {
     assert!(model.state().is_paid());
 }
 
+/// Its payer went another way, on the hosted page or on another device.
+#[test]
+fn a_payment_that_was_left_for_another_does_not_come_back() {
+    let left = payment("p1", "mbank", "awaiting", json!({"attempts_left": 3, "is_replaced": true}));
+    let rejected = payment("p2", "mbank", "rejected", json!({}));
+    let page = payment("p2", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
+    assert_eq!(state(&[left.clone(), rejected]).kind(), "ready");
+    assert_eq!(state(&[left, page]).kind(), "open_page");
+}
+
 /// Whatever is wrong with the network, the state is the last one that was known, with a message.
 #[test]
 fn a_network_that_fails_is_a_message_and_no_end() {

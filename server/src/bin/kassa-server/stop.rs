@@ -128,9 +128,10 @@ fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
     Ok(receiver)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
-    use super::ignores_hang_up;
+    use super::*;
 
     #[test]
     fn whether_a_hang_up_is_ignored_is_read_from_the_mask() {

@@ -242,6 +242,10 @@ fn save_payment(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
             &payment.qr_text,
         ))?;
     }
+    if kept.touched.rest && payment.is_replaced {
+        // Apart, as the index of those that may take money looks at it. It never becomes false again.
+        db.prepare_cached("UPDATE payments SET is_replaced = 1 WHERE id = ?1")?.execute([id])?;
+    }
     if kept.touched.rest { save_rest(db, kept) } else { Ok(()) }
 }
 
@@ -249,8 +253,7 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
     let failure = kept.payment.failure.as_ref();
     db.prepare_cached(
         "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
-            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11,
-            is_replaced = ?12
+            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11
          WHERE id = ?1",
     )?
     .execute((
@@ -265,7 +268,6 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
         kept.is_resolved,
         kept.payment.is_in_doubt,
         kept.contradicted_at,
-        kept.payment.is_replaced,
     ))?;
     Ok(())
 }

@@ -49,7 +49,7 @@ const BLOCKS: [(&str, &str, usize, &str); 33] = [
     ("bindings/python-server/README.md", "python", 2, "bindings/python-server/tests/test_plugin.py"),
     ("bindings/python-server/README.md", "sh", 1, "scripts/python/build-server-wheel"),
     ("bindings/python/README.md", "python", 1, "bindings/python/tests/test_checkout.py"),
-    ("bindings/python/README.md", "python", 3, "bindings/python/tests/test_docs.py"),
+    ("bindings/python/README.md", "python", 4, "bindings/python/tests/test_docs.py"),
     ("bindings/python/README.md", "sh", 1, "bindings/python/tests/test_docs.py"),
     ("bindings/swift/README.md", "swift", 2, "bindings/swift/Tests/KassaCheckoutTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "bindings/swift/Tests/KassaSandboxTests/ReadmeTests.swift"),

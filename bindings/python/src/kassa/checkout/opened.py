@@ -99,14 +99,17 @@ class Opened(OfOneProcess):
     def pay_by_mbank(self, phone: str) -> None:
         """Pays by the mobile bank: it sends a one-time password to this phone.
 
+        However it is written, what is sent is `kassa.normalized_phone` of it: show that to the payer before.
+
         Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state, or where it is no phone number. Nothing was
         sent then."""
         call(self._core().pay_by_mbank, _check.text("phone", phone))
 
     def confirm(self, otp: str) -> None:
-        """Confirms the payment by the mobile bank with the one-time password that the payer got.
+        """Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where none is awaited, or where none is given. Nothing was sent then."""
+        Spaces, hyphens and marks that are not seen are left out. Raises `kassa.Invalid`, by ``Rule.STATE`` where none is
+        awaited, or where none is given or it has no digit. Nothing was sent then."""
         call(self._core().confirm, _check.text("otp", otp))
 
     def pay_by_card(self, card: Card) -> None:

@@ -66,16 +66,17 @@ public class Checkout private constructor(private val serverUrl: String, interna
     /**
      * Pays by the mobile bank: it sends a one-time password to this phone, which [confirm] takes.
      *
-     * @param phone twelve digits, such as `996700000001`
+     * @param phone as people write it and phones give it: what is sent is [Kassa.normalizedPhone] of it, to be shown before
      * @throws PaymentException.Invalid where this does not fit the state ([Rule.STATE]), or where it is no phone number
      */
     @Throws(PaymentException::class)
     public fun payByMbank(phone: String): Unit = calling { core.payByMbank(sendable("phone", phone)) }
 
     /**
-     * Confirms the payment by the mobile bank with the one-time password that the payer got. Spaces around it are left out.
+     * Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces, hyphens
+     * and marks that are not seen are left out.
      *
-     * @throws PaymentException.Invalid where none is awaited ([Rule.STATE]), or where none is given
+     * @throws PaymentException.Invalid where none is awaited ([Rule.STATE]), or where none is given or it has no digit
      */
     @Throws(PaymentException::class)
     public fun confirm(otp: String): Unit = calling { core.confirm(sendable("otp", otp)) }

@@ -36,7 +36,7 @@ public object Kassa {
      * A number of Kyrgyzstan becomes `996XXXXXXXXX`; one of another country, of 11 to 15 digits, stays as its digits.
      */
     @JvmStatic
-    public fun normalizedPhone(typed: String): String? = calling { coreNormalizedPhone(typed) }
+    public fun normalizedPhone(typed: String): String? = if (isUnicode(typed)) calling { coreNormalizedPhone(typed) } else null
 
     /**
      * An amount in som as a whole number of tyiyn. It refuses to round.
