@@ -30,7 +30,7 @@ from kassa.checkout import AsyncCheckout
 
 needs_descriptors = pytest.mark.skipif(not _event_loop.CAN_LISTEN, reason="there are no descriptors to wait at here")
 
-# Greenlets. Each program patches itself, so it has a process of its own, and is spoken to by its input and output.
+# Greenlets. Each program patches itself, so it runs in its own process, driven through stdin and stdout.
 
 GEVENT = "from gevent import monkey; monkey.patch_all(); from gevent import spawn, sleep"
 EVENTLET = "import eventlet; eventlet.monkey_patch(); from eventlet import spawn, sleep"
@@ -167,7 +167,7 @@ def test_greenlets_run_while_others_wait_for_calls(
             before.create_mbank_payment(mbank_payment(order_number="o-1"))
     raw.requests.clear()
     go_on = threading.Event()
-    # Replies come once all five have asked, and another greenlet has run.
+    # The gateway replies when all five requests have arrived and another greenlet has run.
     raw.answers(once_five_are_there(after(go_on, answer)))
     with program(way, calls + FIVE, raw, tmp_path) as running:
         assert running.says() == "others run"
@@ -203,7 +203,6 @@ except KeyboardInterrupt:
 }
 
 
-@needs_descriptors
 @pytest.mark.parametrize("gives_up", GIVES_UP.values(), ids=GIVES_UP)
 def test_the_payment_of_a_killed_greenlet_is_in_the_journal(raw: RawGateway, tmp_path: Path, gives_up: str) -> None:
     go_on = threading.Event()

@@ -73,7 +73,7 @@ impl Written {
             if let Some(digit) = ascii_digit(c) {
                 written.digits.push(digit);
             } else if is_plus(c) {
-                // One, and nowhere but before the digits.
+                // At most one plus, and only before the first digit.
                 if written.has_plus || !written.digits.is_empty() {
                     return None;
                 }
@@ -129,7 +129,7 @@ pub(crate) fn advice_on_form(phone: &str) -> Option<Advice> {
     (!is_of_country).then(|| Advice {
         field: "phone".to_owned(),
         topic: AdviceTopic::PhoneFormat,
-        text: "phone is no number of Kyrgyzstan (996XXXXXXXXX)".to_owned(),
+        text: "phone is not a number in Kyrgyzstan (996XXXXXXXXX)".to_owned(),
     })
 }
 

@@ -132,8 +132,8 @@ fn may_be_card(digits: &str) -> bool {
 }
 
 /// Order numbers are often made of a time: `261126140506` or `26112026140506`, with a few digits behind it. They stand in
-/// the ranges of Mastercard (2221 to 2720) and of Diners Club, of whose cards three in a thousand begin like that, too. Of
-/// Mir's many more do.
+/// the ranges of Mastercard (2221 to 2720) and Diners Club, where three cards in a thousand begin like a time. In Mir's range
+/// many more do, so it is left out.
 fn begins_with_time(digits: &str) -> bool {
     let two = |at: usize| digits.get(at..at + 2).and_then(|two| two.parse::<u8>().ok()).unwrap_or(u8::MAX);
     let is_clock = |at: usize| two(at) < 24 && two(at + 2) < 60 && two(at + 4) < 60;

@@ -68,8 +68,8 @@ impl Running {
     }
 
     fn signal(&self, name: &str) {
-        let asked = Command::new("sh").args(["-c", "kill -$0 $1", name, &self.child.id().to_string()]).status();
-        assert!(asked.expect("kill runs").success());
+        let status = Command::new("sh").args(["-c", "kill -$0 $1", name, &self.child.id().to_string()]).status();
+        assert!(status.expect("kill runs").success());
     }
 
     fn stop_by(mut self, signal: &str) -> (bool, String) {

@@ -79,7 +79,7 @@ pub(super) fn new_payment() -> Value {
                         "type": "string",
                         "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$",
                         "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
-                            parentheses and marks that are not seen are allowed, too, and digits of any script. Its last \
+                            parentheses and invisible characters are allowed, too, and digits of any script. Its last \
                             two digits are kept, and one of 256 classes of it.",
                     },
                     "instead_of": instead_of(),
@@ -154,8 +154,8 @@ pub(super) fn otp() -> Value {
         "properties": {
             "otp": {
                 "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[0-9]+$",
-                "description": "The payer's one-time password, which has a digit at least. Spaces, hyphens, dots and marks \
-                    that are not seen are left out, before its length counts. It is kept nowhere.",
+                "description": "The payer's one-time password, with at least one digit. Spaces, hyphens, dots and invisible \
+                    characters are removed before its length is checked. It is not stored.",
             },
         },
     })

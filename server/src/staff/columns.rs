@@ -3,6 +3,7 @@
 use csv::StringRecord;
 
 use super::{amount::known_currency, mapping::Mapping};
+use crate::values::card_number::is_unseen;
 
 /// More columns no table has.
 pub(super) const MOST_COLUMNS: usize = 1000;
@@ -264,14 +265,6 @@ pub(super) fn clean(cell: &str) -> String {
     let text = quoted.unwrap_or(text).trim();
     let text = text.strip_prefix('\'').map_or(text, |text| text.strip_suffix('\'').unwrap_or(text));
     text.trim().to_owned()
-}
-
-/// Marks of byte order and of direction, joiners, and spaces without a width.
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
-    )
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ async fn a_payer_gives_another_number_and_the_first_code_is_good_for_nothing() {
     payer.pays(&served, "mbank", "0700 000 099").await;
     let (seen, first) = payer.sees(&served).await;
     assert_eq!(seen, "enter-code");
-    for part in ["to the number that ends in 99.", "Another number, or another way to pay", "good for nothing then"] {
+    for part in ["to the number that ends in 99.", "Another number, or another way to pay", "stops working then"] {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(!first.contains("000099"), "{first}");

@@ -254,10 +254,17 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
     };
     until("the gateway has it", || !scene.sandbox.payments().is_empty());
     disk.is_full();
-    let answer = paying.join().unwrap().unwrap();
-    // A write that finds no room takes along what shares its commit: then the app is told to try again with the same key.
-    let is_to_try_again = answer.status == 503 && answer.body["type"] == "urn:kassa:problem:unavailable";
-    assert!(is_to_try_again || (answer.status == 202 && answer.body["state"] == "sending"), "{answer:?}");
+    let mut answer = paying.join().unwrap().unwrap();
+    // A write that finds no room fails all that shares its commit. The app is told to try again, and hears how the payment stands
+    // while the disk is still full.
+    until("the app hears that it is being sent", || {
+        if answer.status == 503 && answer.body["type"] == "urn:kassa:problem:unavailable" {
+            answer = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+            return false;
+        }
+        assert_eq!((answer.status, &answer.body["state"]), (202, &json!("sending")), "{answer:?}");
+        true
+    });
     until("it gives up writing it down", || scene.log().contains("an answer could not be written down"));
     disk.has_room();
     let again = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();

@@ -82,7 +82,7 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::MegaPayMinimum => "is under 5 KGS, so the page will not offer MegaPay",
         AdviceTopic::CardNumberMistyped => "seems to have a mistyped digit",
         AdviceTopic::CardExpired => "is in the past: the card has expired",
-        AdviceTopic::PhoneFormat => "is no number of Kyrgyzstan (996XXXXXXXXX)",
+        AdviceTopic::PhoneFormat => "is not a number in Kyrgyzstan (996XXXXXXXXX)",
         AdviceTopic::ReturnUrlFragment => {
             "has a #: the gateway may add its parameters behind it, where servers do not see them"
         }

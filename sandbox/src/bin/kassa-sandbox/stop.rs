@@ -56,8 +56,8 @@ fn outlives_its_terminal() -> bool {
         // The lowest bit is signal 1, SIGHUP.
         Some(u64::from_str_radix(mask.trim(), 16).ok()? & 1 == 1)
     };
-    let told = fs::read_to_string("/proc/self/status").ok().and_then(ignored);
-    told.unwrap_or_else(|| !io::stdout().is_terminal())
+    let is_ignored = fs::read_to_string("/proc/self/status").ok().and_then(ignored);
+    is_ignored.unwrap_or_else(|| !io::stdout().is_terminal())
 }
 
 #[cfg(not(unix))]

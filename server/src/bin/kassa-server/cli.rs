@@ -44,7 +44,7 @@ pub(crate) fn parse() -> Call {
     Call { task: task(&matches), sources: sources(&matches) }
 }
 
-/// Ends the program with what was asked for, such as help, or with what is wrong with the command line.
+/// Prints the help, the version or the error in the command line, and exits.
 fn end(answer: &clap::Error) -> ! {
     let written = answer.print().and_then(|()| io::stdout().flush());
     process::exit(if written.is_ok() { answer.exit_code() } else { 1 })

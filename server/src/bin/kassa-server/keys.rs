@@ -49,8 +49,8 @@ pub(crate) fn list(sources: &Sources) -> Done<ExitCode> {
     }
     for key in keys {
         let state = key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", moment(at)));
-        let whose = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
-        let line = format!("{}  {whose:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
+        let owner = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
+        let line = format!("{}  {owner:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
         output::line(line).map_err(output::unwritten)?;
     }
     Ok(ExitCode::SUCCESS)

@@ -89,8 +89,8 @@ impl Signals {
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
     use std::{fs, io::IsTerminal};
-    let told = fs::read_to_string("/proc/self/status").ok().and_then(|status| ignores_hang_up(&status));
-    told.unwrap_or_else(|| !io::stdout().is_terminal())
+    let is_ignored = fs::read_to_string("/proc/self/status").ok().and_then(|status| ignores_hang_up(&status));
+    is_ignored.unwrap_or_else(|| !io::stdout().is_terminal())
 }
 
 /// What `/proc/self/status` says of SIGHUP, which is signal 1: the lowest bit.

@@ -46,7 +46,7 @@ pub(super) const TEXTS: Texts = Texts {
     no_codes: "Too many wrong codes",
     no_codes_more: "No money was taken so far. As soon as the bank closes this payment, you can begin another one here.",
     other_number: "Another number, or another way to pay",
-    other_number_more: "If the number is not yours, or no code comes. The code that was sent is good for nothing then.",
+    other_number_more: "If the number is not yours, or no code comes. The code that was sent stops working then.",
 
     page: "Pay on the bank's page",
     page_more: "You come back here when you have paid.",

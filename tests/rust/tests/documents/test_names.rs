@@ -4,11 +4,15 @@
 pub fn is_test(code: &str, name: &str) -> bool {
     let starts = [format!("fn {name}("), format!("def {name}("), format!("fun `{name}`("), format!("func {name}(")];
     let lines = without_comments(code);
+    // A name that a file of Python gives to a skip.
+    let named_skip = |line: &&str| line.split_once(" = pytest.mark.skip").map(|(name, _)| format!("@{name}"));
+    let named_skips: Vec<_> = lines.iter().filter_map(named_skip).collect();
     let is_start = |line: &str| starts.iter().any(|start| line.contains(start));
     let is_run = |at: usize| {
         let marks = &lines[first_mark(&lines, at)..=at];
         let has = |words: &[&str]| marks.iter().any(|line| words.iter().any(|word| line.contains(word)));
-        (name.starts_with("test_") || has(MARKS)) && !has(SKIPS)
+        let has_named_skip = marks.iter().any(|mark| named_skips.iter().any(|skip| mark == skip));
+        (name.starts_with("test_") || has(MARKS)) && !has(SKIPS) && !has_named_skip
     };
     !lines.iter().any(|line| SKIPS_OF_A_FILE.iter().any(|skip| line.contains(skip)))
         && (0..lines.len()).any(|at| is_start(lines[at]) && is_run(at))
@@ -66,6 +70,7 @@ fn a_test_that_is_not_run_shows_nothing() {
     assert!(is_test("def test_it():", "test_it"));
     assert!(is_test("@pytest.mark.parametrize('number', [1])\ndef test_it():", "test_it"));
     assert!(!is_test("@pytest.mark.skip\ndef test_it():", "test_it"));
+    assert!(!is_test("posix = pytest.mark.skipif(True)\n@posix\ndef test_it():", "test_it"));
     assert!(!is_test("# def test_it():", "test_it"));
     assert!(!is_test("pytestmark = pytest.mark.skip\ndef test_it():", "test_it"));
 }
