@@ -294,13 +294,17 @@ def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (on
                 )
                 paying.pay_by_card(kassa.Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov"))
                 paying.pay_by_form()
-            case checkout.EnterOtp(attempts_left):
+                if assert_type(state.can_keep_method, bool):
+                    paying.keep_method()
+            case checkout.EnterOtp(attempts_left, phone_last2=digits):
+                assert_type(digits, str | None)
                 paying.confirm(str(assert_type(attempts_left, int)))
             case checkout.OpenPage(url, begun_here):
                 assert_type((url, begun_here), tuple[str, bool])
                 paying.came_back()
-            case checkout.ShowQr(text):
-                assert_type(text, str)
+            case checkout.ShowQr(text, can_change_method=can_change_method):
+                assert_type((text, can_change_method), tuple[str, bool])
+                paying.change_method()
             case checkout.Waiting(page_url=page_url):
                 assert_type(page_url, str | None)
                 paying.check_now()

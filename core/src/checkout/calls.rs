@@ -56,7 +56,16 @@ pub(super) struct Post {
     body: Bytes,
 }
 
-/// What begins a payment.
+/// What begins a payment, also instead of one that is open.
+#[derive(Serialize)]
+struct Begin<'a> {
+    #[serde(flatten)]
+    payment: &'a NewPayment<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instead_of: Option<&'a str>,
+}
+
+/// The payment itself.
 #[derive(Serialize)]
 #[serde(tag = "method", rename_all = "snake_case")]
 pub(super) enum NewPayment<'a> {
@@ -99,8 +108,9 @@ struct Otp<'a> {
 }
 
 impl Post {
-    pub(super) fn new_payment(payment: &NewPayment<'_>) -> Result<Self, PaymentError> {
-        Self::new("v1/checkout/payments".into(), payment)
+    /// `instead_of` is the payment that this one replaces. It is part of the body, so a repeated request replaces the same one.
+    pub(super) fn new_payment(payment: &NewPayment<'_>, instead_of: Option<&str>) -> Result<Self, PaymentError> {
+        Self::new("v1/checkout/payments".into(), &Begin { payment, instead_of })
     }
 
     pub(super) fn confirm(payment: &str, otp: &str) -> Result<Self, PaymentError> {

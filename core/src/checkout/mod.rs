@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use crate::{
     checkout::{
         calls::{NewPayment, Post},
-        model::Action,
+        model::{Action, Model},
         settings::CheckoutSettings,
         shared::Shared,
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
@@ -140,7 +140,7 @@ impl Checkout {
     }
 
     fn pay(&self, method: PaymentMethod, checks: Checks, payment: &NewPayment<'_>) -> Result<(), PaymentError> {
-        self.act(Action::Pay(method), checks, |_| Post::new_payment(payment))
+        self.act(Action::Pay(method), checks, |model| Post::new_payment(payment, model.instead_of()))
     }
 
     /// Begins an action where it fits and its input is right, in one step: of two at once one fits.
@@ -148,22 +148,28 @@ impl Checkout {
         &self,
         action: Action,
         checks: Checks,
-        post: impl FnOnce(Option<&str>) -> Result<Post, PaymentError>,
+        post: impl FnOnce(&Model) -> Result<Post, PaymentError>,
     ) -> Result<(), PaymentError> {
-        let shared = &self.owner.shared;
-        shared.transport.check()?;
-        if shared.is_closed() {
-            return Err(PaymentError::misconfigured("the checkout was closed"));
-        }
+        let shared = self.usable()?;
         let post = shared.change(|model| {
             model.check(action)?;
             checks.finish()?;
-            let post = post(model.awaits_otp())?;
+            let post = post(model)?;
             model.sends();
             Ok::<_, PaymentError>(post)
         })?;
         shared.transport.spawn(Box::pin(acting::send(shared.clone(), action, post)));
         Ok(())
+    }
+
+    /// What an action works on: neither after the end, nor in a forked child.
+    fn usable(&self) -> Result<&Arc<Shared>, PaymentError> {
+        let shared = &self.owner.shared;
+        shared.transport.check()?;
+        if shared.is_closed() {
+            return Err(PaymentError::misconfigured("the checkout was closed"));
+        }
+        Ok(shared)
     }
 }
 
@@ -198,7 +204,7 @@ impl Checkout {
         // Zeroization: our copy is wiped.
         let otp = Zeroizing::new(normalized_otp(otp));
         checks.otp("otp", &otp);
-        self.act(Action::Confirm, checks, |payment| Post::confirm(payment.unwrap_or_default(), &otp))
+        self.act(Action::Confirm, checks, |model| Post::confirm(model.awaits_otp().unwrap_or_default(), &otp))
     }
 
     /// Pays by a card. **A form for card numbers in an app puts the merchant under PCI DSS**; on the gateway's own page
@@ -231,16 +237,36 @@ impl Checkout {
         self.pay(PaymentMethod::PayForm, Checks::default(), &NewPayment::PayForm)
     }
 
+    /// The payer wants another number, or another way to pay, than that of the open payment: the state becomes
+    /// [`Ready`](CheckoutState::Ready) with `can_keep_method`. **Nothing is sent yet, and the open payment can still be paid**; the
+    /// `pay_by_…` that follows replaces it. What becomes of it meanwhile is shown at once, as always. An app that was killed
+    /// while its payer chose shows the open payment again.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where the state has no `can_change_method`, or it is
+    /// false.
+    pub fn change_method(&self) -> Result<(), PaymentError> {
+        self.usable()?.change(Model::change_method)
+    }
+
+    /// The payer stays with the open payment after all: its state is shown again.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where nothing is being changed.
+    pub fn keep_method(&self) -> Result<(), PaymentError> {
+        self.usable()?.change(Model::keep_method)
+    }
+
     /// The app has opened the page of the state [`OpenPage`](CheckoutState::OpenPage): it is not to be opened by itself again,
     /// whatever else of the state changes.
     pub fn page_opened(&self) {
-        self.owner.shared.change(model::Model::page_opened);
+        self.owner.shared.change(Model::page_opened);
     }
 
     /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is
     /// not believed**, so it needs not be read.
     pub fn came_back(&self) {
-        self.owner.shared.change(model::Model::came_back);
+        self.owner.shared.change(Model::came_back);
         self.check_now();
     }
 
@@ -270,7 +296,7 @@ impl Checkout {
 
     /// What is to be paid; nothing before the server has answered.
     pub fn details(&self) -> Option<CheckoutDetails> {
-        self.owner.shared.known(model::Model::details)
+        self.owner.shared.known(Model::details)
     }
 
     /// The states as they come, the one of now first.

@@ -32,6 +32,12 @@ pub(super) struct Model {
     told: Option<CheckoutMessage>,
     /// Ways to pay of which the server takes no more.
     used_up: BTreeSet<PaymentMethod>,
+    /// The open payment instead of which the payer chooses another number or way.
+    choosing_instead_of: Option<String>,
+    /// The payment that the action on its way replaces.
+    sending_instead_of: Option<String>,
+    /// Ways to pay of which the server took none instead of an open payment. It may take them where none is open.
+    refused_instead: BTreeSet<PaymentMethod>,
     is_token_refused: bool,
     /// Somebody waits for a token to be wanted, and gives a new one.
     pub(super) is_token_renewed: bool,
@@ -95,15 +101,50 @@ impl Model {
             Action::Pay(method) => state.methods().contains(&method),
             Action::Confirm => matches!(state, CheckoutState::EnterOtp { .. }),
         };
-        let broken =
-            || PaymentError::invalid(action.name(), Rule::State, Some(state.kind()), &sentence(&state, action));
-        if fits { Ok(()) } else { Err(broken()) }
+        let why = || match action {
+            Action::Pay(method) => format!("{method} is not one of the ways to pay that can be begun now"),
+            Action::Confirm => "no one-time password is awaited".to_owned(),
+        };
+        if fits { Ok(()) } else { Err(does_not_fit(action.name(), &state, &why())) }
     }
 
-    /// An action is on its way from now on. What was said of the one before is over.
+    /// The payer chooses another number or way instead of the open payment.
+    pub(super) fn change_method(&mut self) -> Result<(), PaymentError> {
+        let state = self.state();
+        let fits = matches!(
+            state,
+            CheckoutState::EnterOtp { can_change_method: true, .. }
+                | CheckoutState::ShowQr { can_change_method: true, .. }
+        );
+        if !fits {
+            return Err(does_not_fit("change_method", &state, "no payment is open that can be replaced"));
+        }
+        self.choosing_instead_of = self.view.as_ref().and_then(View::current).map(|payment| payment.id.clone());
+        self.told = None;
+        Ok(())
+    }
+
+    /// The payer stays with the open payment.
+    pub(super) fn keep_method(&mut self) -> Result<(), PaymentError> {
+        let state = self.state();
+        if !matches!(state, CheckoutState::Ready { can_keep_method: true, .. }) {
+            return Err(does_not_fit("keep_method", &state, "no open payment is being replaced"));
+        }
+        self.choosing_instead_of = None;
+        Ok(())
+    }
+
+    /// The payment that is replaced by the one that is begun now.
+    pub(super) fn instead_of(&self) -> Option<&str> {
+        self.to_be_replaced().map(|payment| payment.id.as_str())
+    }
+
+    /// An action is on its way from now on. What was said of the one before is over, and the choice is made.
     pub(super) fn sends(&mut self) {
         self.is_sending = true;
         self.told = None;
+        self.sending_instead_of = self.instead_of().map(str::to_owned);
+        self.choosing_instead_of = None;
     }
 
     /// The server took the action, and tells of its payment.
@@ -114,8 +155,18 @@ impl Model {
             self.begun_here = Some(payment.id.clone());
             self.came_back_from = None;
         }
+        let replaced = self.sending_instead_of.take().filter(|id| *id != payment.id);
+        let is_made = payment.state != StateOfPayment::NotMade;
+        if replaced.is_some() && !is_made {
+            // The payment that was open may be shown again, which does not tell it.
+            self.told = ended(&payment);
+        }
         let Some(view) = &mut self.view else { return };
         self.is_view_doubtful = true;
+        // Whether one that was not made has replaced it, the next view tells.
+        if let Some(left) = view.payments.iter_mut().find(|known| is_made && replaced.as_ref() == Some(&known.id)) {
+            left.is_replaced = true;
+        }
         match view.payments.iter_mut().find(|known| known.id == payment.id) {
             Some(known) => *known = payment,
             None => view.payments.push(payment),
@@ -126,13 +177,26 @@ impl Model {
     pub(super) fn refused(&mut self, action: Action, problem: &Problem) {
         self.is_sending = false;
         self.trouble = None;
-        let topic = match problem.name() {
-            Some("not_open" | "under_way" | "not_awaited") => return,
+        let is_replacement = self.sending_instead_of.take().is_some();
+        let mut topic = match problem.name() {
+            Some("not_open") => return,
             Some("no_attempts_left") => MessageTopic::TooManyTries,
+            Some("invalid") => MessageTopic::InputRefused,
+            // The payer sees the open payment again, or the one that somebody else began, and has to know why.
+            _ if is_replacement => MessageTopic::ChangeRefused,
+            Some("under_way" | "not_awaited") => return,
             _ => MessageTopic::InputRefused,
         };
         if let (Action::Pay(method), MessageTopic::TooManyTries) = (action, topic) {
-            self.used_up.insert(method);
+            if is_replacement {
+                self.refused_instead.insert(method);
+                if !self.can_change_current() {
+                    // Nothing is left to choose.
+                    topic = MessageTopic::ChangeRefused;
+                }
+            } else {
+                self.used_up.insert(method);
+            }
         }
         let words = (topic == MessageTopic::InputRefused).then(|| problem.words());
         self.told = Some(CheckoutMessage::new(topic).with_reason(words));
@@ -151,8 +215,17 @@ impl Model {
         if !self.view.as_ref().is_none_or(is_news) {
             return false;
         }
+        let ends = |view: &View| view.payments.iter().filter(|payment| ended(payment).is_some()).count();
+        if ends(&view) > self.view.as_ref().map_or(0, ends) {
+            // How a payment ended is newer than what became of an action before.
+            self.told = None;
+        }
         self.view = Some(view);
         self.is_view_doubtful = false;
+        if self.to_be_replaced().is_none() {
+            // It has ended or gone on, and must not be left when it is open again.
+            self.choosing_instead_of = None;
+        }
         if std::mem::take(&mut self.came_back_early) {
             self.came_back();
         }
@@ -198,9 +271,11 @@ impl Model {
             StateOfCheckout::Cancelled => self
                 .late(view)
                 .unwrap_or_else(|| CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::Cancelled) }),
-            StateOfCheckout::Open => {
-                view.current().map_or_else(|| self.ready(view), |payment| self.during(view, payment))
-            }
+            StateOfCheckout::Open => match view.current() {
+                Some(payment) if self.is_to_be_replaced(view, payment) => self.choosing_again(view, payment),
+                Some(payment) => self.during(view, payment),
+                None => self.ready(view),
+            },
             StateOfCheckout::Other => CheckoutState::Waiting { page_url: None, methods: Vec::new(), message },
         }
     }
@@ -232,7 +307,40 @@ impl Model {
         if methods.is_empty() && !self.used_up.is_empty() {
             return CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::TooManyTries) };
         }
-        CheckoutState::Ready { methods, message: self.news(view) }
+        CheckoutState::Ready { methods, message: self.news(view), can_keep_method: false }
+    }
+
+    fn choosing_again(&self, view: &View, payment: &Payment) -> CheckoutState {
+        let methods = self.other_methods(view, payment);
+        CheckoutState::Ready { methods, message: self.news(view), can_keep_method: true }
+    }
+
+    /// The open payment instead of which the payer chooses another number or way, for as long as it can be replaced.
+    fn to_be_replaced(&self) -> Option<&Payment> {
+        let view = self.view.as_ref().filter(|view| view.state == StateOfCheckout::Open)?;
+        view.current().filter(|payment| self.is_to_be_replaced(view, payment))
+    }
+
+    fn is_to_be_replaced(&self, view: &View, payment: &Payment) -> bool {
+        self.choosing_instead_of.as_ref() == Some(&payment.id) && self.can_change(view, payment)
+    }
+
+    /// Whether the payer can choose another number or way instead of a payment.
+    fn can_change(&self, view: &View, payment: &Payment) -> bool {
+        view.can_replace(payment) && !self.other_methods(view, payment).is_empty()
+    }
+
+    /// The same of the payment that the payer is dealing with.
+    fn can_change_current(&self) -> bool {
+        let view = self.view.as_ref();
+        view.is_some_and(|view| view.current().is_some_and(|payment| self.can_change(view, payment)))
+    }
+
+    /// What can be begun instead of a payment: the mobile bank for another number, too, and no second QR code.
+    fn other_methods(&self, view: &View, payment: &Payment) -> Vec<PaymentMethod> {
+        let mut methods = self.methods(view, payment.method.filter(|method| *method == PaymentMethod::Qr));
+        methods.retain(|method| !self.refused_instead.contains(method));
+        methods
     }
 
     fn during(&self, view: &View, payment: &Payment) -> CheckoutState {
@@ -246,21 +354,24 @@ impl Model {
             StateOfPayment::Unknown => {
                 waiting(message.or_else(|| Some(CheckoutMessage::new(MessageTopic::OutcomeUnknown))))
             }
-            StateOfPayment::Awaiting => self.awaiting(view, payment).unwrap_or_else(|| waiting(message)),
-            _ => waiting(message),
+            StateOfPayment::Awaiting => {
+                self.awaiting(view, payment).unwrap_or_else(|| waiting(message.or_else(|| self.change_refused())))
+            }
+            _ => waiting(message.or_else(|| self.change_refused())),
         }
     }
 
     /// What the payer has to do, where there is something.
     fn awaiting(&self, view: &View, payment: &Payment) -> Option<CheckoutState> {
+        let can_change_method = self.can_change(view, payment);
         if payment.method == Some(PaymentMethod::Mbank) {
             let attempts_left = payment.attempts_left.filter(|left| *left > 0)?;
             let failed = || payment.failure.as_ref().map(code_not_taken);
-            let message = self.trouble.clone().or_else(|| self.told.clone()).or_else(failed);
-            return Some(CheckoutState::EnterOtp { attempts_left, message });
+            let (message, phone_last2) = (self.said().or_else(failed), payment.phone_last2.clone());
+            return Some(CheckoutState::EnterOtp { attempts_left, message, phone_last2, can_change_method });
         }
         if let Some(text) = payment.qr_text.clone() {
-            return Some(CheckoutState::ShowQr { text, message: self.trouble.clone() });
+            return Some(CheckoutState::ShowQr { text, message: self.said(), can_change_method });
         }
         let url = page_of(payment)?.to_owned();
         let is_form = payment.method == Some(PaymentMethod::PayForm);
@@ -281,21 +392,23 @@ impl Model {
 
     /// What is in the way; else what became of the last action; else of the last payment.
     fn news(&self, view: &View) -> Option<CheckoutMessage> {
-        let told = self.trouble.clone().or_else(|| self.told.clone());
-        told.or_else(|| view.payments.last().and_then(ended))
+        self.said().or_else(|| view.payments.last().and_then(ended))
+    }
+
+    /// What is in the way; else what became of the last action.
+    fn said(&self) -> Option<CheckoutMessage> {
+        self.trouble.clone().or_else(|| self.told.clone())
+    }
+
+    /// Where the payer only waits, nothing else that was told of an action is of use.
+    fn change_refused(&self) -> Option<CheckoutMessage> {
+        self.told.clone().filter(|message| message.topic == MessageTopic::ChangeRefused)
     }
 }
 
-fn sentence(state: &CheckoutState, action: Action) -> String {
-    match action {
-        Action::Pay(method) => {
-            format!(
-                "does not fit the state {}: {method} is not one of the ways to pay that can be begun now",
-                state.kind()
-            )
-        }
-        Action::Confirm => format!("does not fit the state {}: no one-time password is awaited", state.kind()),
-    }
+fn does_not_fit(action: &str, state: &CheckoutState, why: &str) -> PaymentError {
+    let sentence = format!("does not fit the state {}: {why}", state.kind());
+    PaymentError::invalid(action, Rule::State, Some(state.kind()), &sentence)
 }
 
 /// The page that a payer can be sent to.

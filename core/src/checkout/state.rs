@@ -74,6 +74,9 @@ pub enum CheckoutState {
         methods: Vec<PaymentMethod>,
         /// What became of the last try, where there was one.
         message: Option<CheckoutMessage>,
+        /// True while the payer chooses again though a payment is open: they can go back to that
+        /// ([`Checkout::keep_method`](crate::Checkout::keep_method)).
+        can_keep_method: bool,
     },
     /// What the payer asked for is on its way. Nothing else can be asked for meanwhile.
     #[non_exhaustive]
@@ -88,6 +91,11 @@ pub enum CheckoutState {
         attempts_left: u32,
         /// Why the last one was not taken, where there was one.
         message: Option<CheckoutMessage>,
+        /// The last two digits of the phone that the password went to, where the server tells them.
+        phone_last2: Option<String>,
+        /// Whether the payer can choose another number or another way to pay
+        /// ([`Checkout::change_method`](crate::Checkout::change_method)).
+        can_change_method: bool,
     },
     /// The payer pays, or confirms a payment by card (3DS), on a page of the gateway's.
     #[non_exhaustive]
@@ -109,8 +117,11 @@ pub enum CheckoutState {
     ShowQr {
         /// The text of the code.
         text: String,
-        /// What is in the way.
+        /// What is in the way, or what became of the last action.
         message: Option<CheckoutMessage>,
+        /// Whether the payer can choose another way to pay ([`Checkout::change_method`](crate::Checkout::change_method)). **A code that
+        /// was left can still be paid**, so warn a payer who may have paid by it.
+        can_change_method: bool,
     },
     /// The payer has done everything, and the gateway is asked how it ended.
     #[non_exhaustive]

@@ -35,6 +35,9 @@ pub enum MessageTopic {
     InputRefused,
     /// So many tries are not allowed.
     TooManyTries,
+    /// The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or
+    /// too many were replaced. The state shows how it stands now.
+    ChangeRefused,
     /// The gateway reports something else than was asked for: a person of the merchant's finds out.
     Contradicted,
     /// The shop cancelled it.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer};
 
 use crate::checkout::state::{CheckoutDetails, PaymentMethod};
 
+/// How many payments of a checkout can be replaced: the server allows no more, as each sends somebody a message.
+const MOST_REPLACED: usize = 5;
+
 /// A checkout, as the payer's app is told of it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct View {
@@ -48,7 +51,13 @@ pub(super) struct Payment {
     pub(super) qr_text: Option<String>,
     pub(super) attempts_left: Option<u32>,
     pub(super) failure: Option<Failure>,
-    /// The payer left it for another one, elsewhere.
+    /// The last two digits of the phone that the one-time password went to.
+    #[serde(default)]
+    pub(super) phone_last2: Option<String>,
+    /// Another payment can be begun instead of it.
+    #[serde(default)]
+    pub(super) can_be_replaced: bool,
+    /// The payer left it for another one.
     #[serde(default)]
     pub(super) is_replaced: bool,
 }
@@ -115,6 +124,12 @@ impl View {
         newest(&|payment| matches!(payment.state, StateOfPayment::Contradicted | StateOfPayment::Unverifiable))
             .or_else(|| newest(&|payment| payment.is_held()))
             .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting && !payment.is_replaced))
+    }
+
+    /// Whether the server begins another payment instead of this one.
+    pub(super) fn can_replace(&self, payment: &Payment) -> bool {
+        let replaced = self.payments.iter().filter(|other| other.is_replaced).count();
+        payment.can_be_replaced && replaced < MOST_REPLACED
     }
 }
 

@@ -82,6 +82,8 @@ NAMES = {
     "pay_by_form",
     "pay_by_card",
     "confirm",
+    "change_method",
+    "keep_method",
     "page_opened",
     "came_back",
     "check_now",

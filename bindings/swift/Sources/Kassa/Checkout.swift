@@ -103,6 +103,22 @@ public final class Checkout: Sendable {
         try translated { try core.payByForm() }
     }
 
+    /// The payer wants another number, or another way to pay, than that of the open payment: the state becomes `ready` with
+    /// `canKeepMethod`. **Nothing is sent yet, and the open payment can still be paid**; the `payBy…` that follows replaces it. What
+    /// becomes of it meanwhile is shown at once. An app that was killed while its payer chose shows the open payment again.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where the state has no `canChangeMethod`, or it is false.
+    public func changeMethod() throws {
+        try translated { try core.changeMethod() }
+    }
+
+    /// The payer stays with the open payment after all: its state is shown again.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where nothing is being changed.
+    public func keepMethod() throws {
+        try translated { try core.keepMethod() }
+    }
+
     /// The app has opened the page of ``CheckoutState/openPage(url:begunHere:methods:message:)``: it is not to be opened by itself again,
     /// whatever else of the state changes.
     public func pageOpened() { core.pageOpened() }

@@ -53,6 +53,9 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     case inputRefused = "input_refused"
     /// So many tries are not allowed.
     case tooManyTries = "too_many_tries"
+    /// The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or too
+    /// many were replaced. The state shows how it stands now.
+    case changeRefused = "change_refused"
     /// The gateway reports something else than was asked for: a person of the merchant's finds out.
     case contradicted
     /// The shop cancelled it.
@@ -84,6 +87,7 @@ extension MessageTopic {
             case .rejected: .rejected
             case .inputRefused: .inputRefused
             case .tooManyTries: .tooManyTries
+            case .changeRefused: .changeRefused
             case .contradicted: .contradicted
             case .cancelled: .cancelled
             }
@@ -103,6 +107,7 @@ extension MessageTopic {
         case .rejected: .rejected
         case .inputRefused: .inputRefused
         case .tooManyTries: .tooManyTries
+        case .changeRefused: .changeRefused
         case .contradicted: .contradicted
         case .cancelled: .cancelled
         }

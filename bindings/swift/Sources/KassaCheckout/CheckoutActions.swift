@@ -6,7 +6,7 @@ extension CheckoutModel {
     /// The ways to pay that can be begun now.
     public var methods: [PaymentMethod] {
         switch state {
-        case .ready(let methods, _), .openPage(_, _, let methods, _), .waiting(_, let methods, _): methods
+        case .ready(let methods, _, _), .openPage(_, _, let methods, _), .waiting(_, let methods, _): methods
         case .opening, .sending, .enterOtp, .showQr, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: []
         }
     }
@@ -14,7 +14,7 @@ extension CheckoutModel {
     /// The way to pay that ``pay()`` begins: the chosen one, or the only one there is; nil where none of them can be begun now.
     public var method: PaymentMethod? {
         if let chosen, methods.contains(chosen) { return chosen }
-        guard case .ready(let methods, _) = state, methods.count == 1 else { return nil }
+        guard case .ready(let methods, _, _) = state, methods.count == 1 else { return nil }
         return methods.first
     }
 

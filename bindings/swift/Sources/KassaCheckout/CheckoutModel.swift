@@ -126,7 +126,7 @@ import Observation
 
     /// Draws once for each code, and not for each message that comes beside it.
     private func drawQrCode() {
-        guard case .showQr(let text, _) = state else { return (qrPicture, drawn) = (nil, nil) }
+        guard case .showQr(let text, _, _) = state else { return (qrPicture, drawn) = (nil, nil) }
         guard text != drawn else { return }
         (qrPicture, drawn) = (try? QrCode(text).png(px: pictureSide), text)
     }

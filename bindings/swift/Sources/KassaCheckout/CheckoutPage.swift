@@ -20,7 +20,7 @@ extension CheckoutModel {
 
     /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link.
     public var qrLink: URL? {
-        guard case .showQr(let text, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
+        guard case .showQr(let text, _, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
         return URL(string: text)
     }
 

@@ -25,7 +25,7 @@ public enum CheckoutResult: Hashable, Sendable {
         self =
             switch state {
             case .paid(let amount, let currency): .paid(amount: amount, currency: currency)
-            case .ready(_, let message): .notPaid(message)
+            case .ready(_, let message, _): .notPaid(message)
             // So it ends by itself only where nothing is on its way.
             case .notPaid(let reason) where reason.topic == .tooManyTries || !mayHavePaid: .notPaid(reason)
             case .expired where !mayHavePaid: .notPaid(nil)

@@ -53,10 +53,10 @@ func showPayment(
     let checkout = try Checkout(serverURL: serverURL, clientToken: clientToken, renewToken: newTokenFromTheShop)
     for await state in checkout.states {
         switch state {
-        case .ready(_, let message):  // here the payer chooses the mobile bank
+        case .ready(_, let message, _):  // here the payer chooses the mobile bank
             print(message?.textIn(.russian) ?? "How do you want to pay?")
             try checkout.payByMbank(phone: await typed("phone"))
-        case .enterOtp(_, let message):
+        case .enterOtp(_, let message, _, _):
             print(message?.textIn(.russian) ?? "The bank has sent you a code.")
             try checkout.confirm(otp: await typed("code"))
         case .paid(let amount, let currency): print("Thank you: \(amount) \(currency)")

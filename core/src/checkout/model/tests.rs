@@ -228,6 +228,191 @@ fn a_payment_that_was_left_for_another_does_not_come_back() {
     assert_eq!(state(&[left, page]).kind(), "open_page");
 }
 
+fn mbank(id: &str, phone_last2: &str) -> Value {
+    payment(id, "mbank", "awaiting", json!({"attempts_left": 3, "phone_last2": phone_last2, "can_be_replaced": true}))
+}
+
+fn shown_qr(id: &str) -> Value {
+    payment(id, "qr", "awaiting", json!({"qr_text": "0002", "can_be_replaced": true}))
+}
+
+/// One whose payer chooses another number or way instead of its first payment.
+fn choosing_again(first: Value) -> Model {
+    let mut model = model(&[first]);
+    model.change_method().unwrap();
+    model
+}
+
+/// The rule and the state of an action that did not fit.
+fn unfit(result: Result<(), PaymentError>) -> Option<(Rule, Option<String>)> {
+    let Err(PaymentError::Invalid { violations }) = result else { return None };
+    violations.into_iter().next().map(|violation| (violation.rule, violation.limit))
+}
+
+fn can_change(state: &CheckoutState) -> bool {
+    use CheckoutState::{EnterOtp, ShowQr};
+    matches!(state, EnterOtp { can_change_method: true, .. } | ShowQr { can_change_method: true, .. })
+}
+
+#[test]
+fn a_payer_chooses_again_only_where_the_open_payment_can_be_replaced() {
+    let without = |mut payment: Value| {
+        payment.as_object_mut().unwrap().remove("can_be_replaced");
+        payment
+    };
+    let form = payment("p1", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
+    for (open, kind, others) in [
+        (mbank("p1", "01"), "enter_otp", Some(&[FORM, PaymentMethod::Qr, PaymentMethod::Mbank][..])),
+        (shown_qr("p1"), "show_qr", Some(&[FORM, PaymentMethod::Mbank][..])),
+        (without(mbank("p1", "01")), "enter_otp", None),
+        (without(shown_qr("p1")), "show_qr", None),
+        (form, "open_page", None),
+    ] {
+        let mut model = model(std::slice::from_ref(&open));
+        let before = model.state();
+        assert_eq!((before.kind(), can_change(&before)), (kind, others.is_some()), "{open}");
+        assert_eq!(unfit(model.keep_method()), Some((Rule::State, Some(kind.to_owned()))));
+        let Some(others) = others else {
+            assert_eq!(unfit(model.change_method()), Some((Rule::State, Some(kind.to_owned()))));
+            assert_eq!(model.state(), before);
+            continue;
+        };
+        model.change_method().unwrap();
+        let CheckoutState::Ready { methods, message: None, can_keep_method: true } = model.state() else {
+            panic!("{:?}", model.state())
+        };
+        assert_eq!(methods, others);
+        assert!(model.check(Action::Confirm).is_err() && unfit(model.change_method()).is_some());
+        model.keep_method().unwrap();
+        assert_eq!((model.state(), model.instead_of()), (before, None));
+    }
+}
+
+#[test]
+fn another_number_is_begun_instead_of_the_one_that_was_wrong() {
+    let mut model = choosing_again(mbank("p1", "99"));
+    // A network that fails, and an answer without news, end no choice.
+    model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
+    model.seen(view(1, "open", &[mbank("p1", "99")]));
+    assert_eq!((model.instead_of(), model.check(MBANK)), (Some("p1"), Ok(())));
+    model.sends();
+    assert_eq!((model.state().kind(), model.instead_of()), ("sending", None));
+    model.began(MBANK, serde_json::from_value(mbank("p2", "01")).unwrap());
+    let CheckoutState::EnterOtp { phone_last2, can_change_method: true, message: None, .. } = model.state() else {
+        panic!("{:?}", model.state())
+    };
+    assert_eq!((phone_last2.as_deref(), model.awaits_otp()), (Some("01"), Some("p2")));
+    // It ends before there is another view: the wrong one is not shown again.
+    model.began(Action::Confirm, serde_json::from_value(payment("p2", "mbank", "rejected", json!({}))).unwrap());
+    assert_eq!((model.state().kind(), topic(&model.state())), ("ready", Some(MessageTopic::Rejected)));
+}
+
+/// Whatever becomes of the open payment while its payer chooses is shown at once, and is not left when it is open again.
+#[test]
+fn a_choice_never_hides_what_became_of_the_open_payment() {
+    let p1 = |state: &str, more: Value| payment("p1", "mbank", state, more);
+    let replaced = || p1("awaiting", json!({"attempts_left": 3, "is_replaced": true}));
+    for (of_checkout, payments, kind, told) in [
+        ("paid", vec![p1("charged", json!({}))], "paid", None),
+        ("expired", vec![mbank("p1", "01")], "expired", None),
+        ("cancelled", vec![mbank("p1", "01")], "not_paid", Some(MessageTopic::Cancelled)),
+        ("open", vec![p1("confirming", json!({}))], "waiting", None),
+        ("open", vec![p1("charged", json!({}))], "waiting", None),
+        ("open", vec![p1("unknown", json!({}))], "waiting", Some(MessageTopic::OutcomeUnknown)),
+        ("open", vec![p1("contradicted", json!({}))], "person_needed", Some(MessageTopic::Contradicted)),
+        ("open", vec![p1("rejected", json!({}))], "ready", Some(MessageTopic::Rejected)),
+        ("open", vec![p1("awaiting", json!({"attempts_left": 1}))], "enter_otp", None),
+        ("open", vec![replaced(), shown_qr("p2")], "show_qr", None),
+    ] {
+        let mut model = choosing_again(mbank("p1", "01"));
+        model.seen(view(2, of_checkout, &payments));
+        let state = model.state();
+        assert_eq!((state.kind(), topic(&state)), (kind, told), "{of_checkout} {payments:?}");
+        assert!(!matches!(state, CheckoutState::Ready { can_keep_method: true, .. }));
+        assert!(model.instead_of().is_none() && unfit(model.keep_method()).is_some());
+        model.seen(view(3, "open", &[mbank("p1", "01")]));
+        assert_eq!(model.state().kind(), "enter_otp", "{of_checkout} {payments:?}");
+    }
+    // Somebody pays while the payment that replaces it is on its way.
+    let mut model = choosing_again(mbank("p1", "01"));
+    model.sends();
+    model.seen(view(2, "paid", &[payment("p1", "mbank", "charged", json!({}))]));
+    assert!(model.state().is_paid());
+    model.refused(MBANK, &problem("not_open"));
+    assert!(model.state().is_paid());
+}
+
+#[test]
+fn a_change_that_the_server_refused_is_told_beside_the_open_payment() {
+    for (open, kind) in [(mbank("p1", "01"), "enter_otp"), (shown_qr("p1"), "show_qr")] {
+        for (name, expected) in [
+            ("under_way", MessageTopic::ChangeRefused),
+            ("of_tomorrow", MessageTopic::ChangeRefused),
+            ("no_attempts_left", MessageTopic::TooManyTries),
+            ("invalid", MessageTopic::InputRefused),
+        ] {
+            let mut model = choosing_again(open.clone());
+            model.sends();
+            model.refused(MBANK, &problem(name));
+            let state = model.state();
+            assert_eq!((state.kind(), topic(&state), can_change(&state)), (kind, Some(expected), true), "{name}");
+            assert!(unfit(model.keep_method()).is_some());
+            model.change_method().unwrap();
+            assert_eq!(topic(&model.state()), None);
+            // So often is not too often where no payment is open.
+            assert_eq!(model.state().methods().contains(&PaymentMethod::Mbank), name != "no_attempts_left");
+            model.seen(view(2, "open", &[payment("p1", "qr", "rejected", json!({}))]));
+            assert!(model.state().methods().contains(&PaymentMethod::Mbank));
+        }
+    }
+    // Where nothing else can be chosen, no message says to choose.
+    let mut model = model(&[shown_qr("p1")]);
+    for method in [FORM, PaymentMethod::Mbank] {
+        model.change_method().unwrap();
+        model.sends();
+        model.refused(Action::Pay(method), &problem("no_attempts_left"));
+    }
+    let state = model.state();
+    assert_eq!((topic(&state), can_change(&state)), (Some(MessageTopic::ChangeRefused), false));
+}
+
+/// Its code was taken on another device, just before.
+#[test]
+fn a_refused_change_is_told_until_it_is_known_how_the_payment_ended() {
+    let mut model = choosing_again(mbank("p1", "01"));
+    model.sends();
+    model.refused(MBANK, &problem("under_way"));
+    model.seen(view(2, "open", &[payment("p1", "mbank", "confirming", json!({}))]));
+    assert_eq!((model.state().kind(), topic(&model.state())), ("waiting", Some(MessageTopic::ChangeRefused)));
+    model.seen(view(3, "open", &[payment("p1", "mbank", "rejected", json!({}))]));
+    assert_eq!((model.state().kind(), topic(&model.state())), ("ready", Some(MessageTopic::Rejected)));
+}
+
+/// The server keeps what was open where the other one was not even sent.
+#[test]
+fn a_replacement_that_was_not_made_is_told_beside_the_payment_that_is_still_open() {
+    let mut model = choosing_again(mbank("p1", "01"));
+    model.sends();
+    let other = payment("p2", "mbank", "not_made", json!({"failure": {"kind": "Unavailable"}}));
+    model.began(MBANK, serde_json::from_value(other.clone()).unwrap());
+    for _ in 0..2 {
+        assert_eq!((model.state().kind(), topic(&model.state())), ("enter_otp", Some(MessageTopic::NotMade)));
+        assert_eq!(model.awaits_otp(), Some("p1"));
+        model.seen(view(2, "open", &[mbank("p1", "01"), other.clone()]));
+    }
+}
+
+#[test]
+fn no_more_payments_are_left_than_the_server_allows() {
+    let left = |id: usize| payment(&format!("p{id}"), "mbank", "awaiting", json!({"is_replaced": true}));
+    for (count, expected) in [(4, true), (5, false)] {
+        let mut payments: Vec<_> = (0..count).map(left).collect();
+        payments.push(mbank("p9", "01"));
+        let mut model = model(&payments);
+        assert_eq!((can_change(&model.state()), model.change_method().is_ok()), (expected, expected), "{count}");
+    }
+}
+
 /// Whatever is wrong with the network, the state is the last one that was known, with a message.
 #[test]
 fn a_network_that_fails_is_a_message_and_no_end() {

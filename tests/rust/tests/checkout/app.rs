@@ -42,6 +42,8 @@ impl App {
                 self.checkout.pay_by_card(&card)
             }
             "confirm" => self.checkout.confirm(text("otp")),
+            "change_method" => self.checkout.change_method(),
+            "keep_method" => self.checkout.keep_method(),
             "page_opened" => {
                 self.checkout.page_opened();
                 Ok(())

@@ -39,6 +39,9 @@ class MessageTopic(Enum):
     """The server refused what was typed; the reason says which rule it breaks."""
     TOO_MANY_TRIES = "too_many_tries"
     """So many tries are not allowed."""
+    CHANGE_REFUSED = "change_refused"
+    """The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already,
+    or too many were replaced. The state shows how it stands now."""
     CONTRADICTED = "contradicted"
     """The gateway reports something else than was asked for: a person of the merchant's finds out."""
     CANCELLED = "cancelled"

@@ -132,6 +132,22 @@ class Opened(OfOneProcess):
         Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state."""
         call(self._core().pay_by_form)
 
+    def change_method(self) -> None:
+        """The payer wants another number, or another way to pay, than that of the open payment.
+
+        The state becomes `Ready` with ``can_keep_method``. **Nothing is sent yet, and the open payment can still be paid**; the
+        ``pay_by_...`` that follows replaces it. What becomes of it meanwhile is shown at once. A program that was killed while its
+        payer chose shows the open payment again.
+
+        Raises `kassa.Invalid`, by ``Rule.STATE`` where the state has no ``can_change_method``, or it is False."""
+        call(self._core().change_method)
+
+    def keep_method(self) -> None:
+        """The payer stays with the open payment after all: its state is shown again.
+
+        Raises `kassa.Invalid`, by ``Rule.STATE`` where nothing is being changed."""
+        call(self._core().keep_method)
+
     def page_opened(self) -> None:
         """The app has opened the page of `OpenPage`: it is not to be opened by itself again, whatever else of the state
         changes."""

@@ -28,6 +28,8 @@ class Ready:
     """The ways to pay. There may be none for which there is an action here."""
     message: CheckoutMessage | None = None
     """What became of the last try, where there was one."""
+    can_keep_method: bool = False
+    """True while the payer chooses again though a payment is open: ``keep_method`` goes back to that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ class EnterOtp:
     """How many passwords may still be tried."""
     message: CheckoutMessage | None = None
     """Why the last one was not taken, where there was one."""
+    phone_last2: str | None = None
+    """The last two digits of the phone that the password went to, where the server tells them."""
+    can_change_method: bool = False
+    """Whether the payer can choose another number or another way to pay: ``change_method``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,10 @@ class ShowQr:
     text: str
     """The text of the code."""
     message: CheckoutMessage | None = None
-    """What is in the way."""
+    """What is in the way, or what became of the last action."""
+    can_change_method: bool = False
+    """Whether the payer can choose another way to pay: ``change_method``. **A code that was left can still be paid**, so warn a
+    payer who may have paid by it."""
 
 
 @dataclass(frozen=True, slots=True)

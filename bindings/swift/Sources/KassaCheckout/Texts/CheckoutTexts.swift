@@ -63,11 +63,11 @@ struct StateTexts: Sendable {
     private func about(_ state: CheckoutState, mayHavePaid: Bool) -> (String, String?, CheckoutMessage?) {
         switch state {
         case .opening(let message): (opening, nil, message)
-        case .ready(let methods, let message): (choose, methods.isEmpty ? noWay : nil, message)
+        case .ready(let methods, let message, _): (choose, methods.isEmpty ? noWay : nil, message)
         case .sending(let message): (sending, sendingMore, message)
-        case .enterOtp(let left, let message): (code, "\(codeMore) \(codesLeft) \(left)", message)
+        case .enterOtp(let left, let message, _, _): (code, "\(codeMore) \(codesLeft) \(left)", message)
         case .openPage(_, _, _, let message): (page, pageMore, message)
-        case .showQr(_, let message): (scan, scanMore, message)
+        case .showQr(_, let message, _): (scan, scanMore, message)
         case .waiting(_, _, let message): (waiting, waitingMore, message)
         case .paid: (paid, paidMore, nil)
         case .notPaid(let reason):

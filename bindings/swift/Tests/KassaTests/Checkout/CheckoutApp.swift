@@ -29,6 +29,8 @@ final class CheckoutApp {
                 cvc: input["cvc"].text, holderName: input["holder_name"].text)
             try checkout.payByCard(card)
         case "confirm": try checkout.confirm(otp: input["otp"].text)
+        case "change_method": try checkout.changeMethod()
+        case "keep_method": try checkout.keepMethod()
         case "page_opened": checkout.pageOpened()
         case "came_back": checkout.cameBack()
         case "check_now": checkout.checkNow()
@@ -118,13 +120,19 @@ extension CheckoutState: Canonical {
     private var fields: [String: JSON] {
         switch self {
         case .opening(let message), .sending(let message): ["message": message.canonical]
-        case .ready(let methods, let message): ["methods": methods.canonical, "message": message.canonical]
-        case .enterOtp(let left, let message): ["attempts_left": JSON(left), "message": message.canonical]
+        case .ready(let methods, let message, let canKeepMethod):
+            ["methods": methods.canonical, "message": message.canonical, "can_keep_method": .bool(canKeepMethod)]
+        case .enterOtp(let left, let message, let phoneLast2, let canChangeMethod):
+            [
+                "attempts_left": JSON(left), "message": message.canonical, "phone_last2": JSON(phoneLast2),
+                "can_change_method": .bool(canChangeMethod),
+            ]
         case .openPage(let url, let begunHere, let methods, let message):
             [
                 "url": .string(url), "begun_here": .bool(begunHere), "methods": methods.canonical, "message": message.canonical,
             ]
-        case .showQr(let text, let message): ["text": .string(text), "message": message.canonical]
+        case .showQr(let text, let message, let canChangeMethod):
+            ["text": .string(text), "message": message.canonical, "can_change_method": .bool(canChangeMethod)]
         case .waiting(let pageURL, let methods, let message):
             ["page_url": JSON(pageURL), "methods": methods.canonical, "message": message.canonical]
         case .paid(let amount, let currency): ["amount": .string("\(amount)"), "currency": .string(currency)]

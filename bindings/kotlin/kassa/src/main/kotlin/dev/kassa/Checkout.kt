@@ -108,6 +108,24 @@ public class Checkout private constructor(private val serverUrl: String, interna
     public fun payByForm(): Unit = calling { core.payByForm() }
 
     /**
+     * The payer wants another number, or another way to pay, than that of the open payment: the state becomes [CheckoutState.Ready] with
+     * `canKeepMethod`. **Nothing is sent yet, and the open payment can still be paid**; the `payBy...` that follows replaces it. What
+     * becomes of it meanwhile is shown at once. An app that was killed while its payer chose shows the open payment again.
+     *
+     * @throws PaymentException.Invalid where the state has no `canChangeMethod`, or it is false ([Rule.STATE])
+     */
+    @Throws(PaymentException::class)
+    public fun changeMethod(): Unit = calling { core.changeMethod() }
+
+    /**
+     * The payer stays with the open payment after all: its state is shown again.
+     *
+     * @throws PaymentException.Invalid where nothing is being changed ([Rule.STATE])
+     */
+    @Throws(PaymentException::class)
+    public fun keepMethod(): Unit = calling { core.keepMethod() }
+
+    /**
      * The app has opened the page of [CheckoutState.OpenPage]: it is not to be opened by itself again, whatever else of the state
      * changes.
      */

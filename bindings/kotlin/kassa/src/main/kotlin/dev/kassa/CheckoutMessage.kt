@@ -64,6 +64,12 @@ public enum class MessageTopic {
     /** So many tries are not allowed. */
     TOO_MANY_TRIES,
 
+    /**
+     * The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or too
+     * many were replaced. The state shows how it stands now.
+     */
+    CHANGE_REFUSED,
+
     /** The gateway reports something else than was asked for: a person of the merchant's finds out. */
     CONTRADICTED,
 

@@ -64,10 +64,12 @@ public sealed class CheckoutState {
      *
      * @property methods the ways to pay. There may be none for which there is an action here
      * @property message what became of the last try, where there was one
+     * @property canKeepMethod true while the payer chooses again though a payment is open: [Checkout.keepMethod] goes back to that
      */
     public data class Ready @JvmOverloads constructor(
         override val methods: List<PaymentMethod>,
         override val message: CheckoutMessage? = null,
+        public val canKeepMethod: Boolean = false,
     ) : CheckoutState()
 
     /**
@@ -82,10 +84,14 @@ public sealed class CheckoutState {
      *
      * @property attemptsLeft how many passwords may still be tried
      * @property message why the last one was not taken, where there was one
+     * @property phoneLast2 the last two digits of the phone that the password went to, where the server tells them
+     * @property canChangeMethod whether the payer can choose another number or another way to pay: [Checkout.changeMethod]
      */
     public data class EnterOtp @JvmOverloads constructor(
         public val attemptsLeft: Int,
         override val message: CheckoutMessage? = null,
+        public val phoneLast2: String? = null,
+        public val canChangeMethod: Boolean = false,
     ) : CheckoutState()
 
     /**
@@ -113,14 +119,17 @@ public sealed class CheckoutState {
      * that app.
      *
      * @property text the text of the code. It is not printed
-     * @property message what is in the way
+     * @property message what is in the way, or what became of the last action
+     * @property canChangeMethod whether the payer can choose another way to pay: [Checkout.changeMethod]. **A code that was left can
+     *   still be paid**, so warn a payer who may have paid by it
      */
     public data class ShowQr @JvmOverloads constructor(
         public val text: String,
         override val message: CheckoutMessage? = null,
+        public val canChangeMethod: Boolean = false,
     ) : CheckoutState() {
         /** Without what opens a payment for whoever reads it. */
-        override fun toString(): String = "ShowQr(text=***, message=$message)"
+        override fun toString(): String = "ShowQr(text=***, message=$message, canChangeMethod=$canChangeMethod)"
     }
 
     /**
@@ -193,11 +202,12 @@ public sealed class CheckoutState {
 
 internal fun CoreCheckoutState.toKassa(): CheckoutState = when (this) {
     is CoreCheckoutState.Opening -> CheckoutState.Opening(message?.toKassa())
-    is CoreCheckoutState.Ready -> CheckoutState.Ready(methods.toKassa(), message?.toKassa())
+    is CoreCheckoutState.Ready -> CheckoutState.Ready(methods.toKassa(), message?.toKassa(), canKeepMethod)
     is CoreCheckoutState.Sending -> CheckoutState.Sending(message?.toKassa())
-    is CoreCheckoutState.EnterOtp -> CheckoutState.EnterOtp(attemptsLeft.toInt(), message?.toKassa())
+    is CoreCheckoutState.EnterOtp ->
+        CheckoutState.EnterOtp(attemptsLeft.toInt(), message?.toKassa(), phoneLast2, canChangeMethod)
     is CoreCheckoutState.OpenPage -> CheckoutState.OpenPage(url, begunHere, methods.toKassa(), message?.toKassa())
-    is CoreCheckoutState.ShowQr -> CheckoutState.ShowQr(text, message?.toKassa())
+    is CoreCheckoutState.ShowQr -> CheckoutState.ShowQr(text, message?.toKassa(), canChangeMethod)
     is CoreCheckoutState.Waiting -> CheckoutState.Waiting(pageUrl, methods.toKassa(), message?.toKassa())
     is CoreCheckoutState.Paid -> CheckoutState.Paid(amount, currency)
     is CoreCheckoutState.NotPaid -> CheckoutState.NotPaid(reason.toKassa())

@@ -60,6 +60,8 @@ class Device(private val checkout: Checkout) : AutoCloseable {
             "pay_by_form" -> checkout.payByForm()
             "pay_by_card" -> checkout.payByCard(cardOf(input))
             "confirm" -> checkout.confirm(input.at("otp").text)
+            "change_method" -> checkout.changeMethod()
+            "keep_method" -> checkout.keepMethod()
             "page_opened" -> checkout.pageOpened()
             "came_back" -> checkout.cameBack()
             "check_now" -> checkout.checkNow()
@@ -79,7 +81,8 @@ class Device(private val checkout: Checkout) : AutoCloseable {
 
     companion object {
         val steps = setOf(
-            "pay_by_mbank", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "page_opened", "came_back", "check_now", "renew_token", "close", "details",
+            "pay_by_mbank", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "change_method", "keep_method", "page_opened", "came_back",
+            "check_now", "renew_token", "close", "details",
         )
 
         fun open(scene: Scene, input: JsonElement): Device {
@@ -108,13 +111,20 @@ fun came(action: () -> JsonElement): JsonElement = try {
 private fun canonicalState(state: CheckoutState): JsonElement {
     val fields = when (state) {
         is CheckoutState.Opening -> jsonOf("message" to canonicalMessage(state.message))
-        is CheckoutState.Ready -> jsonOf("methods" to names(state), "message" to canonicalMessage(state.message))
+        is CheckoutState.Ready -> jsonOf(
+            "methods" to names(state), "message" to canonicalMessage(state.message), "can_keep_method" to state.canKeepMethod,
+        )
         is CheckoutState.Sending -> jsonOf("message" to canonicalMessage(state.message))
-        is CheckoutState.EnterOtp -> jsonOf("attempts_left" to state.attemptsLeft, "message" to canonicalMessage(state.message))
+        is CheckoutState.EnterOtp -> jsonOf(
+            "attempts_left" to state.attemptsLeft, "message" to canonicalMessage(state.message), "phone_last2" to state.phoneLast2,
+            "can_change_method" to state.canChangeMethod,
+        )
         is CheckoutState.OpenPage -> jsonOf(
             "url" to state.url, "begun_here" to state.begunHere, "methods" to names(state), "message" to canonicalMessage(state.message),
         )
-        is CheckoutState.ShowQr -> jsonOf("text" to state.text, "message" to canonicalMessage(state.message))
+        is CheckoutState.ShowQr -> jsonOf(
+            "text" to state.text, "message" to canonicalMessage(state.message), "can_change_method" to state.canChangeMethod,
+        )
         is CheckoutState.Waiting -> jsonOf(
             "page_url" to state.pageUrl, "methods" to names(state), "message" to canonicalMessage(state.message),
         )
