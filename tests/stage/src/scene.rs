@@ -109,18 +109,20 @@ impl Scene {
         Ok(())
     }
 
-    /// Waits until the server has a payment in a state, or in the one that comes after it by itself.
+    /// Waits until the server has so many payments in a state, or in the one that comes after it by itself.
     async fn payment_exists(&self, input: &Value) -> Result<(), Failure> {
         let began = Instant::now();
         let wanted = input["state"].as_str().ok_or("in which state?")?;
+        let count = usize::try_from(input["count"].as_u64().unwrap_or(1))?;
         loop {
             let view = self.merchant.server()?.checkout(&self.checkout).await?;
-            let mut states = view.payments.iter().map(|payment| payment.state.to_string());
-            if states.any(|state| state == wanted || Some(state.as_str()) == input["or"].as_str()) {
+            let states = view.payments.iter().map(|payment| payment.state.to_string());
+            let found = states.filter(|state| state == wanted || Some(state.as_str()) == input["or"].as_str());
+            if found.count() >= count {
                 return Ok(());
             }
             if began.elapsed() > patience() {
-                return Err(format!("no payment became {wanted}: {:?}", view.payments).into());
+                return Err(format!("{count} payments did not become {wanted}: {:?}", view.payments).into());
             }
             tokio::time::sleep(BREATH).await;
         }
