@@ -5,13 +5,12 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    pin::pin,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
+use futures_util::future::{Either, select};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -21,6 +20,7 @@ use crate::{
     },
     exchange::{
         attempts::{Attempts, Call, CameBack, Limits, Underway},
+        closing::{Closing, EndsAtClose},
         in_flight::{Counted, InFlight},
         in_place,
         outcome::{self, Failed, ResendPolicy},
@@ -37,7 +37,7 @@ use crate::{
         reader::{ReplyReader, Told},
         redact::{HiddenCredentials, Redactor},
     },
-    transport::{Failure, Transport},
+    transport::{Failure, Transport, after},
     values::{error::PaymentError, payment_ref::question::Question, rules::Checks},
 };
 
@@ -55,7 +55,7 @@ pub(crate) struct Engine {
     status_query: StatusQueryForm,
     credentials: Arc<HiddenCredentials>,
     in_flight: InFlight,
-    closed: Arc<AtomicBool>,
+    closing: Arc<Closing>,
     journal: Option<Journal>,
     /// Written into the entries of payments that are made by this clone.
     note: Option<Arc<str>>,
@@ -84,7 +84,7 @@ impl Engine {
             )),
             dialect: config.dialect,
             in_flight: InFlight::default(),
-            closed: Arc::default(),
+            closing: Arc::default(),
             journal: None,
             note: None,
         })
@@ -182,26 +182,70 @@ impl Engine {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
         let counted = matches!(effect, Effect::MovesMoney(_)).then(|| self.in_flight.enter());
-        if self.closed.load(Ordering::SeqCst) {
-            return Err(PaymentError::misconfigured("the gateway was closed"));
-        }
+        self.not_closed()?;
         Ok(counted)
     }
 
-    /// Graceful shutdown: refuses further calls and waits for the payments in flight.
-    ///
-    /// Fork safety: in a forked child there are none. The count came along, but what it counts are tasks of the parent,
-    /// which go on there.
+    /// Graceful shutdown: refuses further calls, ends watches and settlings, and waits for the payments in flight.
     pub(crate) async fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-        if self.transport.check().is_ok() {
+        if self.begin_close() {
             self.in_flight.none_left().await;
         }
     }
 
-    /// False where no call can succeed any more: the gateway was closed, or belongs to another process.
-    pub(crate) fn is_usable(&self) -> bool {
-        !self.closed.load(Ordering::SeqCst) && self.transport.check().is_ok()
+    /// The same, with a limit to the wait: whether no payment is left in flight.
+    pub(crate) async fn close_within(&self, longest: Duration) -> bool {
+        if !self.begin_close() || self.in_flight.is_empty() {
+            return true;
+        }
+        if longest.is_zero() {
+            return false;
+        }
+        let too_late = self.transport.sleep_until(after(self.transport.now(), longest));
+        matches!(select(pin!(self.in_flight.none_left()), too_late).await, Either::Left(_))
+    }
+
+    /// Whether there are payments to wait for.
+    ///
+    /// Fork safety: in a forked child there are none. The count came along, but what it counts are tasks of the parent,
+    /// which go on there.
+    fn begin_close(&self) -> bool {
+        let is_here = self.transport.check().is_ok();
+        if is_here {
+            self.closing.close();
+        } else {
+            self.closing.refuse();
+        }
+        is_here
+    }
+
+    /// Why no call can succeed any more: the gateway belongs to another process, or was closed.
+    pub(crate) fn usable(&self) -> Result<(), PaymentError> {
+        self.transport.check()?;
+        self.not_closed()
+    }
+
+    fn not_closed(&self) -> Result<(), PaymentError> {
+        if self.closing.is_closed() {
+            return Err(PaymentError::misconfigured("the gateway was closed"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closing.is_closed()
+    }
+
+    /// Waits until it is closed.
+    pub(crate) async fn closed(&self) {
+        self.closing.closed().await;
+    }
+
+    /// Hears of the close, as long as it lives. Nobody closes a gateway of another process.
+    pub(crate) fn tell_of_close(&self, listener: Weak<dyn EndsAtClose>) {
+        if self.transport.check().is_ok() {
+            self.closing.tell(listener);
+        }
     }
 
     fn redactor<O: Operation>(&self, operation: &O) -> Redactor {

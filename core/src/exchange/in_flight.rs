@@ -26,6 +26,10 @@ impl InFlight {
         // Waiting fails only once the sender is dropped, and `self` holds it.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self.0.borrow() == 0
+    }
 }
 
 impl Drop for Counted {

@@ -5,9 +5,10 @@
 use std::{
     pin::{Pin, pin},
     sync::Arc,
+    time::Duration,
 };
 
-use futures_util::future::select;
+use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
 use crate::{
@@ -64,6 +65,14 @@ impl CancellableCall {
     /// See [`Gateway::close`]. It is closed also where the wait for its payments is given up, even before it was begun.
     async fn close(&self, gateway: Arc<Gateway>) {
         select(pin!(gateway.close()), pin!(self.given_up())).await;
+    }
+
+    /// See [`Gateway::close_within`]. False where the wait was given up, too.
+    async fn close_within(&self, gateway: Arc<Gateway>, timeout: Duration) -> bool {
+        match select(pin!(gateway.close_within(timeout)), pin!(self.given_up())).await {
+            Either::Left((is_done, _)) => is_done,
+            Either::Right(_) => false,
+        }
     }
 }
 
@@ -125,8 +134,6 @@ export_cancellable! {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::testing::scripted::{Act, Scripted};
 
@@ -157,6 +164,7 @@ mod tests {
         call.cancel();
         assert_eq!(sent.await.unwrap(), Ok(None));
         call.close(gateway.clone()).await;
+        assert!(!call.close_within(gateway.clone(), Duration::from_secs(9)).await, "that wait is given up, too");
         assert_eq!(started.elapsed().as_secs(), 1);
         let refused = CancellableCall::new().create_mbank_payment(gateway.clone(), payment()).await;
         assert!(matches!(refused, Err(PaymentError::Misconfigured { .. })));

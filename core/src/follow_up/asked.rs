@@ -16,8 +16,11 @@ pub(crate) trait Asked: Send + Sync {
     /// Asks once, for so long at most.
     fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
 
-    /// False where no question can be answered any more.
-    fn is_usable(&self) -> bool;
+    /// Why no question can be answered any more.
+    fn usable(&self) -> Result<(), PaymentError>;
+
+    /// Waits until the gateway is closed.
+    fn closed(&self) -> Boxed<()>;
 
     fn now(&self) -> Instant;
 
@@ -32,8 +35,13 @@ impl Asked for Arc<Engine> {
         Box::pin(async move { check(&engine, &payment, limits).await })
     }
 
-    fn is_usable(&self) -> bool {
-        Engine::is_usable(self)
+    fn usable(&self) -> Result<(), PaymentError> {
+        Engine::usable(self)
+    }
+
+    fn closed(&self) -> Boxed<()> {
+        let engine = self.clone();
+        Box::pin(async move { Engine::closed(&engine).await })
     }
 
     fn now(&self) -> Instant {
@@ -73,8 +81,12 @@ where
         })
     }
 
-    fn is_usable(&self) -> bool {
-        true
+    fn usable(&self) -> Result<(), PaymentError> {
+        Ok(())
+    }
+
+    fn closed(&self) -> Boxed<()> {
+        Box::pin(std::future::pending())
     }
 
     fn now(&self) -> Instant {

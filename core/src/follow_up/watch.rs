@@ -105,7 +105,8 @@ pub enum WatchReport {
 /// that contradicts what was asked for do, where three queries in a row end in them: one odd reply (a firewall's page, a
 /// captive portal's certificate, a cache's reply about another payment) does not. Where a question is refused or its
 /// answer not understood, the next-best one is asked within the same tick. A tick that is missed because a query took
-/// long is skipped. A `Retry-After` of the gateway delays the next query.
+/// long is skipped. A `Retry-After` of the gateway delays the next query. Closing the gateway ends the watch at once, also
+/// in the middle of a wait or a query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
 /// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them.
@@ -277,10 +278,16 @@ impl Shared {
                 self.wait_and_ask(progress).await?;
                 continue;
             };
+            let started = under_way.started;
             let cancelled = self.woken(|shared| shared.cancelled.load(Ordering::Acquire));
-            if let Either::Left((answer, _)) = select(&mut under_way.answer, cancelled).await {
-                let started = under_way.started;
-                progress.under_way = None;
+            let stopped = select(cancelled, self.asked.closed());
+            // What has come already counts, so it is looked at first.
+            let answer = match select(&mut under_way.answer, stopped).await {
+                Either::Left((answer, _)) => Some(answer),
+                Either::Right(_) => None,
+            };
+            progress.under_way = None;
+            if let Some(answer) = answer {
                 return self.settle(progress, started, answer).map(Some);
             }
         }
@@ -288,19 +295,22 @@ impl Shared {
 
     /// Waits for the next due moment and starts its query; returns early when woken.
     async fn wait_and_ask(&self, progress: &mut Progress) -> Result<(), PaymentError> {
+        if let Err(why) = self.asked.usable() {
+            return Err(failed(progress, why));
+        }
         let now = self.asked.now();
         let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
             let expired =
                 PaymentError::DeadlineExpired { last: progress.last.as_deref().map(|last| Box::new(last.report())) };
-            progress.end = Some(Box::new(Err(expired.clone())));
-            return Err(expired);
+            return Err(failed(progress, expired));
         }
         if due > now {
             let called =
                 |shared: &Self| shared.cancelled.load(Ordering::Acquire) || shared.check_now.load(Ordering::Acquire);
-            select(self.asked.sleep_until(due.min(deadline)), self.woken(called)).await;
+            let stopped = select(self.woken(called), self.asked.closed());
+            select(self.asked.sleep_until(due.min(deadline)), stopped).await;
             return Ok(());
         }
         self.check_now.store(false, Ordering::Release);
@@ -337,11 +347,12 @@ impl Shared {
                 }
                 WatchReport::Status { verdict }
             }
-            Err(error) if is_the_last || !self.asked.is_usable() => {
-                progress.end = Some(Box::new(Err(error.clone())));
-                return Err(error);
-            }
+            Err(error) if is_the_last => return Err(failed(progress, error)),
             Err(error) => {
+                // It may have failed because the gateway was closed meanwhile.
+                if let Err(why) = self.asked.usable() {
+                    return Err(failed(progress, why));
+                }
                 if let PaymentError::Unavailable { retry_after: Some(wait), .. } = &error {
                     due = due.max(after(self.asked.now(), *wait));
                 }
@@ -359,6 +370,12 @@ impl Shared {
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
         after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
     }
+}
+
+/// Records an error as the end of the watch.
+fn failed(progress: &mut Progress, error: PaymentError) -> PaymentError {
+    progress.end = Some(Box::new(Err(error.clone())));
+    error
 }
 
 /// What may be one odd reply, and needs a person where it is not.

@@ -188,6 +188,11 @@ impl BlockingGateway {
     pub fn close(&self) {
         wait(self.gateway.close());
     }
+
+    /// See [`Gateway::close_within`].
+    pub fn close_within(&self, timeout: Duration) -> bool {
+        wait(self.gateway.close_within(timeout))
+    }
 }
 
 impl BlockingGateway {

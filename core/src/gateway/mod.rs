@@ -325,9 +325,31 @@ impl Gateway {
         finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
     }
 
-    /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
+    /// Shuts down gracefully: refuses further calls, ends every watch and settling at once, and waits until every payment
+    /// on its way has its reply, for as long as that payment's deadline at most.
+    ///
+    /// Whoever waits in a watch or a settling gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
+    /// that somebody else asks at the moment goes on to its own end.
     pub async fn close(&self) {
         self.engine.close().await;
+    }
+
+    /// The same, and waits for so long at most: true where every payment has its reply. **A payment that has none goes on while
+    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`settle`](Self::settle) follows it;
+    /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
+    ///
+    /// ```
+    /// # use kassa::{Credentials, Gateway, GatewayConfig};
+    /// # let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+    /// # pollster::block_on(async {
+    /// if !gateway.close_within(std::time::Duration::from_secs(5)).await {
+    ///     println!("a payment is still on its way: settle the journal at the next start");
+    /// }
+    /// # });
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub async fn close_within(&self, timeout: Duration) -> bool {
+        self.engine.close_within(timeout).await
     }
 }
 

@@ -93,6 +93,25 @@ async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_close_with_a_limit_leaves_the_payment_on_its_way() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+    let started = tokio::time::Instant::now();
+    let under_way = tokio::spawn({
+        let gateway = gateway.clone();
+        async move { gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for (limit, is_done, over_at) in [(0, false, 1), (4, false, 5), (100, true, 20), (0, true, 20)] {
+        assert_eq!(gateway.close_within(Duration::from_secs(limit)).await, is_done, "within {limit} s");
+        assert_eq!(started.elapsed().as_secs(), over_at, "within {limit} s");
+        assert_eq!(ask(&gateway).await.kind(), "Misconfigured", "it is closed all the same");
+    }
+    let answer = under_way.await.unwrap();
+    assert!(!matches!(answer, Err(PaymentError::Misconfigured { .. })), "it had its reply: {answer:?}");
+    assert_eq!(memory.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_retries_where_none_are_wanted() {
     let (gateway, memory) = Scripted::gateway_with(|config| config.query_retries = 0, |_| Act::Refuse);
     ask(&gateway).await;

@@ -11,7 +11,7 @@ use std::{
     future::poll_fn,
     pin::pin,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     task::Poll,
@@ -24,7 +24,7 @@ use tokio::{
 };
 
 use crate::{
-    exchange::engine::Engine,
+    exchange::{closing::EndsAtClose, engine::Engine},
     follow_up::{check::reason_of, verdict::Verdict},
     journal::{
         SettlingLock, UnfinishedEntries,
@@ -80,6 +80,9 @@ const ODD_IN_A_ROW: u32 = 3;
 /// that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated: a
 /// process may die between delivering and finishing.
 ///
+/// Closing the gateway ends the settling at once, also in the middle of a wait or a question, and lets other processes
+/// settle. What had come to its end before still comes.
+///
 /// Take the ends one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls nothing new is
 /// asked. Clones are the same settling. The methods are cancellation safe: where a future is dropped, what it brought is
 /// the next one's.
@@ -129,6 +132,7 @@ enum Entries {
 enum Event {
     Asked(Answer),
     Read(Result<Option<Page>, PaymentError>),
+    Closed,
     Woken,
 }
 
@@ -137,7 +141,11 @@ impl Settling {
         policy.check()?;
         let journal = engine.required_journal()?.clone();
         let (cancelled, wake, progress) = (AtomicBool::new(false), Notify::new(), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { source: Source { engine, journal, policy }, cancelled, wake, progress }) })
+        let source = Source { engine: engine.clone(), journal, policy };
+        let shared = Arc::new(Shared { source, cancelled, wake, progress });
+        let listener: Weak<Shared> = Arc::downgrade(&shared);
+        engine.tell_of_close(listener);
+        Ok(Self { shared })
     }
 }
 
@@ -151,21 +159,23 @@ impl Settling {
     /// useless (about one payment three times in a row, and no other answer came; or the gateway was closed),
     /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
     pub async fn next(&self) -> Result<Option<Settled>, PaymentError> {
-        let mut progress = self.shared.progress.lock().await;
-        let next = self.shared.next(&mut progress).await;
-        if !matches!(next, Ok(Some(_))) {
-            progress.end();
-        }
+        let next = {
+            let mut progress = self.shared.progress.lock().await;
+            let next = self.shared.next(&mut progress).await;
+            if !matches!(next, Ok(Some(_))) {
+                progress.end();
+            }
+            next
+        };
+        // Who stopped it meanwhile could not.
+        self.shared.let_go_if_stopped();
         next
     }
 
     /// Stops asking, from anywhere. [`next`](Self::next) is empty then.
     pub fn cancel(&self) {
-        self.shared.cancelled.store(true, Ordering::Release);
-        // Another process may settle at once, also where nobody asks this one any more.
-        if let Ok(mut progress) = self.shared.progress.try_lock() {
-            progress.end();
-        }
+        self.shared.cancelled.store(true, Ordering::SeqCst);
+        self.shared.let_go_if_stopped();
         self.shared.wake.notify_one();
     }
 }
@@ -205,9 +215,32 @@ impl Progress {
     fn end(&mut self) {
         *self = Self { has_ended: true, ..Self::default() };
     }
+
+    /// The same, but what has come to its end is still told: whoever was rejected is told of once.
+    fn let_go(&mut self) {
+        let (settled, failure) = (std::mem::take(&mut self.settled), self.failure.take());
+        *self = Self { settled, failure, has_ended: self.has_ended, ..Self::default() };
+    }
+}
+
+impl EndsAtClose for Shared {
+    fn end_at_close(&self) {
+        self.let_go_if_stopped();
+    }
 }
 
 impl Shared {
+    /// Another process may settle at once, also where nobody asks this one any more. Where somebody waits in it, that one
+    /// comes here afterwards.
+    fn let_go_if_stopped(&self) {
+        let is_cancelled = self.cancelled.load(Ordering::SeqCst);
+        if (is_cancelled || self.source.engine.is_closed())
+            && let Ok(mut progress) = self.progress.try_lock()
+        {
+            if is_cancelled { progress.end() } else { progress.let_go() }
+        }
+    }
+
     async fn next(&self, progress: &mut Progress) -> Result<Option<Settled>, PaymentError> {
         loop {
             if let Some(settled) = progress.settled.pop_front() {
@@ -223,10 +256,10 @@ impl Shared {
             let has_nothing_left = progress.has_nothing_left() && !self.source.policy.follow_new;
             // What was asked in time is answered by the deadline, and may be an end.
             let is_over = has_nothing_left || is_late && progress.asked.is_empty();
-            if progress.has_ended || self.cancelled.load(Ordering::Acquire) || is_over {
+            if progress.has_ended || self.cancelled.load(Ordering::SeqCst) || is_over {
                 return Ok(None);
             }
-            if !is_late {
+            if !is_late && !self.source.engine.is_closed() {
                 self.ask(progress, now, deadline);
             }
             let wake_at = if is_late { None } else { self.wake_at(progress, deadline) };
@@ -237,6 +270,7 @@ impl Shared {
                 Event::Asked(Answer::NotYet(_)) => {}
                 Event::Asked(Answer::Gone(id)) => progress.again.has_gone(&id),
                 Event::Woken => {}
+                Event::Closed => self.source.engine.usable()?,
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
                 Event::Read(page) => match page? {
                     Some(page) => self.add(progress, page, now),
@@ -281,9 +315,14 @@ impl Shared {
     async fn event(&self, progress: &mut Progress, wake_at: Option<Instant>) -> Event {
         let mut timer = wake_at.map(|moment| self.source.engine.transport().sleep_until(moment));
         let mut woken = pin!(self.wake.notified());
+        let mut closed = pin!(self.source.engine.closed());
         poll_fn(|cx| {
+            // What has come already counts, so it is looked at first.
             if let Poll::Ready(Some(asked)) = progress.asked.poll_next_unpin(cx) {
                 return Poll::Ready(Event::Asked(asked));
+            }
+            if closed.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Event::Closed);
             }
             if let Entries::Read(page) = &mut progress.entries
                 && let Poll::Ready(page) = page.poll_unpin(cx)
@@ -353,7 +392,6 @@ impl Shared {
             Ok(_) => None,
             // A gateway may say such a thing of one payment that it does not know.
             Err(error) if due.odd >= ODD_IN_A_ROW && !progress.is_answered => return Err(error),
-            Err(error) if !self.source.engine.is_usable() => return Err(error),
             Err(PaymentError::Unavailable { retry_after: Some(wait), .. }) => {
                 let moment = after(self.source.engine.transport().now(), wait);
                 progress.not_before = progress.not_before.max(Some(moment));

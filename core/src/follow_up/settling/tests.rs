@@ -181,6 +181,75 @@ async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at
     assert!(matches!(settling.next().await, Err(PaymentError::Misconfigured { .. })));
 }
 
+/// Whatever it waits for, and though it is kept: each wait would be one of half an hour at least.
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_it_at_once_and_lets_others_settle() {
+    const LONG: Duration = Duration::from_secs(30 * 60);
+    let waits: [(&str, usize, fn(&str, u32) -> Act); 3] = [
+        ("the next question", 1, report),
+        ("an answer", 1, |word, _| slow(LONG.as_secs(), word)),
+        ("what is begun later", 0, report),
+    ];
+    for (waits_for, count, reply) in waits {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(count));
+        let (gateway, _) = Scripted::gateway(move |_| reply("NEW", 10));
+        let gateway = gateway.with_deadline(2 * LONG).unwrap().with_journal(journal.clone());
+        let policy = SettlePolicy::default().with_interval(LONG).with_deadline(2 * LONG).with_follow_new(true);
+        let settling = gateway.settle(policy).unwrap();
+        let started = Instant::now();
+        let (end, ()) = tokio::join!(settling.next(), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            gateway.close().await;
+        });
+        assert!(matches!(end, Err(PaymentError::Misconfigured { .. })), "waiting for {waits_for}: {end:?}");
+        assert_eq!(started.elapsed().as_secs(), 1, "waiting for {waits_for}");
+        let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+        let ends = all(&other.with_journal(journal), SettlePolicy::default()).await;
+        assert_eq!(ends.len(), count, "after it waited for {waits_for}");
+        assert_eq!(settling.next().await, Ok(None), "it is told once that the gateway was closed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_the_wait_for_another_process() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let others = other.with_journal(journal.clone()).settle(SettlePolicy::default()).unwrap();
+    assert!(others.next().await.unwrap().is_some());
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let settling = gateway.with_journal(journal).settle(SettlePolicy::default()).unwrap();
+    let started = Instant::now();
+    let (end, ()) = tokio::join!(settling.next(), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        gateway.close().await;
+    });
+    assert!(matches!(end, Err(PaymentError::Misconfigured { .. })), "{end:?}");
+    assert_eq!(started.elapsed().as_secs(), 1);
+}
+
+/// Nobody waits in it, so only the close itself can let others settle.
+#[tokio::test(start_paused = true)]
+async fn a_close_between_two_ends_lets_others_settle_and_loses_no_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    for number in numbers(3) {
+        journal.note_report(&card(&number), Says::Charged, None);
+    }
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let settling = gateway.with_journal(journal.clone()).settle(SettlePolicy::default()).unwrap();
+    assert!(settling.next().await.unwrap().is_some());
+    gateway.close().await;
+    let (other, _) = Scripted::gateway(|_| report("NEW", 10));
+    assert_eq!(all(&other.with_journal(journal), SettlePolicy::default()).await.len(), 3);
+    for _ in 0..2 {
+        assert!(matches!(settling.next().await, Ok(Some(Settled::Payment { .. }))));
+    }
+    assert!(matches!(settling.next().await, Err(PaymentError::Misconfigured { .. })));
+    assert_eq!(settling.next().await, Ok(None));
+}
+
 /// A rate limit is that of the gateway and not that of one payment.
 #[tokio::test(start_paused = true)]
 async fn retry_after_holds_all_questions_back() {

@@ -279,6 +279,40 @@ async fn it_is_a_stream() {
     assert_eq!(reports, ["Unauthorized", "Unauthorized", "Unauthorized"]);
 }
 
+/// Between two queries and within one, and by whichever of the gateway's clones. The next report would come after an hour.
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_it_at_once() {
+    for is_asking in [false, true] {
+        let (gateway, memory) = Scripted::gateway(move |_| Act::slow_status(if is_asking { 3600 } else { 0 }, "NEW"));
+        let policy = PollPolicy::default().with_interval(seconds(3600)).with_deadline(seconds(7200));
+        let watch = gateway.with_deadline(seconds(7200)).unwrap().watch(card(), policy).unwrap();
+        if !is_asking {
+            assert_eq!(words(&watch, 1).await, ["NEW"]);
+        }
+        let started = Instant::now();
+        let (first, second, ()) = tokio::join!(watch.outcome(), watch.outcome(), async {
+            tokio::time::sleep(seconds(1)).await;
+            gateway.close().await;
+        });
+        for end in [first, second, watch.outcome().await] {
+            assert_eq!(end.unwrap_err().kind(), "Misconfigured");
+        }
+        assert_eq!(started.elapsed().as_secs(), 1);
+        assert_eq!(words(&watch, 1).await, ["end"]);
+        assert_eq!(memory.attempted_at(), [0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_before_the_gateway_was_closed_is_reported() {
+    let (gateway, _) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
+    let watch = watch(&gateway);
+    assert!(tokio::time::timeout(seconds(1), watch.next()).await.is_err());
+    tokio::time::sleep(seconds(10)).await;
+    gateway.close().await;
+    assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))));
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_reference_decides_what_is_asked() {
     let chosen = PaymentRef::pay_form(Decimal::ONE_HUNDRED).with_claimed_number("1", Some(Provider::MegaPay));
