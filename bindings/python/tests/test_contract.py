@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -84,8 +85,8 @@ class OverTheLimit:
     ) -> kassa.StatusWatch:
         return self._gateway.watch(payment, policy)
 
-    def close(self) -> None:
-        self._gateway.close()
+    def close(self, timeout: timedelta | float | None = None) -> bool:
+        return self._gateway.close(timeout)
 
 
 def test_a_stub_of_ones_own_stands_where_a_gateway_would() -> None:
@@ -103,8 +104,8 @@ def test_the_same_code_for_asyncio() -> None:
 
 def test_a_stub_that_forgot_a_method_is_refused() -> None:
     class Half(kassa.PaymentGateway):
-        def close(self) -> None:
-            pass
+        def close(self, timeout: timedelta | float | None = None) -> bool:
+            return timeout is None
 
     half: Any = Half
     with pytest.raises(TypeError, match="check"):

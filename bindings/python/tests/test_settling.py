@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -151,6 +152,61 @@ def test_leaving_early_lets_others_settle(tmp_path: Path, leave: Callable[[kassa
     kept = leave(gateway)
     assert settled_by_another(tmp_path) == ["cake charged"]
     del kept
+
+
+@pytest.mark.parametrize("follow_new", [False, True])
+def test_closing_the_gateway_ends_a_settling_at_once_and_lets_others_settle(tmp_path: Path, follow_new: bool) -> None:
+    # The clock stands still, so neither the next question nor the deadline ever comes.
+    gateway = a_shop(tmp_path).gateway.with_journal(tmp_path)
+    settling = gateway.settle(kassa.SettlePolicy(follow_new=follow_new))
+    ended: SimpleQueue[object] = SimpleQueue()
+
+    def settle() -> None:
+        try:
+            for settled in settling:
+                ended.put(getattr(settled, "note", None))
+        except kassa.Misconfigured as error:
+            ended.put(error.detail)
+
+    worker = threading.Thread(target=settle)
+    worker.start()
+    assert ended.get(timeout=PATIENCE) == "cake"
+    gateway.close()
+    assert ended.get(timeout=PATIENCE) == "the gateway was closed"
+    worker.join(PATIENCE)
+    assert not worker.is_alive()
+    assert list(settling) == [], "it is said once"
+    assert settled_by_another(tmp_path) == ["cake charged"]
+
+
+def test_closing_lets_others_settle_where_nobody_waits_in_the_settling(tmp_path: Path) -> None:
+    gateway = a_shop(tmp_path).gateway.with_journal(tmp_path)
+    settling = gateway.settle()
+    assert getattr(next(settling), "note", None) == "cake"
+    gateway.close()
+    assert settled_by_another(tmp_path) == ["cake charged"]
+    with pytest.raises(kassa.Misconfigured, match="closed"):
+        next(settling)
+
+
+def test_closing_the_gateway_ends_a_settling_in_asyncio_at_once(tmp_path: Path) -> None:
+    gateway = a_shop(tmp_path).async_gateway.with_journal(tmp_path)
+
+    async def flow() -> None:
+        is_settling = asyncio.Event()
+
+        async def settle() -> None:
+            async for _ in gateway.settle():
+                is_settling.set()
+
+        task = asyncio.create_task(settle())
+        await is_settling.wait()
+        assert await gateway.close() is True
+        with pytest.raises(kassa.Misconfigured, match="closed"):
+            await asyncio.wait_for(task, PATIENCE)
+        assert await asyncio.to_thread(settled_by_another, tmp_path) == ["cake charged"]
+
+    asyncio.run(flow())
 
 
 def test_a_cancelled_task_lets_others_settle(tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 from conformance.patience import PATIENCE
-from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, silence
+from raw_gateway import CHARGED, CREATED, OPEN, Answer, RawGateway, after, card_payment, envelope, silence
 
 import kassa
 from kassa import _event_loop, _logs, _wait
@@ -307,6 +308,139 @@ def test_a_closed_gateway_refuses(raw: RawGateway) -> None:
     gateway.close()
     with pytest.raises(kassa.Misconfigured, match="closed"):
         gateway.qr_status("1")
+
+
+# An hour: a test that gets over a wait did not sit it out.
+AN_HOUR = 3600.0
+
+
+@pytest.mark.parametrize("answer", [OPEN, silence], ids=["between two queries", "within one"])
+@pytest.mark.parametrize("wait_for", [lambda watch: watch.outcome(), list], ids=["outcome", "reports"])
+def test_closing_ends_a_watch_at_once(raw: RawGateway, answer: Answer, wait_for: Callable[[Any], object]) -> None:
+    raw.answers(answer)
+    gateway = raw.gateway(query_deadline=AN_HOUR, query_retries=0)
+    watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(AN_HOUR, 2 * AN_HOUR))
+    ended: SimpleQueue[object] = SimpleQueue()
+
+    def follow() -> None:
+        try:
+            ended.put(wait_for(watch))
+        except kassa.Misconfigured as error:
+            ended.put(error.detail)
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    assert raw.received.acquire(timeout=PATIENCE)
+    assert gateway.close() is True
+    assert ended.get(timeout=PATIENCE) == "the gateway was closed"
+    follower.join(PATIENCE)
+    assert not follower.is_alive()
+
+
+@pytest.mark.parametrize("answer", [OPEN, silence], ids=["between two queries", "within one"])
+def test_closing_ends_a_watch_in_asyncio_at_once(raw: RawGateway, answer: Answer) -> None:
+    raw.answers(answer)
+
+    async def flow() -> None:
+        gateway = raw.async_gateway(query_deadline=AN_HOUR, query_retries=0)
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(AN_HOUR, 2 * AN_HOUR))
+        task = asyncio.create_task(watch.outcome())
+        await asyncio.to_thread(raw.received.acquire)
+        assert await gateway.close() is True
+        with pytest.raises(kassa.Misconfigured, match="closed"):
+            await asyncio.wait_for(task, PATIENCE)
+
+    asyncio.run(flow())
+
+
+def test_a_close_with_a_timeout_says_what_is_left(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED))
+    gateway = raw.gateway(payment_deadline=AN_HOUR)
+    answers: list[kassa.CardPaymentCreated] = []
+    payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
+    payer.start()
+    assert raw.received.acquire(timeout=PATIENCE)
+    for too_short in (0, 0.01, timedelta(milliseconds=10)):
+        assert gateway.close(too_short) is False
+        assert refuses(gateway)
+    go_on.set()
+    assert gateway.close(AN_HOUR) is True
+    assert gateway.close(0) is True
+    payer.join(PATIENCE)
+    assert len(answers) == 1, "it was not torn off"
+    wrong: Any = "5"
+    with pytest.raises(TypeError, match="timeout must be a datetime.timedelta or a number of seconds"):
+        gateway.close(wrong)
+    with pytest.raises(ValueError, match="timeout must not be negative"):
+        gateway.close(-1)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_leaves_the_block_at_once_and_the_journal_has_the_payment(raw: RawGateway, tmp_path: Path) -> None:
+    raw.answers(silence)
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+
+    def interrupt() -> None:
+        raw.received.acquire()
+        signal.pthread_kill(main_thread, signal.SIGINT)
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    payment = card_payment()
+    # The reply never comes, so nothing but the deadline would end the wait for it.
+    with (
+        pytest.raises(KeyboardInterrupt) as interrupted,
+        raw.gateway(payment_deadline=AN_HOUR, journal=tmp_path) as gateway,
+    ):
+        gateway.create_card_payment(payment)
+    interrupter.join()
+    if sys.version_info >= (3, 11):
+        assert "Its outcome is unknown" in interrupted.value.__notes__[0]
+    found_by_the_next_process(payment.order_number, tmp_path)
+
+
+def test_a_cancelled_task_leaves_the_block_at_once_and_the_journal_has_the_payment(raw: RawGateway, tmp_path: Path) -> None:
+    raw.answers(silence)
+    payment = card_payment()
+
+    async def sell() -> None:
+        async with raw.async_gateway(payment_deadline=AN_HOUR, journal=tmp_path) as gateway:
+            await gateway.create_card_payment(payment)
+
+    async def flow() -> None:
+        task = asyncio.create_task(sell())
+        await asyncio.to_thread(raw.received.acquire)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            # Where the block waited, this would be a timeout.
+            await asyncio.wait_for(asyncio.shield(task), PATIENCE)
+
+    asyncio.run(flow())
+    found_by_the_next_process(payment.order_number, tmp_path)
+
+
+NEXT_PROCESS = """
+import sys
+import kassa
+
+with kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"), journal=sys.argv[2]) as gateway:
+    [left] = gateway.unfinished()
+    print(left.payment.order_number, left.state)
+    for settled in gateway.settle():
+        print(settled.payment.order_number, settled.state)
+"""
+
+
+def found_by_the_next_process(order_number: str, folder: Path) -> None:
+    """The journal has the payment as one whose outcome is unknown, and settling it finds that out."""
+    charged = {"orderNumber": order_number, "amount": 100.1, "currency": "KGS", "status": "CHARGE"}
+    with RawGateway() as raw:
+        raw.answers(envelope(200, "200", "PAYMENT_SUCCESS", charged))
+        program = [sys.executable, "-c", NEXT_PROCESS, raw.url, str(folder)]
+        ended = subprocess.run(program, check=True, capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.stdout.splitlines() == [f"{order_number} unknown", f"{order_number} charged"]
 
 
 def test_the_deadline_is_kept(raw: RawGateway) -> None:

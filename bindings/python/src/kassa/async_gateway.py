@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from types import TracebackType
 
 from . import _check
@@ -13,14 +14,15 @@ from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
-from .settings import Connected
+from .settings import Connected, note_what_is_left
 from .settling import AsyncSettling, SettlePolicy
 from .verdict import Verdict
 from .watching import AsyncStatusWatch, PollPolicy
 
 
 class AsyncGateway(Connected):
-    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it.
+    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it; where an
+    exception leaves the block, a cancelled task among them, it waits for no payment.
 
     >>> gateway = AsyncGateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
@@ -186,11 +188,25 @@ class AsyncGateway(Connected):
         `kassa.Unavailable` where that cannot be written: then it is still unfinished."""
         await ask(self._core().finish, id_of(entry))
 
-    async def close(self) -> None:
-        """Refuses further calls and waits until every payment on its way has its reply."""
+    async def close(self, timeout: timedelta | float | None = None) -> bool:
+        """Refuses further calls, and ends every watch and settling at once: whoever waits in one gets `kassa.Misconfigured`,
+        which says nothing about a payment. Then waits until every payment on its way has its reply.
+
+        ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
+        longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
+
+        The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it goes
+        on while the process lives. A journal has it, and the next ``settle`` follows it, also that of another process; without
+        a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
+        longest = _check.optional_duration("timeout", timeout)
         core = self._to_close()
-        if core is not None:
+        if core is None:
+            return True
+        if longest is None:
             await ask(core.close)
+            return True
+        is_done: bool = await ask(core.close_within, longest)
+        return is_done
 
     async def __aenter__(self) -> AsyncGateway:
         return self
@@ -198,4 +214,7 @@ class AsyncGateway(Connected):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self.close()
+        if error is None:
+            await self.close()
+        elif not await self.close(0):
+            note_what_is_left(error)

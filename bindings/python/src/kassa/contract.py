@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from datetime import timedelta
 from typing import Protocol
 
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
@@ -78,8 +79,9 @@ class PaymentGateway(Protocol):
         """Asks about a payment until there is a final `Verdict`. See `Gateway.watch`."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Refuses further calls and waits for the payments on their way. See `Gateway.close`."""
+    def close(self, timeout: timedelta | float | None = None) -> bool:
+        """Refuses further calls and waits for the payments on their way, not longer than the timeout: whether none is left. See
+        `Gateway.close`."""
 
 
 class AsyncPaymentGateway(Protocol):
@@ -144,5 +146,6 @@ class AsyncPaymentGateway(Protocol):
         """Asks about a payment until there is a final `Verdict`. See `Gateway.watch`."""
 
     @abstractmethod
-    async def close(self) -> None:
-        """Refuses further calls and waits for the payments on their way. See `Gateway.close`."""
+    async def close(self, timeout: timedelta | float | None = None) -> bool:
+        """Refuses further calls and waits for the payments on their way, not longer than the timeout: whether none is left. See
+        `Gateway.close`."""

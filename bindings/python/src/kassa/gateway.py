@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from types import TracebackType
 
 from . import _check
@@ -14,7 +15,7 @@ from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
-from .settings import Connected
+from .settings import Connected, note_what_is_left
 from .settling import SettlePolicy, Settling
 from .verdict import Verdict
 from .watching import PollPolicy, StatusWatch
@@ -24,7 +25,7 @@ class Gateway(Connected):
     """The payment gateway for scripts and other callers that wait. For asyncio and trio there is `AsyncGateway`.
 
     It can be used from any thread, and by several at once; while a call waits, other threads run, and under gevent other
-    greenlets. ``with`` closes it.
+    greenlets. ``with`` closes it; where an exception leaves the block, Ctrl-C among them, it waits for no payment.
 
     >>> gateway = Gateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
@@ -203,11 +204,25 @@ class Gateway(Connected):
         `kassa.Unavailable` where that cannot be written: then it is still unfinished."""
         wait(ask(self._core().finish, id_of(entry)))
 
-    def close(self) -> None:
-        """Refuses further calls and waits until every payment on its way has its reply."""
+    def close(self, timeout: timedelta | float | None = None) -> bool:
+        """Refuses further calls, and ends every watch and settling at once: whoever waits in one gets `kassa.Misconfigured`,
+        which says nothing about a payment. Then waits until every payment on its way has its reply.
+
+        ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
+        longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
+
+        The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it goes
+        on while the process lives. A journal has it, and the next ``settle`` follows it, also that of another process; without
+        a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
+        longest = _check.optional_duration("timeout", timeout)
         core = self._to_close()
-        if core is not None:
+        if core is None:
+            return True
+        if longest is None:
             wait(ask(core.close))
+            return True
+        is_done: bool = wait(ask(core.close_within, longest))
+        return is_done
 
     def __enter__(self) -> Gateway:
         return self
@@ -215,4 +230,7 @@ class Gateway(Connected):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        elif not self.close(0):
+            note_what_is_left(error)

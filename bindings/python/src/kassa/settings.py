@@ -241,6 +241,16 @@ def made(
     return gateway
 
 
+def note_what_is_left(error: BaseException) -> None:
+    """Says in a traceback that a payment is still on its way. Python 3.10 has no notes."""
+    add_note: Any = getattr(error, "add_note", None)
+    if add_note is not None:
+        add_note(
+            "Kassa: the gateway was closed while a payment was on its way. Its outcome is unknown: settle the journal, or ask "
+            "with its payment_ref(), and never send it again."
+        )
+
+
 def certificates(given: Iterable[str]) -> list[str]:
     """Texts of certificates, however they are listed."""
     if isinstance(given, str | bytes):

@@ -118,8 +118,9 @@ class Settling(Following):
     dies, so that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated:
     a process may die between delivering and finishing.
 
-    Leaving a loop ``for settled in gateway.settle():`` early lets others settle. A settling that has a name does so when it is
-    cancelled: by `cancel`, or at the end of ``with gateway.settle() as settling:``.
+    Closing the gateway ends it at once, whatever it waits for, and lets others settle; what had come to its end before still
+    comes. Leaving a loop ``for settled in gateway.settle():`` early lets others settle. A settling that has a name does so when
+    it is cancelled: by `cancel`, or at the end of ``with gateway.settle() as settling:``.
 
     The iteration raises, once, as the last thing: `kassa.Unauthorized` and `kassa.Misconfigured` where asking on is useless
     (three times in a row, or the gateway was closed), `kassa.Unavailable` where the journal cannot be read. None of them says

@@ -100,8 +100,8 @@ class StatusWatch(Watching):
     a ``Retry-After`` of the gateway delays the next.
 
     The iteration ends after the final verdict; it raises `kassa.DeadlineExpired` where the payment was still open at the
-    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless. None of them says that the payment
-    failed.
+    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless; closing the gateway ends it so, at
+    once. None of them says that the payment failed.
 
     ``with gateway.watch(payment) as watch:`` cancels it at the end of the block.
     """
