@@ -243,11 +243,29 @@ public final class Gateway: PaymentGateway {
         try await translated { try await core.finish(id: checked(id, "id")) }
     }
 
-    /// Refuses further calls and waits until every payment on its way has its reply, or this task is cancelled.
+    /// Refuses further calls, and ends every watch and settling at once: whoever waits in one gets
+    /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment on
+    /// its way has its reply, for as long as its deadline at most, or until this task is cancelled; a task that was cancelled before does
+    /// not wait.
     public func close() async {
         let call = CancellableCall()
         await withTaskCancellationHandler {
             await call.close(gateway: core)
+        } onCancel: {
+            call.cancel()
+        }
+    }
+
+    /// The same as ``close()``, and waits for so long at most; zero waits for nothing.
+    ///
+    /// - Returns: True where every payment has its reply. **Where it is false, the outcome of a payment is unknown**: it goes on while the
+    ///   process lives. A journal has it, and the next ``settle(_:)`` follows it; without a journal, ask with the ``PaymentRef`` that was
+    ///   stored. Never send it again.
+    @discardableResult
+    public func close(within timeout: Duration) async -> Bool {
+        let call = CancellableCall()
+        return await withTaskCancellationHandler {
+            await call.closeWithin(gateway: core, timeout: timeout.core)
         } onCancel: {
             call.cancel()
         }

@@ -64,6 +64,8 @@ public enum Settled: Hashable, Sendable, Codable {
 /// of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated: a process may die between
 /// delivering and finishing.
 ///
+/// Closing the gateway ends it at once, whatever it waits for, and lets others settle; what had come to its end before still comes.
+///
 /// The iteration ends when nothing is left to be asked about, or at the deadline. It throws, once and as the last thing,
 /// ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` and ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where asking
 /// on is useless (three times in a row, or the gateway was closed), and ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``

@@ -67,6 +67,35 @@ import Testing
         #expect(await closed.value == 1)
     }
 
+    @Test func closingEndsAWatchAtOnceBetweenQueriesAndWithinOne() async throws {
+        for reply in [Replies.open, Replies.silence] {
+            // Neither the next query nor the deadline comes in time.
+            let it = try Loopback(reply) { $0.queryDeadline = .seconds(3600) }
+            let policy = PollPolicy(interval: .seconds(3600), deadline: .seconds(7200))
+            let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5), policy: policy)
+            let outcome = Task { try await watch.outcome() }
+            #expect(await it.server.waitForRequests(1))
+            await it.gateway.close()
+            await #expect(throws: PaymentError.self) { try await outcome.value }
+        }
+    }
+
+    @Test func aCloseWithALimitSaysWhetherAPaymentIsLeft() async throws {
+        let it = try Loopback(Replies.held(Replies.created)) { $0.paymentDeadline = .seconds(3600) }
+        let paying = Task { try await it.gateway.createCardPayment(cardPayment()) }
+        #expect(await it.server.waitForRequests(1))
+        #expect(await !it.gateway.close(within: .zero))
+        #expect(await !it.gateway.close(within: .milliseconds(10)))
+        let givenUp = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await it.gateway.close(within: .seconds(3600))
+        }
+        #expect(await !givenUp.value)
+        it.server.release()
+        #expect(await it.gateway.close(within: .seconds(3600)))
+        #expect(try await paying.value.code == "110")
+    }
+
     @Test func aCancelledWatchStopsAskingAndLosesNoReport() async throws {
         let it = try Loopback(Replies.held(Replies.open), Replies.charged)
         let payment = PaymentRef.mbank("order-1", amountSom: 5)

@@ -87,6 +87,20 @@ import Testing
         await gateway.close()
     }
 
+    @Test func closingTheGatewayEndsItAtOnceAndLetsTheNextSettle() async throws {
+        let it = try Loopback(Replies.envelope("0", [:]), Replies.silence, Replies.charged) { $0.queryDeadline = .seconds(3600) }
+        let gateway = try it.gateway.withJournal(home.open())
+        try await sell("order-1", by: gateway)
+        let working = Task { try await settled(gateway.settle()) }
+        #expect(await it.server.waitForRequests(2))
+        await gateway.close()
+        await #expect(throws: PaymentError.self) { try await working.value }
+        let next = try Gateway(
+            baseURL: it.server.url, credentials: Credentials(login: "shop", password: "swordfish-77"), journal: home.open())
+        #expect(try await settled(next.settle()).map(state) == [charged])
+        await next.close()
+    }
+
     @Test func aPolicyThatIsNoneIsRefused() throws {
         let gateway = try FakeGateway().gateway.withJournal(home.open())
         let none = SettlePolicy(interval: .seconds(-1), deadline: .zero, atOnce: -1)

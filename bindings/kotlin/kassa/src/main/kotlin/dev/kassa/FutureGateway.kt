@@ -149,7 +149,40 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
 
     override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
 
+    /** The same as [close] with a timeout, without blocking. */
+    public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout) }
+
+    /** The same with a limit to the wait, for Java. */
+    public fun closeAndWait(timeout: java.time.Duration): CompletableFuture<Boolean> = closeAndWait(timeout.toKotlinDuration())
+
     override fun close(): Unit = core.closeBlocking()
+
+    /**
+     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
+     *
+     * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
+     * [settle] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     */
+    public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
+
+    /** The same with a limit to the wait, for Java. */
+    public fun close(timeout: java.time.Duration): Boolean = close(timeout.toKotlinDuration())
+
+    /**
+     * Runs a block with this gateway, and closes it afterwards, as `use` of the standard library does. Where the block throws, a
+     * cancellation among the exceptions, it waits for no payment, as `close(Duration.ZERO)`.
+     */
+    public inline fun <R> use(block: (FutureGateway) -> R): R {
+        var isFailed = false
+        try {
+            return block(this)
+        } catch (failure: Throwable) {
+            isFailed = true
+            throw failure
+        } finally {
+            if (isFailed) close(Duration.ZERO) else close()
+        }
+    }
 
     /** Where it is. */
     override fun toString(): String = "FutureGateway(${core.baseUrl})"

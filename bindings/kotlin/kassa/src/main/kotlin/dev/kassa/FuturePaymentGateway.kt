@@ -66,9 +66,15 @@ public interface FuturePaymentGateway : AutoCloseable {
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef): FutureStatusWatch = watch(payment, PollPolicy())
 
-    /** Refuses further calls; the future is complete when every payment on its way has its reply. */
+    /**
+     * Refuses further calls, and ends every watch and settling at once: who waits for one gets [PaymentException.Misconfigured], which says
+     * nothing about a payment. The future is complete when every payment on its way has its reply.
+     */
     public fun closeAndWait(): CompletableFuture<Void?>
 
-    /** The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments. */
+    /**
+     * The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments; a thread that was interrupted before
+     * does not wait.
+     */
     override fun close()
 }

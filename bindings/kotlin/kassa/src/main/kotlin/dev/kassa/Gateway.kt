@@ -208,19 +208,59 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
 
     override suspend fun closeAndWait(): Unit = onDefault { core.close() }
 
+    /** The same as [close] with a timeout, suspending. */
+    public suspend fun closeAndWait(timeout: Duration): Boolean = onDefault { core.closeWithin(timeout) }
+
     override fun close(): Unit = core.closeBlocking()
+
+    /**
+     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
+     *
+     * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
+     * [settle] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     */
+    public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
+
+    /** The same with a limit to the wait, for Java. */
+    public fun close(timeout: java.time.Duration): Boolean = close(timeout.toKotlinDuration())
+
+    /**
+     * Runs a block with this gateway, and closes it afterwards, as `use` of the standard library does. Where the block throws, a
+     * cancellation among the exceptions, it waits for no payment, as `close(Duration.ZERO)`.
+     */
+    public inline fun <R> use(block: (Gateway) -> R): R {
+        var isFailed = false
+        try {
+            return block(this)
+        } catch (failure: Throwable) {
+            isFailed = true
+            throw failure
+        } finally {
+            if (isFailed) close(Duration.ZERO) else close()
+        }
+    }
 
     /** Where it is. */
     override fun toString(): String = "Gateway(${core.baseUrl})"
 }
 
+/** An interrupt ends the wait. After one that came before there is none. */
 internal fun GatewayCore.closeBlocking() {
+    if (Thread.currentThread().isInterrupted) closeBlocking(Duration.ZERO) else untilInterrupted { close() }
+}
+
+internal fun GatewayCore.closeBlocking(timeout: Duration): Boolean = untilInterrupted { closeWithin(timeout) } ?: false
+
+/** Null where an interrupt ended the wait. */
+private fun <T : Any> untilInterrupted(wait: suspend () -> T): T? {
     // Already interrupted, it would not even begin.
     var isInterrupted = Thread.interrupted()
+    var result: T? = null
     try {
-        runBlocking { close() }
+        result = runBlocking { wait() }
     } catch (_: InterruptedException) {
         isInterrupted = true
     }
     if (isInterrupted) Thread.currentThread().interrupt()
+    return result
 }

@@ -59,6 +59,8 @@ internal class GatewayCore(
 
     suspend fun close(): Unit = calling { core.closeAndWait() }
 
+    suspend fun closeWithin(timeout: Duration): Boolean = calling { core.closeWithin(sendable(timeout)) }
+
     companion object {
         fun of(config: GatewayConfig, journal: Journal?): GatewayCore {
             val bare = GatewayCore(config.shownBaseUrl, calling { DirectGateway(config.toCore()) })

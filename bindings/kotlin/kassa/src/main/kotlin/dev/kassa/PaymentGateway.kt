@@ -126,14 +126,15 @@ public interface PaymentGateway : AutoCloseable {
     public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): StatusWatch
 
     /**
-     * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw
-     * [PaymentException.Misconfigured].
+     * Refuses further calls, and ends every watch and settling at once: whoever waits in one gets [PaymentException.Misconfigured], which
+     * says nothing about a payment. Then waits until every payment on its way has its reply, for as long as its deadline at most. Calls
+     * that are made afterwards throw [PaymentException.Misconfigured].
      */
     public suspend fun closeAndWait()
 
     /**
      * The same as [closeAndWait], blocking the thread: for `use`. Where no payment is on its way it returns at once. An interrupt
-     * ends the wait, not the payments.
+     * ends the wait, not the payments; a thread that was interrupted before does not wait.
      */
     override fun close()
 }

@@ -23,9 +23,14 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Path
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import kotlin.concurrent.thread
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.hours
+import kotlin.time.Duration.Companion.milliseconds
 
 /** Giving up is heard at once, and a payment that was sent goes on, once. The replies are held until afterwards. */
 class CancellationTest {
@@ -122,6 +127,39 @@ class CancellationTest {
         gateway.close()
         assertTrue(Thread.interrupted())
         assertThrows<PaymentException.Misconfigured> { runBlocking { gateway.qrStatus("1") } }
+    }
+
+    @Test
+    fun `a cancelled block closes without waiting for its payment, and the journal has it`(@TempDir folder: Path) =
+        ScriptedServer(listOf(SILENCE)).use { server ->
+            val config = configOf(server.url, deadline = 1.hours)
+            val journal = Journal.open(folder)
+            runBlocking {
+                val selling = launch(Dispatchers.Default) {
+                    Gateway(config, journal).use { it.createCardPayment(cardPayment(orderNumber = "o-1")) }
+                }
+                assertTrue(server.waitForRequests(1))
+                selling.cancelAndJoin()
+            }
+            val left = BlockingGateway(config, journal).unfinished().single() as Unfinished.Payment
+            assertEquals("o-1" to JournalState.UNKNOWN, left.entry.payment.orderNumber to left.entry.state)
+        }
+
+    @Test
+    fun `a close with a limit says whether a payment is left, and tears none off`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+        val gateway = BlockingGateway(configOf(server.url, deadline = 1.hours))
+        val paid = CompletableFuture.supplyAsync { gateway.createCardPayment(cardPayment()) }
+        assertTrue(server.waitForRequests(1))
+        assertFalse(gateway.close(Duration.ZERO))
+        assertFalse(gateway.close(10.milliseconds))
+        // An interrupt ends the wait, also one that came before.
+        Thread.currentThread().interrupt()
+        gateway.close()
+        assertTrue(Thread.interrupted())
+        assertFalse(paid.isDone)
+        server.release()
+        assertTrue(gateway.close(1.hours))
+        assertEquals("110", paid.join().code)
     }
 
     @Test

@@ -43,13 +43,14 @@ class PublicApiTest {
 
     @Test
     fun `the gateways have the same methods`() {
-        fun methods(type: Class<*>) = type.methods.map { it.name }.filter { '$' !in it }.toSet()
+        // Without what tells overloads with Kotlin's times apart.
+        fun methods(type: Class<*>) = type.methods.map { it.name.substringBefore('-') }.filter { '$' !in it }.toSet()
         val expected = methods(Gateway::class.java)
         assertEquals(expected, methods(FutureGateway::class.java))
         assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
-        // What a user can put something else behind is all but the ways to a deadline, a note and a journal, and the journal's own.
-        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "settle", "finish")
-        val contract = (expected - methods(Any::class.java)).filterNot { it.substringBefore('-') in own }.toSet()
+        // What a user can put something else behind is all but `use`, the ways to a deadline, a note and a journal, and the journal's own.
+        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "settle", "finish", "use")
+        val contract = (expected - methods(Any::class.java)).filterNot { it in own }.toSet()
         assertEquals(contract, methods(PaymentGateway::class.java))
         assertEquals(contract, methods(FuturePaymentGateway::class.java))
         assertEquals(contract - "closeAndWait", methods(BlockingPaymentGateway::class.java))

@@ -2,6 +2,7 @@ package dev.kassa
 
 import dev.kassa.support.CHARGED
 import dev.kassa.support.CREATED
+import dev.kassa.support.SILENCE
 import dev.kassa.support.ScriptedServer
 import dev.kassa.support.cardPayment
 import dev.kassa.support.configOf
@@ -10,6 +11,7 @@ import dev.kassa.support.mbankPayment
 import dev.kassa.testing.FakeGateway
 import dev.kassa.testing.FakePlan
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.first
@@ -20,10 +22,14 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Path
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
 import kotlin.time.Duration.Companion.days
+import kotlin.time.Duration.Companion.hours
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 
@@ -103,6 +109,32 @@ class SettleTest {
                 val (settled) = gateway.settle(often).use { listOf(it.nextSettled().join()) }
                 assertEquals("o-1", (settled as Settled.Payment).entry.payment.orderNumber)
             }
+        }
+    }
+
+    @Test
+    fun `closing the gateway ends a settling at once, and lets others settle`() = runBlocking<Unit> {
+        ScriptedServer(listOf(CREATED, SILENCE)).use { server ->
+            val config = configOf(server.url, deadline = 1.hours)
+            val byFlow = Gateway(config, journal)
+            byFlow.createCardPayment(cardPayment(orderNumber = "o-1"))
+            val collecting = async(Dispatchers.Default) { runCatching { byFlow.settle().collect { } } }
+            assertTrue(server.waitForRequests(2))
+            byFlow.closeAndWait()
+            assertInstanceOf<PaymentException.Misconfigured>(collecting.await().exceptionOrNull())
+
+            val byBlocking = BlockingGateway(config, journal)
+            val settling = byBlocking.settle()
+            val waiting = CompletableFuture.supplyAsync { runCatching { settling.nextSettled() } }
+            assertTrue(server.waitForRequests(3))
+            byBlocking.close()
+            assertInstanceOf<PaymentException.Misconfigured>(waiting.join().exceptionOrNull())
+
+            val byFuture = FutureGateway(config, journal)
+            val next = byFuture.settle().nextSettled()
+            assertTrue(server.waitForRequests(4))
+            byFuture.closeAndWait().join()
+            assertInstanceOf<PaymentException.Misconfigured>(assertThrows<CompletionException> { next.join() }.cause)
         }
     }
 

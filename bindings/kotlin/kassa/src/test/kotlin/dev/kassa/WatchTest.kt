@@ -4,10 +4,13 @@ import dev.kassa.support.CHARGED
 import dev.kassa.support.OPEN
 import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.SILENCE
+import dev.kassa.support.ScriptedServer
+import dev.kassa.support.configOf
 import dev.kassa.support.reply
 import dev.kassa.support.withGateway
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.collect
@@ -66,6 +69,19 @@ class WatchTest {
             collecting.join()
         }
         assertEquals(2, server.received.size)
+    }
+
+    @Test
+    fun `closing the gateway ends it at once, between queries and within one`() = runBlocking {
+        for (reply in listOf(OPEN, SILENCE)) {
+            ScriptedServer(listOf(reply)).use { server ->
+                val gateway = Gateway(configOf(server.url, deadline = 1.hours))
+                val outcome = async(Dispatchers.Default) { runCatching { gateway.watch(payment, rarely).outcome() } }
+                assertTrue(server.waitForRequests(1))
+                gateway.closeAndWait()
+                assertInstanceOf<PaymentException.Misconfigured>(outcome.await().exceptionOrNull())
+            }
+        }
     }
 
     @Test

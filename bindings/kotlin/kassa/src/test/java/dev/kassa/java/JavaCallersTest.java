@@ -126,6 +126,7 @@ class JavaCallersTest {
             Throwable cause = assertThrows(CompletionException.class, unknown::join).getCause();
             assertInstanceOf(PaymentException.Refused.class, cause);
             assertNull(gateway.closeAndWait().join());
+            assertTrue(gateway.closeAndWait(Duration.ofSeconds(1)).join() && gateway.close(Duration.ZERO));
         }
     }
 
