@@ -20,8 +20,8 @@ internal object Pictures {
     /** How much a channel of a pixel may differ: less than anybody sees. */
     private const val TOLERANCE = 16
 
-    /** So far apart are the shades of a picture that is kept, which makes it a third as large. */
-    private const val STEP = 17
+    /** As many a picture has that is kept, which makes it a third as large. */
+    private const val COLOURS = 256
 
     private val expected = File("src/test/pictures")
     private val found = File("target/pictures")
@@ -40,21 +40,22 @@ internal object Pictures {
         }
     }
 
-    /** A picture with a palette: Android writes none, Java does. */
+    /**
+     * A picture with a palette: Android writes none, Java does. Its colours are true. Only the rarest, at the edges of letters, give way to the
+     * nearest of the others, where there are too many.
+     */
     private fun keep(file: File, bitmap: Bitmap) {
-        val shades = pixels(bitmap).map(::nearestShade)
-        val palette = shades.distinct()
-        check(palette.size <= 256) { "$file has ${palette.size} colours" }
+        val colours = pixels(bitmap).map { it and 0xffffff }
+        val uses = colours.groupingBy { it }.eachCount()
+        val palette = uses.keys.sortedWith(compareByDescending<Int> { uses.getValue(it) }.thenBy { it }).take(COLOURS)
+        val places = uses.keys.associateWith { colour -> palette.indices.minBy { distance(palette[it], colour) } }
+        val farthest = places.maxOf { (colour, place) -> distance(palette[place], colour) }
+        check(farthest <= TOLERANCE / 2) { "$file has ${uses.size} colours: with a palette one of them is off by $farthest" }
         val model = IndexColorModel(Byte.SIZE_BITS, palette.size, palette.toIntArray(), 0, false, -1, DataBuffer.TYPE_BYTE)
         val image = BufferedImage(bitmap.width, bitmap.height, BufferedImage.TYPE_BYTE_INDEXED, model)
-        val places = palette.withIndex().associate { (place, shade) -> shade to place }
-        image.raster.setPixels(0, 0, bitmap.width, bitmap.height, IntArray(shades.size) { places.getValue(shades[it]) })
+        image.raster.setPixels(0, 0, bitmap.width, bitmap.height, IntArray(colours.size) { places.getValue(colours[it]) })
         file.parentFile.mkdirs()
         ImageIO.write(image, "png", file)
-    }
-
-    private fun nearestShade(colour: Int): Int = listOf(16, 8, 0).fold(0) { shade, shift ->
-        shade shl 8 or (((colour ushr shift and 0xff) + STEP / 2) / STEP * STEP)
     }
 
     /** On an opaque ground: a picture that is kept knows of no other. */
@@ -78,8 +79,10 @@ internal object Pictures {
         return "${different.size} pixels differ, the first at ${first % drawn.width}, ${first / drawn.width}"
     }
 
-    private fun differ(one: Int, other: Int): Boolean =
-        one != other && (0..24 step 8).any { abs((one ushr it and 0xff) - (other ushr it and 0xff)) > TOLERANCE }
+    private fun differ(one: Int, other: Int): Boolean = one != other && distance(one, other) > TOLERANCE
+
+    /** How much the channel differs that differs most. */
+    private fun distance(one: Int, other: Int): Int = (0..24 step 8).maxOf { abs((one ushr it and 0xff) - (other ushr it and 0xff)) }
 
     private fun pixels(bitmap: Bitmap) =
         IntArray(bitmap.width * bitmap.height).also { bitmap.getPixels(it, 0, bitmap.width, 0, 0, bitmap.width, bitmap.height) }
