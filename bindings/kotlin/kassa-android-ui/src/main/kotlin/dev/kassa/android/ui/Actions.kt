@@ -10,6 +10,12 @@ internal interface Actions {
     /** Confirms with the code that was typed. */
     fun confirm()
 
+    /** Chooses again: another number, or another way to pay. The payment that is open stays so until another one is begun. */
+    fun changeMethod()
+
+    /** Goes back to the payment that is open. */
+    fun keepMethod()
+
     /** The page was opened, and the payer is there; or it could not be. */
     fun pageOpened(isAway: Boolean)
 

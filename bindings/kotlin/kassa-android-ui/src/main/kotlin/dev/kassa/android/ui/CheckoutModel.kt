@@ -20,7 +20,7 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
 private const val IS_AWAY = "is_away"
-private const val MAY_HAVE_PAID = "may_have_paid"
+private const val SEEN = "seen_payments"
 
 /**
  * The checkout behind the sheet, across turns of the screen. After the end of the process it is opened again with the same token, and is
@@ -44,15 +44,17 @@ internal class CheckoutModel(
     var isUnusable by mutableStateOf(false)
         private set
 
-    /** Whether something may still be paid that a payer has seen. It may be so from the beginning: an earlier sheet, or another phone. */
-    var mayHavePaid by mutableStateOf(saved.get<Boolean>(MAY_HAVE_PAID) != false)
-        private set
+    /** It may be a payment from the beginning: of an earlier sheet, or of another phone. */
+    private var seen by mutableStateOf(saved.get<String>(SEEN).let { name -> Seen.entries.find { it.name == name } } ?: Seen.PAYMENT)
+
+    /** Whether something may still be paid that a payer has seen. */
+    val mayHavePaid: Boolean get() = seen.mayHavePaid
 
     /** What the sheet answers where it is closed now. The core's state counts: the one that is shown may be a moment behind. */
     val result: KassaCheckout.Result
         get() {
             val now = checkout?.state ?: state
-            return resultOf(now, mayHavePaid(mayHavePaid, now))
+            return resultOf(now, seen.after(now).mayHavePaid)
         }
 
     private var checkout: Checkout? = null
@@ -77,7 +79,7 @@ internal class CheckoutModel(
         when (method) {
             PaymentMethod.PAY_FORM -> it.payByForm()
             PaymentMethod.QR -> it.payByQr()
-            PaymentMethod.MBANK -> it.payByMbank(PhoneNumber.sent(typed.phone))
+            PaymentMethod.MBANK -> it.payByMbank(typed.phone)
             PaymentMethod.CARD -> it.payByCard((typed.card ?: return@act).card())
         }
         typed.done()
@@ -85,6 +87,16 @@ internal class CheckoutModel(
 
     override fun confirm() = act {
         it.confirm(typed.code)
+        typed.done()
+    }
+
+    override fun changeMethod() = act {
+        it.changeMethod()
+        typed.done()
+    }
+
+    override fun keepMethod() = act {
+        it.keepMethod()
         typed.done()
     }
 
@@ -128,9 +140,11 @@ internal class CheckoutModel(
     }
 
     private fun show(next: CheckoutState, known: CheckoutDetails?) {
-        mayHavePaid = mayHavePaid(mayHavePaid, next)
-        saved[MAY_HAVE_PAID] = mayHavePaid
+        seen = seen.after(next)
+        saved[SEEN] = seen.name
         details = known
+        // After the end of the process the payment is open again, and nobody chooses any more.
+        if (next is CheckoutState.EnterOtp || next is CheckoutState.ShowQr) typed.chosen = null
         state = next
     }
 

@@ -59,7 +59,12 @@ internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK 
 
 @Composable
 private fun FormScreen(method: PaymentMethod, shown: Shown, typed: Typed, actions: Actions, device: Device) {
-    val onBack: (() -> Unit)? = if (typed.chosen == null) null else { -> typed.done() }
+    val onBack: (() -> Unit)? = when {
+        typed.chosen != null -> typed::done
+        // The only way to pay has no list to go back to.
+        (shown.state as? CheckoutState.Ready)?.canKeepMethod == true -> actions::keepMethod
+        else -> null
+    }
     BackHandler(enabled = onBack != null) { onBack?.invoke() }
     val form = Form(shown.state.message, shown.details, typed, onBack, onPay = { actions.pay(method) })
     if (method == PaymentMethod.CARD) CardScreen(form, device) else PhoneScreen(form)
@@ -70,9 +75,9 @@ private fun StateScreen(shown: Shown, typed: Typed, actions: Actions, device: De
     val choose = { method: PaymentMethod -> if (method.hasForm) typed.chosen = method else actions.pay(method) }
     when (val state = shown.state) {
         is CheckoutState.Opening -> OpeningScreen(state)
-        is CheckoutState.Ready -> MethodsScreen(state, choose)
+        is CheckoutState.Ready -> MethodsScreen(state, actions, choose)
         is CheckoutState.Sending -> SendingScreen(state)
-        is CheckoutState.EnterOtp -> CodeScreen(state, typed, actions::confirm)
+        is CheckoutState.EnterOtp -> CodeScreen(state, typed, actions)
         is CheckoutState.OpenPage -> PageScreen(state, actions, device, choose)
         is CheckoutState.ShowQr -> QrScreen(state, actions, device)
         is CheckoutState.Waiting -> WaitingScreen(state, actions, device, choose)

@@ -16,11 +16,11 @@ private const val SHORTEST = 4
 
 /** The one-time password of the mobile bank. */
 @Composable
-internal fun CodeScreen(state: CheckoutState.EnterOtp, typed: Typed, onConfirm: () -> Unit) {
+internal fun CodeScreen(state: CheckoutState.EnterOtp, typed: Typed, actions: Actions) {
     val (ofCode, beside) = state.message.let { if (it?.topic in OF_CODE) it to null else null to it }
     val canBe = typed.code.length >= SHORTEST
     Screen(stringResource(R.string.kassa_code), message = beside) {
-        Say(stringResource(R.string.kassa_code_more))
+        Say(state.phoneLast2?.let { stringResource(R.string.kassa_code_more_to, it) } ?: stringResource(R.string.kassa_code_more))
         Field(
             FieldKind.CODE,
             stringResource(R.string.kassa_code_label),
@@ -32,9 +32,10 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, typed: Typed, onConfirm: 
             hint = stringResource(R.string.kassa_attempts_left, state.attemptsLeft),
             problem = typed.violations.about("otp") ?: ofCode?.let { problem(it, state.attemptsLeft, typed.code) },
             style = MaterialTheme.typography.headlineSmall.copy(letterSpacing = 4.sp),
-            onDone = { if (canBe) onConfirm() },
+            onDone = { if (canBe) actions.confirm() },
         )
-        MainButton(stringResource(R.string.kassa_confirm), canBe, onConfirm)
+        MainButton(stringResource(R.string.kassa_confirm), canBe, actions::confirm)
+        if (state.canChangeMethod) QuietButton(stringResource(R.string.kassa_other_number), actions::changeMethod)
     }
 }
 

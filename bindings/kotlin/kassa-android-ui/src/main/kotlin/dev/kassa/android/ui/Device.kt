@@ -5,7 +5,7 @@ internal interface Device {
     /** Opens the page of a bank in a browser's tab; false where there is no browser. */
     fun openPage(url: String): Boolean
 
-    /** Opens the app of a bank by the text of a QR code; false where there is none. */
+    /** Opens the app of a bank by the text of a QR code, and never a browser; false where there is no such app. */
     fun openApp(link: String): Boolean
 
     /** Keeps a picture where the payer's bank finds it, and says then whether that went well; null where the payer thought better of it. */

@@ -1,5 +1,6 @@
 package dev.kassa.android.ui
 
+import androidx.activity.compose.BackHandler
 import androidx.annotation.StringRes
 import androidx.compose.foundation.BorderStroke
 import androidx.compose.foundation.layout.Arrangement
@@ -21,11 +22,17 @@ import androidx.compose.ui.unit.dp
 import dev.kassa.CheckoutState
 import dev.kassa.PaymentMethod
 
+/** The ways to pay. Where the payer chooses again though a payment is open, "back" leads back to that, and closes nothing. */
 @Composable
-internal fun MethodsScreen(state: CheckoutState.Ready, onChoose: (PaymentMethod) -> Unit) =
+internal fun MethodsScreen(state: CheckoutState.Ready, actions: Actions, onChoose: (PaymentMethod) -> Unit) {
+    val isOpen = state.canKeepMethod
+    BackHandler(isOpen, actions::keepMethod)
     Screen(stringResource(R.string.kassa_choose), message = state.message) {
-        if (state.methods.isEmpty()) Say(stringResource(R.string.kassa_no_way)) else Methods(state.methods, onChoose)
+        if (isOpen) Say(stringResource(R.string.kassa_choose_again))
+        if (state.methods.isNotEmpty()) Methods(state.methods, onChoose) else if (!isOpen) Say(stringResource(R.string.kassa_no_way))
+        if (isOpen) PlainButton(stringResource(R.string.kassa_back_to_code), actions::keepMethod)
     }
+}
 
 /** A button for each way to pay. */
 @Composable

@@ -19,6 +19,7 @@ import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.OutlinedButton
 import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
+import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
@@ -132,6 +133,16 @@ internal fun PlainButton(text: String, onClick: () -> Unit) = OutlinedButton(
     shape = CORNERS,
     border = BorderStroke(1.dp, MaterialTheme.colorScheme.outline),
     colors = ButtonDefaults.outlinedButtonColors(contentColor = MaterialTheme.colorScheme.onSurface),
+    contentPadding = BUTTON_PADDING,
+) { ButtonText(text) }
+
+/** What few payers need. */
+@Composable
+internal fun QuietButton(text: String, onClick: () -> Unit) = TextButton(
+    onClick,
+    Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
+    shape = CORNERS,
+    colors = ButtonDefaults.textButtonColors(contentColor = MaterialTheme.colorScheme.onSurface),
     contentPadding = BUTTON_PADDING,
 ) { ButtonText(text) }
 

@@ -3,7 +3,6 @@ package dev.kassa.android.ui
 import android.content.ActivityNotFoundException
 import android.content.ClipData
 import android.content.ClipboardManager
-import android.content.Intent
 import android.net.Uri
 import android.os.Build
 import android.view.WindowManager.LayoutParams
@@ -28,8 +27,9 @@ internal class Phone(private val activity: ComponentActivity) : Device {
         CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(activity, Uri.parse(url))
     }
 
-    override fun openApp(link: String): Boolean = starts {
-        activity.startActivity(Intent(Intent.ACTION_VIEW, Uri.parse(link)))
+    override fun openApp(link: String): Boolean {
+        val app = appFor(Uri.parse(link), activity.packageManager) ?: return false
+        return starts { activity.startActivity(app) }
     }
 
     override fun savePicture(png: ByteArray, saved: (Boolean?) -> Unit) {

@@ -1,35 +1,26 @@
 package dev.kassa.android.ui
 
+import dev.kassa.Kassa
+
 private const val COUNTRY = "996"
-private const val DIGITS = 9
+private const val NATIONAL_DIGITS = 9
 private const val GROUP = 3
 
-/** A number of Kyrgyzstan as the payer types it: nine digits behind the country's code. */
+/** A number is not broken over two lines. */
+private const val NO_BREAK = "\u00a0"
+
+/** The phone that the mobile bank sends its code to. */
 internal object PhoneNumber {
-    const val PREFIX = "+$COUNTRY "
-
     /**
-     * Those of the nine that stand in a text, which may begin with a zero or the country's code, as where it was pasted or filled in. A number
-     * of another country has none: cut to nine digits it would be somebody else's.
+     * The number that is used, out of what the payer typed, pasted or had filled in; null where that is none, or where it is not certain which
+     * one is meant. The core decides it, by the same rules by which it sends: nothing is left out or cut here.
      */
-    fun read(typed: String): String {
-        val digits = typed.mapNotNull { it.digitToIntOrNull() }.joinToString("")
-        val hasPlus = typed.trimStart().startsWith('+')
-        if (!hasPlus && digits.length <= DIGITS) return digits.trimStart('0')
-        val bare = digits.removePrefix("00")
-        val isInternational = hasPlus || bare.length < digits.length || digits.length > DIGITS + 1
-        if (isInternational && !isOurs(bare)) return ""
-        return bare.removePrefix(COUNTRY).trimStart('0').take(DIGITS)
+    fun read(typed: String): String? = Kassa.normalizedPhone(typed)
+
+    /** A number that was read, for the payer to check: `+996 555 123 456`. Other countries have groups of their own, so theirs get none. */
+    fun shown(phone: String): String {
+        val national = phone.removePrefix(COUNTRY)
+        val isOfCountry = phone.startsWith(COUNTRY) && national.length == NATIONAL_DIGITS
+        return if (isOfCountry) "+$COUNTRY$NO_BREAK${national.chunked(GROUP).joinToString(NO_BREAK)}" else "+$phone"
     }
-
-    /** Also where only the beginning is typed so far. */
-    private fun isOurs(digits: String) = digits.startsWith(COUNTRY) || COUNTRY.startsWith(digits) || digits.startsWith('0')
-
-    fun isWhole(digits: String) = digits.length == DIGITS
-
-    /** `555 123 456`. */
-    fun shown(digits: String) = digits.chunked(GROUP).joinToString(" ")
-
-    /** As it is sent. */
-    fun sent(digits: String) = COUNTRY + digits
 }

@@ -56,10 +56,12 @@ internal fun QrScreen(state: CheckoutState.ShowQr, actions: Actions, device: Dev
         if (isLink(state.text)) OpenApp(state.text, device)
         code?.let { SavePicture(it, device) }
         PlainButton(stringResource(R.string.kassa_check_now), actions::checkNow)
+        if (state.canChangeMethod) QuietButton(stringResource(R.string.kassa_other_way), actions::changeMethod)
     }
 }
 
-private fun isLink(text: String) = text.startsWith("https://") || text.startsWith("http://")
+/** In capital letters, too: they make a smaller code. */
+private fun isLink(text: String) = listOf("https://", "http://").any { text.startsWith(it, ignoreCase = true) }
 
 @Composable
 private fun OpenApp(link: String, device: Device) {

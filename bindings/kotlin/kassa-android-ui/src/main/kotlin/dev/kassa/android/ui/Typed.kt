@@ -11,6 +11,9 @@ import dev.kassa.Violation
 private const val PHONE = "phone"
 private const val CHOSEN = "chosen"
 
+/** No number is longer, and the system ends an app that saves too much. */
+private const val LONGEST_SAVED = 100
+
 /**
  * What the payer has typed and chosen. It all survives a turn of the screen; only phone and choice are also saved, for a payer whose app the
  * system ended. **Card and code are secrets, and are never saved.**
@@ -19,12 +22,12 @@ internal class Typed(private val saved: SavedStateHandle) {
     private var phoneShown by mutableStateOf(saved.get<String>(PHONE).orEmpty())
     private var chosenShown by mutableStateOf(saved.get<String>(CHOSEN)?.let(PaymentMethod::valueOf))
 
-    /** The nine digits of the phone. */
+    /** The phone, as it was typed: nothing is left out or cut. */
     var phone: String
         get() = phoneShown
-        set(digits) {
-            phoneShown = digits
-            saved[PHONE] = digits
+        set(text) {
+            phoneShown = text
+            saved[PHONE] = text.takeIf { it.length <= LONGEST_SAVED }
         }
 
     /** The way to pay for which something is being typed. */

@@ -24,7 +24,8 @@ class AutofillTest : StandInTest() {
         click("MBank")
         awaitText("Phone number")
         sheet.fill(AutofillType.PhoneNumber, "+996555123456")
-        assertEquals("555 123 456", shownIn("Phone number"))
+        assertEquals("+996555123456", shownIn("Phone number"))
+        awaitText("The code goes to +996\u00a0555\u00a0123\u00a0456")
     }
 
     @Test

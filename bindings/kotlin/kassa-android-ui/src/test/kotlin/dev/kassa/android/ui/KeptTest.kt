@@ -22,12 +22,12 @@ class KeptTest : StandInTest() {
         click("MBank")
         type("Phone number", "555123456")
         sheet.recreate()
-        awaitText("Of your MBank account")
-        assertEquals("555 123 456", shownIn("Phone number"))
+        awaitText("The code goes to")
+        assertEquals("555123456", shownIn("Phone number"))
         val state = sheet.die()
         open(request(Scene.READY), state)
-        awaitText("Of your MBank account")
-        assertEquals("555 123 456", shownIn("Phone number"))
+        awaitText("The code goes to")
+        assertEquals("555123456", shownIn("Phone number"))
     }
 
     @Test
@@ -42,7 +42,7 @@ class KeptTest : StandInTest() {
         assertEquals("4111 1111 1111 1111", shownIn("Card number"))
         val state = sheet.die()
         val kept = textsIn(state)
-        assertTrue("what is looked for is written like this", "MAY_HAVE_PAID".lowercase() in kept)
+        assertTrue("what is looked for is written like this", "SEEN_PAYMENTS".lowercase() in kept)
         for (secret in listOf(CARD, "4111 1111", "937", "AIBEK")) assertFalse("$secret is kept", secret in kept)
         open(request(Scene.READY), state)
         awaitText("Pay by card")

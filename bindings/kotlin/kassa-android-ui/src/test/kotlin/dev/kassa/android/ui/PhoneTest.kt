@@ -2,10 +2,16 @@ package dev.kassa.android.ui
 
 import android.app.Activity
 import android.content.ClipboardManager
+import android.content.ComponentName
 import android.content.Intent
+import android.content.IntentFilter
+import android.content.pm.ActivityInfo
+import android.graphics.BitmapFactory
+import android.graphics.Color
 import android.net.Uri
 import android.view.View
 import android.view.WindowManager.LayoutParams
+import dev.kassa.QrCode
 import dev.kassa.android.ui.support.PAGE
 import dev.kassa.android.ui.support.QR_TEXT
 import dev.kassa.android.ui.support.Scene
@@ -52,18 +58,48 @@ class PhoneTest : StandInTest() {
     }
 
     @Test
-    fun `a code that is a link opens the app of a bank, where there is one`() {
+    fun `a code that is a link opens the app of a bank, where there is one, and no browser`() {
         val sheet = open(request(Scene.SHOW_QR))
         click("Open the app of my bank")
         val started = sheet.awaitStarted()
         assertEquals(Intent.ACTION_VIEW to QR_TEXT, started.action to started.dataString)
+        assertTrue("Android leaves browsers out", started.flags and Intent.FLAG_ACTIVITY_REQUIRE_NON_BROWSER != 0)
         nothingOpens()
         click("Open the app of my bank")
-        awaitText("No app on this phone opens this code.")
+        awaitText(NO_APP)
     }
 
     @Test
-    fun `the picture of a code is saved among the pictures`() {
+    @Config(sdk = [26])
+    @Suppress("DEPRECATION") // an older phone has no others
+    fun `on an older phone a browser is no app of a bank either`() {
+        install("kg.browser", host = null)
+        val sheet = open(request(Scene.SHOW_QR))
+        click("Open the app of my bank")
+        awaitText(NO_APP)
+        assertEquals(null, shadowOf(sheet.get()).nextStartedActivity)
+        install("kg.bank", HOST)
+        click("Open the app of my bank")
+        val bank = sheet.awaitStarted()
+        assertEquals("kg.bank" to QR_TEXT, bank.component?.packageName to bank.dataString)
+        install("kg.wallet", HOST)
+        click("Open the app of my bank")
+        val chooser = sheet.awaitStarted()
+        val first: Intent? = chooser.getParcelableExtra(Intent.EXTRA_INTENT)
+        val others = chooser.getParcelableArrayExtra(Intent.EXTRA_INITIAL_INTENTS).orEmpty().map { it as Intent }
+        assertEquals(setOf("kg.bank", "kg.wallet"), (others + first).map { it?.component?.packageName }.toSet())
+    }
+
+    @Test
+    fun `the picture of a code is saved among the pictures, black on white`() = assertBlackOnWhite(savedPicture())
+
+    @Test
+    fun `it is black on white in the dark, too`() {
+        RuntimeEnvironment.setQualifiers("+night")
+        assertBlackOnWhite(savedPicture())
+    }
+
+    private fun savedPicture(): ByteArray {
         val written = ByteArrayOutputStream()
         val resolver = shadowOf(RuntimeEnvironment.getApplication().contentResolver)
         open(request(Scene.SHOW_QR))
@@ -71,7 +107,20 @@ class PhoneTest : StandInTest() {
         resolver.registerOutputStream(Uri.parse("content://media/external_primary/images/media/1"), written)
         click("Save the picture")
         awaitText("The picture is saved.")
-        assertArrayEquals(PNG, written.toByteArray().copyOf(PNG.size))
+        return written.toByteArray()
+    }
+
+    /** Each pixel is: the picture is read back as any app reads it. */
+    private fun assertBlackOnWhite(png: ByteArray) {
+        val picture = BitmapFactory.decodeByteArray(png, 0, png.size)
+        val side = picture.width
+        val drawn = IntArray(side * picture.height).also { picture.getPixels(it, 0, side, 0, 0, side, picture.height) }
+        val modules = QrCode.encode(QR_TEXT).modules()
+        val scale = side / (modules.size + 2 * QUIET_ZONE)
+        val margin = (side - modules.size * scale) / 2
+        val module = { pixel: Int -> Math.floorDiv(pixel - margin, scale) }
+        val isDark = { x: Int, y: Int -> modules.getOrNull(module(y))?.getOrNull(module(x)) == true }
+        assertArrayEquals(IntArray(side * side) { if (isDark(it % side, it / side)) Color.BLACK else Color.WHITE }, drawn)
     }
 
     @Test
@@ -127,9 +176,30 @@ class PhoneTest : StandInTest() {
 
     private fun nothingOpens() = shadowOf(RuntimeEnvironment.getApplication()).checkActivities(true)
 
+    /** An app that opens links: those of a host, or as a browser all. */
+    private fun install(app: String, host: String?) {
+        val packages = shadowOf(RuntimeEnvironment.getApplication().packageManager)
+        val activity = ActivityInfo()
+        activity.packageName = app
+        activity.name = "$app.Main"
+        activity.exported = true
+        packages.addOrUpdateActivity(activity)
+        val filter = IntentFilter(Intent.ACTION_VIEW)
+        filter.addCategory(Intent.CATEGORY_DEFAULT)
+        filter.addCategory(Intent.CATEGORY_BROWSABLE)
+        filter.addDataScheme("https")
+        host?.let { filter.addDataAuthority(it, null) }
+        packages.addIntentFilterForActivity(ComponentName(app, activity.name), filter)
+    }
+
     private fun isSecret(activity: Activity) = activity.window.attributes.flags and LayoutParams.FLAG_SECURE != 0
 
     companion object {
+        private const val NO_APP = "No bank app that opens this code was found on this phone."
+        private const val HOST = "qr.bank.example.kg"
+
+        /** The white round a code, in modules. */
+        private const val QUIET_ZONE = 4
         private val PNG = byteArrayOf(0x89.toByte(), 0x50, 0x4e, 0x47)
     }
 }

@@ -9,6 +9,8 @@ import dev.kassa.CheckoutMessage
 import dev.kassa.CheckoutState
 import dev.kassa.MessageTopic
 import dev.kassa.PaymentMethod
+import dev.kassa.Rule
+import dev.kassa.Violation
 import dev.kassa.android.ui.support.QR_TEXT
 import dev.kassa.android.ui.support.RETURN_URL
 import dev.kassa.android.ui.support.SheetTest
@@ -52,15 +54,17 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
     private fun screens() = mapOf(
         "opening" to Screen(CheckoutState.Opening(CheckoutMessage(MessageTopic.NO_NETWORK))),
         "ready" to Screen(CheckoutState.Ready(PaymentMethod.entries)),
-        "declined" to Screen(CheckoutState.Ready(PaymentMethod.entries - PaymentMethod.CARD, declined)),
+        "declined" to Screen(CheckoutState.Ready(PaymentMethod.entries - PaymentMethod.CARD, message = declined)),
         "phone" to Screen(CheckoutState.Ready(PaymentMethod.entries), typed = typed { choose(PaymentMethod.MBANK, "555123456") }),
+        "phone-wrong" to Screen(CheckoutState.Ready(PaymentMethod.entries), typed = typed { choose(PaymentMethod.MBANK, "5551234567", wrong) }),
+        "choose-again" to Screen(CheckoutState.Ready(PaymentMethod.entries - PaymentMethod.CARD, canKeepMethod = true)),
         "card" to Screen(CheckoutState.Ready(PaymentMethod.entries), typed = typed { chosen = PaymentMethod.CARD }),
         "card-typed" to Screen(CheckoutState.Ready(PaymentMethod.entries), typed = typed { chooseCard() }),
         "sending" to Screen(CheckoutState.Sending()),
-        "code" to Screen(CheckoutState.EnterOtp(3), typed = typed { code = "1011" }),
-        "code-refused" to Screen(CheckoutState.EnterOtp(2, CheckoutMessage(MessageTopic.CODE_REFUSED))),
+        "code" to Screen(code(3), typed = typed { code = "1011" }),
+        "code-refused" to Screen(code(2, CheckoutMessage(MessageTopic.CODE_REFUSED))),
         "page" to Screen(CheckoutState.OpenPage("https://bank.example.kg", false, listOf(PaymentMethod.QR))),
-        "qr" to Screen(CheckoutState.ShowQr(QR_TEXT)),
+        "qr" to Screen(CheckoutState.ShowQr(QR_TEXT, canChangeMethod = true)),
         "waiting" to Screen(CheckoutState.Waiting("https://bank.example.kg", listOf(PaymentMethod.QR), unknown)),
         "paid" to Screen(CheckoutState.Paid(390.toBigDecimal(), "KGS")),
         "not-paid" to Screen(CheckoutState.NotPaid(CheckoutMessage(MessageTopic.CANCELLED))),
@@ -73,6 +77,8 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
     private object NoActions : Actions {
         override fun pay(method: PaymentMethod) = Unit
         override fun confirm() = Unit
+        override fun changeMethod() = Unit
+        override fun keepMethod() = Unit
         override fun pageOpened(isAway: Boolean) = Unit
         override fun checkNow() = Unit
     }
@@ -89,6 +95,10 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
     companion object {
         private val declined = CheckoutMessage(MessageTopic.REJECTED, "Недостаточно средств")
         private val unknown = CheckoutMessage(MessageTopic.OUTCOME_UNKNOWN)
+        private val wrong = Violation("phone", Rule.FORMAT, "9 to 15", "phone must be a phone number")
+
+        private fun code(attemptsLeft: Int, message: CheckoutMessage? = null) =
+            CheckoutState.EnterOtp(attemptsLeft, message = message, phoneLast2 = "56", canChangeMethod = true)
 
         private fun details() = CheckoutDetails(
             "order-17", "1390.50".toBigDecimal(), "KGS", "A jar of honey, two kilograms", PaymentMethod.entries, RETURN_URL, Instant.EPOCH,
@@ -96,9 +106,10 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
 
         private fun typed(type: Typed.() -> Unit = {}) = Typed(SavedStateHandle()).apply(type)
 
-        private fun Typed.choose(method: PaymentMethod, digits: String) {
+        private fun Typed.choose(method: PaymentMethod, number: String, vararg wrong: Violation) {
             chosen = method
-            phone = digits
+            phone = number
+            violations = wrong.toList()
         }
 
         private fun Typed.chooseCard() {

@@ -8,25 +8,30 @@ import java.math.BigDecimal
  *
  * @property title of its screen in English
  * @property result what the sheet answers where it is closed in it
+ * @property refusal why the server takes no payment, where it takes none
  */
 enum class Scene(
     val title: String,
     val result: Result,
     private val state: String = "open",
     private val payment: String? = null,
+    private val methods: String = """"pay_form", "qr", "mbank", "card"""",
+    val refusal: String? = null,
 ) {
     OPENING("One moment", Result.StillOpen),
     READY("How would you like to pay?", Result.NotPaid),
     SENDING("One moment", Result.StillOpen, payment = """"method": "mbank", "state": "sending""""),
-    ENTER_OTP("Enter the code", Result.StillOpen, payment = """"method": "mbank", "state": "awaiting", "attempts_left": 3"""),
+    ENTER_OTP("Enter the code", Result.StillOpen, payment = CODE),
+    ENTER_OTP_ONLY("Enter the code", Result.StillOpen, payment = CODE, methods = """"mbank""""),
     OPEN_PAGE("Pay on the bank's page", Result.StillOpen, payment = """"method": "pay_form", "state": "awaiting", "page_url": "$PAGE""""),
-    SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT""""),
+    SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT", "can_be_replaced": true"""),
     WAITING("Waiting for the bank", Result.StillOpen, payment = """"method": "mbank", "state": "confirming""""),
     PAID("Paid", Result.Paid(BigDecimal("390.00"), "KGS"), state = "paid"),
     NOT_PAID("Not paid", Result.StillOpen, state = "cancelled"),
     PERSON_NEEDED("The shop has to look at this payment", Result.PersonNeeded, payment = """"method": "qr", "state": "contradicted""""),
     EXPIRED("The time to pay is over", Result.StillOpen, state = "expired"),
     TOKEN_EXPIRED("Open the payment again", Result.StillOpen),
+    NO_TRIES_LEFT("MBank", Result.NotPaid, methods = """"mbank"""", refusal = "no_attempts_left"),
     ;
 
     val token = "ct_$name"
@@ -36,10 +41,12 @@ enum class Scene(
     fun view(): String {
         val payments = payment?.let { """{"id": "pay_1", $it}""" }.orEmpty()
         return """{"id": "co_$name", "reference": "order-17", "amount": "390.00", "currency": "KGS", "description": "A jar of honey",
-            "methods": ["pay_form", "qr", "mbank", "card"], "return_url": "$RETURN_URL", "state": "$state", "version": 1,
+            "methods": [$methods], "return_url": "$RETURN_URL", "state": "$state", "version": 1,
             "expires_at_ms": 4000000000000, "payments": [$payments]}"""
     }
 }
 
+private const val CODE =
+    """"method": "mbank", "state": "awaiting", "attempts_left": 3, "phone_last2": "56", "can_be_replaced": true"""
 const val PAGE = "http://127.0.0.1:9/page"
 const val QR_TEXT = "https://qr.bank.example.kg/#00020101021132590015qr.bank.example"

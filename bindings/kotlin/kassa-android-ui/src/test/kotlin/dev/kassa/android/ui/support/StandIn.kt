@@ -3,6 +3,7 @@ package dev.kassa.android.ui.support
 import com.sun.net.httpserver.HttpExchange
 import com.sun.net.httpserver.HttpServer
 import java.net.InetSocketAddress
+import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.Executors
 
 private const val LONG_POLL_MILLIS = 20_000L
@@ -16,6 +17,9 @@ class StandIn {
         start()
     }
 
+    /** What payments were asked for, of whatever checkout. */
+    val sent = CopyOnWriteArrayList<String>()
+
     val url = "http://127.0.0.1:${http.address.port}"
 
     private fun answer(exchange: HttpExchange) {
@@ -25,8 +29,17 @@ class StandIn {
         when {
             scene == null || scene.isLockedOut -> exchange.send(401, """{"type": "urn:kassa:problem:unauthorized", "title": "no"}""")
             scene.isUnreachable -> exchange.send(503, "")
+            exchange.requestURI.path == "/v1/checkout/payments" -> exchange.takePayment(scene)
             exchange.requestMethod == "POST" -> exchange.send(202, "{}")
             else -> exchange.send(200, scene.view())
+        }
+    }
+
+    private fun HttpExchange.takePayment(scene: Scene) {
+        sent += requestBody.readBytes().decodeToString()
+        when (scene.refusal) {
+            null -> send(202, """{"id": "pay_2", "method": "mbank", "state": "sending"}""")
+            else -> send(409, """{"type": "urn:kassa:problem:${scene.refusal}", "title": "no"}""")
         }
     }
 
