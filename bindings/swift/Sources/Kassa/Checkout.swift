@@ -32,8 +32,9 @@ public final class Checkout: Sendable {
     ///   - clientToken: What the shop's back end handed to the app.
     ///   - settings: How it reaches the server; as they are by themselves unless given.
     ///   - renewToken: Gets a new client token from the shop's back end, called when the one before is not good any more (it lives for 15
-    ///     minutes unless the server is set up otherwise). Where it throws, it is called again, after a while. Its task is cancelled when
-    ///     the checkout is closed, or nobody holds it any more.
+    ///     minutes unless the server is set up otherwise). Where it throws, it is called again, after a while; the error is for you, and
+    ///     stands in the log (``KassaLog``), while the payer reads ``MessageTopic/tokenNotRenewed``. Its task is cancelled when the
+    ///     checkout is closed, or nobody holds it any more.
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the address or a setting cannot work, naming it.
     public init(
         serverURL: String, clientToken: String, settings: CheckoutSettings = CheckoutSettings(),
@@ -153,11 +154,22 @@ private func renew(_ core: KassaGenerated.Checkout, by renewToken: @Sendable () 
                 let token = try checked(await renewToken(), "client_token")
                 core.renewToken(clientToken: token)
             } catch {
+                // A checkout that was closed needs no token any more.
+                if !Task.isCancelled { KassaLog.write(.tokenNotRenewed(error)) }
                 core.tokenNotRenewed(reason: error.localizedDescription)
             }
         }
     } onCancel: {
         call.cancel()
+    }
+}
+
+extension LogEvent {
+    fileprivate static func tokenNotRenewed(_ error: any Error) -> LogEvent {
+        // With quotes, so that it cannot pass for another field.
+        let (kind, text) = ("\(type(of: error))", error.localizedDescription)
+        let fields = "error=\(kind.debugDescription) text=\(text.debugDescription)"
+        return LogEvent(level: .warning, text: "renewToken threw an error; it is called again \(fields)")
     }
 }
 

@@ -35,7 +35,8 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that fails. It
     /// is tried again by itself.
     case notTheServer = "not_the_server"
-    /// The app's own function gave no new client token. It is asked again by itself.
+    /// The app's own function gave no new client token. It is asked again by itself. The reason is the app's own error: for its developer
+    /// to read (it is in ``KassaLog``, too), and never for a payer.
     case tokenNotRenewed = "token_not_renewed"
     /// Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.**
     case outcomeUnknown = "outcome_unknown"

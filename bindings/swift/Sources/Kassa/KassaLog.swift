@@ -1,10 +1,12 @@
+import Foundation
 internal import KassaGenerated
 
 #if canImport(OSLog)
     internal import OSLog
 #endif
 
-/// Where Kassa's events go: nowhere, until they are asked for. There is no secret and no body in them.
+/// Where Kassa's events go: nowhere, until they are asked for. There is no secret of Kassa's and no body in them; why an app's own function
+/// gave no client token is in its own words.
 public enum KassaLog {
     /// Sends all events of the program to a handler from now on; to none for nil. The handler is called on a thread of Kassa's own,
     /// one event after the other, and no call waits for it. Where it is too slow for a thousand events, further ones are dropped.
@@ -15,8 +17,18 @@ public enum KassaLog {
     /// }
     /// ```
     public static func send(to handler: (@Sendable (LogEvent) -> Void)?) {
-        setLogSink(sink: handler.map(Sink.init))
+        let sink = handler.map(Sink.init)
+        current.replace(by: sink)
+        setLogSink(sink: sink)
     }
+
+    /// Sends an event that happens outside of the core.
+    static func write(_ event: LogEvent) {
+        guard let sink = current.sink else { return }
+        ownEvents.async { sink.handOn(event) }
+    }
+
+    private static let current = CurrentSink()
 
     #if canImport(OSLog)
         /// Sends all events of the program to the system's log from now on, with the category `kassa`.
@@ -60,16 +72,35 @@ public struct LogEvent: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(level): \(text)" }
 }
 
+/// Events of this package wait here for the handler, so that no task does.
+private let ownEvents = DispatchQueue(label: "dev.kassa.log")
+
+/// The handler of now.
+///
+/// Unchecked, because the compiler does not see that all that changes is behind the lock.
+private final class CurrentSink: @unchecked Sendable {
+    private let lock = NSLock()
+    private var held: Sink?
+
+    var sink: Sink? { lock.withLock { held } }
+
+    func replace(by sink: Sink?) { lock.withLock { held = sink } }
+}
+
 private final class Sink: LogSink {
     private let handler: @Sendable (LogEvent) -> Void
+    /// The core has a thread of its own, and a handler gets one event after the other.
+    private let turn = NSLock()
 
     init(_ handler: @escaping @Sendable (LogEvent) -> Void) {
         self.handler = handler
     }
 
     func log(event: KassaGenerated.LogEvent) {
-        handler(LogEvent(level: LogEvent.Level(event.level), text: event.text))
+        handOn(LogEvent(level: LogEvent.Level(event.level), text: event.text))
     }
+
+    func handOn(_ event: LogEvent) { turn.withLock { handler(event) } }
 }
 
 extension LogEvent.Level {

@@ -26,5 +26,5 @@ public func newOrderNumber() -> String {
 ///
 /// A number of Kyrgyzstan becomes `996XXXXXXXXX`; one of another country, of 11 to 15 digits, stays as its digits.
 public func normalizedPhone(_ typed: String) -> String? {
-    KassaGenerated.normalizedPhone(typed: typed)
+    canBeHandedOn([typed]) ? KassaGenerated.normalizedPhone(typed: typed) : nil
 }

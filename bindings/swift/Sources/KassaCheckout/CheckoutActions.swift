@@ -34,9 +34,9 @@ extension CheckoutModel {
         }
     }
 
-    /// Confirms the payment by the mobile bank with the typed code.
+    /// Confirms the payment by the mobile bank with the typed code. Where that is too short to be one nothing is sent, so it uses up no try.
     public func confirm() {
-        act { try checkout.confirm(otp: typedCode) }
+        act { try checkout.confirm(otp: checkedCode(typedCode)) }
     }
 
     /// Whether a button that asks at once is of use: the payer may have paid, and it is not known here yet.

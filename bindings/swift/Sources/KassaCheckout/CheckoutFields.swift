@@ -79,7 +79,11 @@ extension CheckoutModel {
     /// (digits, check digit, expiry), everything else when it is sent.
     public func error(of field: CheckoutField) -> String? {
         guard let violation = violations[field] ?? brokenWhileTyping(field) else { return nil }
-        return field == .phone ? StateTexts.of(language).phoneWrong : violation.textIn(language)
+        switch (field, violation.rule) {
+        case (.phone, _): return StateTexts.of(language).phoneWrong
+        case (.code, .length): return StateTexts.of(language).codeShort
+        default: return violation.textIn(language)
+        }
     }
 
     private func brokenWhileTyping(_ field: CheckoutField) -> Violation? {

@@ -15,8 +15,8 @@ import Observation
 /// It follows the checkout by itself until ``close()``, or until nobody holds it any more. Whatever the payer does returns at once, and never
 /// throws: what does not fit is not sent, and stands at its field (``error(of:)``).
 ///
-/// **Card fields and codes are empty as soon as they were sent**, when the app goes to the background, when the state has no use for them any
-/// more, and when the screen closes; none of them is part of what is kept (``draft``).
+/// **Card fields and codes are empty as soon as they were sent**, when the app has been in the background for five minutes, when the state has no
+/// use for them any more, and when the screen closes; none of them is part of what is kept (``draft``).
 @available(iOS 17, macOS 14, *)
 @MainActor @Observable public final class CheckoutModel {
     /// Where the checkout stands.
@@ -44,6 +44,11 @@ import Observation
 
     @ObservationIgnored let checkout: Checkout
     @ObservationIgnored private var following: Task<Void, Never>?
+
+    @ObservationIgnored var absenceClock = AbsenceClock.system
+    /// While the app is in the background: when card fields and code are forgotten.
+    @ObservationIgnored private var forgetAt: Duration?
+    @ObservationIgnored private var forgetting: Task<Void, Never>?
 
     /// Shows a checkout, and begins to follow it.
     ///
@@ -92,6 +97,7 @@ import Observation
         refresh()
         let result = result
         closed = result
+        endAbsence()
         forgetSecrets()
         checkout.close()
         following?.cancel()
@@ -129,6 +135,27 @@ import Observation
         guard case .showQr(let text, _, _) = state else { return (qrPicture, drawn) = (nil, nil) }
         guard text != drawn else { return }
         (qrPicture, drawn) = (try? QrCode(text).png(px: pictureSide), text)
+    }
+
+    /// The app is in the background from now on. What was typed stays for a while: a payer who reads the card's number or the code in
+    /// another app comes back to a form that is not empty.
+    func beginAbsence() {
+        guard forgetAt == nil, closed == nil else { return }
+        let moment = absenceClock.now() + longestAbsence
+        forgetAt = moment
+        forgetting = Task { [weak self, sleep = absenceClock.sleep] in
+            try? await sleep(moment)
+            if !Task.isCancelled { self?.forgetSecrets() }
+        }
+    }
+
+    /// The app is at the front again, or its screen is closed.
+    func endAbsence() {
+        forgetting?.cancel()
+        forgetting = nil
+        // The system stops apps in the background, and their tasks with them.
+        if let forgetAt, absenceClock.now() >= forgetAt { forgetSecrets() }
+        forgetAt = nil
     }
 
     /// A Swift text cannot be wiped; what can be done is to hold it no longer.

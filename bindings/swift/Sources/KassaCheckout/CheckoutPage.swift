@@ -43,13 +43,16 @@ extension CheckoutModel {
         refresh()
     }
 
-    /// The app came to the front: the gateway is asked at once, and what waits for the network is tried again.
+    /// The app came to the front: the gateway is asked at once, and what waits for the network is tried again. Where the app was in the
+    /// background for five minutes, card fields and code are empty.
     public func cameToFront() {
+        endAbsence()
         checkout.checkNow()
     }
 
-    /// The app went to the background: card fields and code are forgotten. The chosen way and the phone stay.
+    /// The app went to the background. Card fields and code stay for five minutes, so that the payer can look them up in another app, and are
+    /// forgotten then. The chosen way and the phone stay. Hide the screen meanwhile: the system photographs it.
     public func wentToBackground() {
-        forgetSecrets()
+        beginAbsence()
     }
 }

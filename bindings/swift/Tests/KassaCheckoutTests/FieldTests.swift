@@ -55,6 +55,30 @@ import Testing
         #expect(screen.model.error(of: .code) == nil)
     }
 
+    @Test func aCodeThatIsTooShortBurnsNoTry() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        try await screen.askForCode()
+        for code in ["1", "101", "1 0 1", "10-1", "1.0.1.", "１０１", "١٠١", "1\u{200d}0\u{200d}1\u{200d}", "A-1"] {
+            model.code = code
+            model.confirm()
+            #expect(model.state.kind == "enter_otp" && !model.code.isEmpty, "\(code)")
+            let told = errors(model, .code).compactMap { $0 }
+            #expect(Set(told).count == 3 && told.first == "This code is too short. Enter all of the code from the SMS.", "\(code)")
+        }
+        model.language = .english
+        model.code = "9999"
+        #expect(model.error(of: .code) == nil)
+        model.confirm()
+        try await screen.until("word of the wrong code") { $0.texts.message != nil && $0.state.kind == "enter_otp" }
+        #expect(model.texts.explanation?.hasSuffix("Attempts left: 2") == true)
+        model.code = "101\u{2011}101"
+        model.confirm()
+        try await screen.until("paid")
+    }
+
     @Test(arguments: [
         ("0555000101", "+996 555 000 101"), ("555000101", "+996 555 000 101"), ("996555000101", "+996 555 000 101"),
         ("+996 (555) 00-01-01", "+996 555 000 101"), ("+9960555000101", "+996 555 000 101"), ("00996555000101", "+996 555 000 101"), ("٠٥٥٥", "+996 555"),

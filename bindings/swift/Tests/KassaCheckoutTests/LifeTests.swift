@@ -138,6 +138,20 @@ import Testing
         try await bare.until("show_qr")  // everybody sees the same
     }
 
+    @Test func anErrorOfTheAppIsNotForThePayer() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let scene = try await stage.open([:])
+        let screen = try PayerScreen(scene, token: "ct_none") { throw Problem("HTTP 502 at orders/7") }
+        try await screen.until("word of the token") { $0.texts.message != nil }
+        for language in Language.allCases {
+            screen.model.language = language
+            let texts = screen.model.texts
+            #expect(texts.message == CheckoutMessage(topic: .tokenNotRenewed).textIn(language))
+            #expect(texts.reason == nil && !texts.spoken.contains("502"))
+        }
+    }
+
     @Test func nothingTypedRemains() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
@@ -149,8 +163,6 @@ import Testing
         dump(screen.model, to: &dumped)
         dump(screen.model.draft, to: &dumped)
         #expect(!dumped.contains("1111") && !dumped.contains("737") && !dumped.contains("Usenov"))
-        screen.model.wentToBackground()
-        #expect(screen.secrets == nothing && screen.model.method == .card)
         screen.typeCard("4111 1111 1111 1112")
         screen.model.pay()  // refused here, so nothing was sent
         #expect(screen.model.cardCvc == "737" && screen.model.error(of: .cardNumber) != nil)
@@ -159,9 +171,6 @@ import Testing
 
         let mbank = try await PayerScreen.ready(stage)
         try await mbank.askForCode()
-        mbank.model.code = "101"
-        mbank.model.wentToBackground()
-        #expect(mbank.secrets == nothing && mbank.model.phone == "+996 555 000 101")
         mbank.model.code = "101"
         _ = try await mbank.scene.step("decline")  // in the app of the bank
         try await mbank.until("ready")

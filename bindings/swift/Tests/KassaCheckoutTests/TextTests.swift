@@ -26,6 +26,8 @@ import Testing
                         expectThreeLanguages(told.map { $0[keyPath: part] }, "\(state.kind) \(topic)")
                     }
                     #expect(Set(told.map(\.reason)).count == 1)  // as it came
+                    let isForDeveloper = topic == .tokenNotRenewed
+                    #expect(!isForDeveloper || told.allSatisfy { !$0.spoken.contains("Karta") }, "\(state.kind)")
                 }
             }
         }

@@ -166,6 +166,17 @@ extension OneLog {
     stage.stop()
 }
 
+/// The manifest of the example is one that every test run builds.
+@Test func theReadmeNamesThePackageAsSwiftPMDoes() throws {
+    let root = URL(filePath: #filePath).appending(path: "../../../../..").standardized
+    let read = { (path: String) in try String(contentsOf: root.appending(path: path), encoding: .utf8) }
+    let (readme, manifest) = try (read("bindings/swift/README.md"), read("examples/swift/checkout/Package.swift"))
+    let path = try #require(readme.firstMatch(of: #/`\.package\(path: "[^"]*/(bindings/swift)"\)`/#)).1
+    #expect(manifest.contains(".package(path: \"../../../\(path)\")"))
+    let product = #".product(name: "Kassa", package: "swift")"#
+    #expect(readme.contains("`\(product)`") && manifest.contains(product))
+}
+
 @Test func theReadmeShowsWhatCompiles() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)

@@ -8,7 +8,7 @@ public struct CheckoutTexts: Hashable, Sendable {
     public let explanation: String?
     /// What became of the last try, or what is in the way.
     public let message: String?
-    /// More words about that, as they came from gateway or server, in any language.
+    /// More words about that, as they came from gateway or server, in any language. What an error of the app's own says is not among them.
     public let reason: String?
 
     /// All of it, for those who hear the screen.
@@ -45,6 +45,7 @@ struct StateTexts: Sendable {
     let tokenExpiredMore: String
     /// Whatever rule it breaks: an example says more than the rule.
     let phoneWrong: String
+    let codeShort: String
 
     static func of(_ language: Language) -> StateTexts {
         switch language {
@@ -57,7 +58,7 @@ struct StateTexts: Sendable {
     func texts(of state: CheckoutState, mayHavePaid: Bool, _ language: Language) -> CheckoutTexts {
         let (title, explanation, message) = about(state, mayHavePaid: mayHavePaid)
         return CheckoutTexts(
-            title: title, explanation: explanation, message: message?.textIn(language), reason: message?.reason)
+            title: title, explanation: explanation, message: message?.textIn(language), reason: message.flatMap(reasonForPayer))
     }
 
     private func about(_ state: CheckoutState, mayHavePaid: Bool) -> (String, String?, CheckoutMessage?) {
@@ -77,6 +78,11 @@ struct StateTexts: Sendable {
         case .tokenExpired: (tokenExpired, tokenExpiredMore, nil)
         }
     }
+}
+
+/// Why an app's own function gave no token is for its developer, who has it in the log.
+private func reasonForPayer(_ message: CheckoutMessage) -> String? {
+    message.topic == .tokenNotRenewed ? nil : message.reason
 }
 
 @available(iOS 17, macOS 14, *)

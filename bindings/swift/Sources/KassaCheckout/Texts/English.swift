@@ -55,6 +55,7 @@ extension StateTexts {
         lateMore: "If you have just paid, wait here: it will be shown. Do not pay again. If you have not paid, go back to the shop and order again.",
         tokenExpired: "The payment has to be opened again",
         tokenExpiredMore: "This says nothing about your money. Do not pay again: go back to the shop and open the payment once more.",
-        phoneWrong: "Enter your phone number, such as 0555 123 456."
+        phoneWrong: "Enter your phone number, such as 0555 123 456.",
+        codeShort: "This code is too short. Enter all of the code from the SMS."
     )
 }

@@ -118,3 +118,19 @@ import Testing
         #expect(CheckoutMessage(topic: .codeRefused).textIn(.russian) == "Этот код не подошёл. Введите его ещё раз.")
     }
 }
+
+extension OneLog {
+    @Test func whyAnAppHasNoTokenStandsInTheLog() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let scene = try await stage.open([:])
+        let log = Log()
+        KassaLog.send { log.append($0) }
+        let checkout = try Checkout(serverURL: scene.serverURL, clientToken: "ct_none") { throw Problem("HTTP 502 at \"orders/7\"") }
+        await log.holds("HTTP 502")
+        KassaLog.send(to: nil)
+        let line = try #require(log.first(holding: "HTTP 502"))
+        #expect(line.contains("warning: renewToken threw an error") && !line.contains("ct_none"), "\(line)")
+        checkout.close()
+    }
+}
