@@ -23,15 +23,44 @@ extension CheckoutModel {
         chosen = method
     }
 
-    /// Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and ``error(of:)`` says why.
+    /// Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and ``error(of:)`` says why. Where
+    /// another payment is open (``canKeepMethod``), this one replaces it.
     public func pay() {
-        switch method {
-        case .payForm: act { try checkout.payByForm() }
-        case .qr: act { try checkout.payByQr() }
-        case .mbank: act { try checkout.payByMbank(phone: checkedPhone(typedPhone)) }
-        case .card: act { try checkout.payByCard(typedCard.card()) }
-        case nil: break
+        let code = canKeepMethod ? codeToLeave : nil
+        let isSent =
+            switch method {
+            case .payForm: act { try checkout.payByForm() }
+            case .qr: act { try checkout.payByQr() }
+            case .mbank: act { try checkout.payByMbank(phone: typedPhone) }
+            case .card: act { try checkout.payByCard(typedCard.card()) }
+            case nil: false
+            }
+        if isSent, let code { leftCode = code }
+    }
+
+    /// Whether the payer can leave the open payment for another number or another way to pay: they typed somebody else's number, or have no
+    /// app that reads the code.
+    public var canChangeMethod: Bool {
+        switch state {
+        case .enterOtp(_, _, _, let canChange), .showQr(_, _, let canChange): canChange
+        case .opening, .ready, .sending, .openPage, .waiting, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: false
         }
+    }
+
+    /// The payer chooses another number or another way to pay. Nothing is sent, and the open payment stays as it is until ``pay()``.
+    public func changeMethod() {
+        let code: String? = if case .showQr(let text, _, _) = state { text } else { nil }
+        if act({ try checkout.changeMethod() }) { codeToLeave = code }
+    }
+
+    /// Whether the payer chooses again though a payment is open, and can go back to that.
+    public var canKeepMethod: Bool {
+        if case .ready(_, _, let canKeep) = state { canKeep } else { false }
+    }
+
+    /// The payer goes back to the open payment.
+    public func keepMethod() {
+        act { try checkout.keepMethod() }
     }
 
     /// Confirms the payment by the mobile bank with the typed code. Where that is too short to be one nothing is sent, so it uses up no try.
@@ -56,11 +85,14 @@ extension CheckoutModel {
     /// Goes on with another client token of the same checkout, where the state is `tokenExpired`.
     public func renewToken(_ clientToken: String) { checkout.renewToken(clientToken) }
 
-    /// What was sent is forgotten; what was not stays, with what is wrong with it.
-    private func act(_ action: () throws -> Void) {
+    /// What was sent is forgotten; what was not stays, with what is wrong with it. Whether it was taken.
+    @discardableResult
+    private func act(_ action: () throws -> Void) -> Bool {
         violations = [:]
+        var isTaken = false
         do {
             try action()
+            isTaken = true
             // Not left to the state, which may be the same again by now.
             forgetSecrets()
         } catch PaymentError.invalid(let broken) {
@@ -68,5 +100,6 @@ extension CheckoutModel {
             for violation in broken.reversed() { CheckoutField(of: violation).map { violations[$0] = violation } }
         } catch {}  // it was closed
         refresh()
+        return isTaken
     }
 }

@@ -32,14 +32,22 @@ public enum CheckoutField: String, Hashable, Sendable, CaseIterable, CustomStrin
     }
 }
 
-/// What the payer has typed so far, formatted. Each can be bound to a text field: set it to what stands **in the whole field**.
+/// What the payer has typed so far; a card is formatted. Each can be bound to a text field: set it to what stands **in the whole field**.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The phone of the mobile bank, as `+996 555 000 101`. A number of Kyrgyzstan can be typed in any way: `0555 000 101`, `555000101`,
-    /// `996555000101`; one of another country begins with a plus.
+    /// The phone of the mobile bank, in any way in which people write one: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as it
+    /// was typed, pasted or filled in, so that nothing of it is cut off; what it is taken for, says ``phoneHint``.
     public var phone: String {
         get { typedPhone }
-        set { edit(.phone) { typedPhone = formattedPhone(newValue) } }
+        set { edit(.phone) { typedPhone = newValue } }
+    }
+
+    /// What stands below the phone: to which number the code goes, by the rule of `normalizedPhone`; an example as long as what was typed is
+    /// none. **Show it**: a payer who sees it notices a mistake before the code is sent to somebody else.
+    public var phoneHint: String {
+        let texts = StateTexts.of(language)
+        guard let phone = normalizedPhone(typedPhone) else { return texts.phoneExample }
+        return texts.phoneGoesTo.replacing("{}", with: shownPhone(phone))
     }
 
     /// The code from the SMS, without the spaces that come with pasting.
@@ -111,6 +119,6 @@ extension CheckoutModel {
     /// Puts back what was kept of the same screen, where the payer has not chosen or typed anything yet.
     public func restore(_ draft: CheckoutDraft) {
         guard self.draft == CheckoutDraft() else { return }
-        (chosen, typedPhone) = (draft.method, formattedPhone(draft.phone))
+        (chosen, typedPhone) = (draft.method, draft.phone)
     }
 }

@@ -8,7 +8,8 @@ import Observation
 /// ```swift
 /// let model = try CheckoutModel(serverURL: "https://pay.shop.example.kg", clientToken: token) { try await newTokenFromTheShop() }
 /// model.choose(.mbank)
-/// model.phone = "0555000101"  // it reads "+996 555 000 101" now
+/// model.phone = "0555000101"
+/// print(model.phoneHint)  // The code goes to +996 555 000 101
 /// model.pay()
 /// ```
 ///
@@ -30,6 +31,14 @@ import Observation
 
     /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
     public private(set) var qrPicture: Data?
+
+    /// No app on this device has opened the QR code that is shown.
+    var isBankAppMissing = false
+
+    /// The QR code that the payer was shown when they wished to choose again.
+    @ObservationIgnored var codeToLeave: String?
+    /// The QR code instead of which another payment was begun. It can still be paid.
+    @ObservationIgnored var leftCode: String?
 
     var chosen: PaymentMethod?
     var typedPhone = ""
@@ -120,8 +129,8 @@ import Observation
     /// What else changes with the state.
     private func follow() {
         switch state {
-        case .ready: mayHavePaid = false
-        case .sending, .enterOtp, .openPage, .showQr, .waiting, .personNeeded: mayHavePaid = true
+        case .ready(_, _, canKeepMethod: false): mayHavePaid = leftCode != nil
+        case .ready, .sending, .enterOtp, .openPage, .showQr, .waiting, .personNeeded: mayHavePaid = true
         case .opening, .paid, .notPaid, .expired, .tokenExpired: break
         }
         // What was typed for one payment must not stand there at the next.
@@ -132,9 +141,14 @@ import Observation
 
     /// Draws once for each code, and not for each message that comes beside it.
     private func drawQrCode() {
-        guard case .showQr(let text, _, _) = state else { return (qrPicture, drawn) = (nil, nil) }
+        guard case .showQr(let text, _, _) = state else {
+            (qrPicture, drawn, isBankAppMissing) = (nil, nil, false)
+            return
+        }
+        // The server did not take another payment instead of it.
+        if text == leftCode { leftCode = nil }
         guard text != drawn else { return }
-        (qrPicture, drawn) = (try? QrCode(text).png(px: pictureSide), text)
+        (qrPicture, drawn, isBankAppMissing) = (try? QrCode(text).png(px: pictureSide), text, false)
     }
 
     /// The app is in the background from now on. What was typed stays for a while: a payer who reads the card's number or the code in

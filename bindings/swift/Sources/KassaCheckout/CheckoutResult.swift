@@ -20,17 +20,17 @@ public enum CheckoutResult: Hashable, Sendable {
         if case .paid = self { true } else { false }
     }
 
-    /// - Parameter mayHavePaid: Whether the payer may have paid before it ended: money comes late, too.
+    /// - Parameter mayHavePaid: Whether the payer may have paid before it ended, or by a QR code that they left: money comes late, too.
     init(_ state: CheckoutState, mayHavePaid: Bool) {
         self =
             switch state {
             case .paid(let amount, let currency): .paid(amount: amount, currency: currency)
-            case .ready(_, let message, _): .notPaid(message)
+            case .ready(_, let message, false) where !mayHavePaid: .notPaid(message)
             // So it ends by itself only where nothing is on its way.
             case .notPaid(let reason) where reason.topic == .tooManyTries || !mayHavePaid: .notPaid(reason)
             case .expired where !mayHavePaid: .notPaid(nil)
             case .personNeeded(let message): .personNeeded(message)
-            case .opening, .sending, .enterOtp, .openPage, .showQr, .waiting, .notPaid, .expired, .tokenExpired: .stillOpen
+            case .opening, .ready, .sending, .enterOtp, .openPage, .showQr, .waiting, .notPaid, .expired, .tokenExpired: .stillOpen
             }
     }
 }

@@ -19,7 +19,7 @@ import Testing
         let screen = try await PayerScreen.ready(stage, ["cards": .bool(true), "checkout": ["methods": ["mbank", "card"]]])
         let model = screen.model
         #expect(CheckoutField.allCases.allSatisfy { model.error(of: $0) == nil })
-        for phone in ["", "+", "0", "0555", "+996 555 000 10", "+996 555 000 1011", "+12345"] {
+        for phone in ["", "+", "0", "0555", "+996 555 000 10", "+996 555 000 1011", "+12345", "7000000012", "0555000101, 102", "0555\n000101"] {
             model.choose(.mbank)
             model.phone = phone
             #expect(model.error(of: .phone) == nil)  // not yet
@@ -79,34 +79,38 @@ import Testing
         try await screen.until("paid")
     }
 
-    @Test(arguments: [
-        ("0555000101", "+996 555 000 101"), ("555000101", "+996 555 000 101"), ("996555000101", "+996 555 000 101"),
-        ("+996 (555) 00-01-01", "+996 555 000 101"), ("+9960555000101", "+996 555 000 101"), ("00996555000101", "+996 555 000 101"), ("٠٥٥٥", "+996 555"),
-        ("5", "+996 5"), ("0", "+996"), ("", ""), ("+", "+"), ("+9", "+9"), ("+99", "+99"), ("+996", "+996"), ("abc", ""),
-        ("996", "+996 996"), ("996123456", "+996 996 123 456"), ("+7 999 123-45-67", "+79991234567"), ("79991234567", "+79991234567"),
-        ("+996 555 000 1011", "+996 555 000 101 1"),
-    ])
-    func aPhoneIsShownAsPeopleWriteIt(typed: String, shown: String) {
-        #expect(formattedPhone(typed) == shown)
-        #expect(formattedPhone(shown) == shown)
-    }
-
-    @Test func aPhoneCanBeTypedAndDeletedLetterByLetter() throws {
-        var field = ""
-        for typed in ["0555000101", "555000101", "996555000101", "+996555000101"] {
-            field = typed.reduce(into: "") { $0 = formattedPhone($0 + String($1)) }
-            #expect(field == "+996 555 000 101", "\(typed)")
+    /// Whatever stands in the field is what is sent, and what it is taken for stands below it.
+    @Test func aPhoneIsTakenForWhatItsHintSays() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        let ours = "The code goes to +996 555 000 101"
+        let none = "Of your MBank account, such as 0555 123 456"
+        let cases: [(String, String)] = [
+            ("", none), ("+", none), ("0555", none), ("+996 555 000 10", none), ("0555000101", ours), ("555000101", ours),
+            ("996555000101", ours), ("00996 555 000 101", ours), ("+996 (555) 00-01-01", ours), ("+996 0555 000 101", ours),
+            // As a phone's address book and a web page give it.
+            ("\u{202a}+996 555 000 101\u{202c}", ours), ("\u{feff}0555\u{200b}000\u{ad}101", ours), ("tel:+996555000101", ours),
+            ("＋９９６ ５５５ ０００ １０１", ours), ("٠٥٥٥٠٠٠١٠١", ours),
+            // Cut to nine digits it would be somebody else's.
+            ("5550001012", none), ("05550001012", none), ("+996 555 000 1012", none), ("+996 996 555 000 101", none),
+            ("0555000101 доб. 2", none), ("0555000101, 0555000102", none), ("8 701 000 00 01", none),
+            ("996123456", "The code goes to +996 996 123 456"), ("+7 701 000-00-01", "The code goes to +77010000001"),
+            ("77010000001", "The code goes to +77010000001"),
+        ]
+        for (typed, hint) in cases {
+            model.phone = typed
+            #expect(model.phone == typed && model.phoneHint == hint, "\(typed)")
+            #expect((normalizedPhone(typed) == nil) == (hint == none), "\(typed)")
         }
-        while !field.isEmpty {
-            let shorter = formattedPhone(String(field.dropLast()))
-            try #require(shorter.count < field.count, "stuck at \(field)")
-            field = shorter
+        let hints = Language.allCases.map { language in
+            model.language = language
+            return model.phoneHint
         }
-    }
-
-    @Test func aPhoneIsSentInTheFormOfTheInterface() throws {
-        #expect(try checkedPhone("+996 555 000 101") == "996555000101")
-        #expect(try checkedPhone("+79991234567") == "79991234567")
-        for short in ["+996", "+996 555", "+996 555 000 101 1"] { #expect(throws: PaymentError.self) { try checkedPhone(short) } }
+        #expect(Set(hints).count == 3 && hints.allSatisfy { $0.contains("+77010000001") })
+        model.language = .english
+        try await screen.askForCode(phone: "\u{202a}＋９９６ 555 000 101\u{202c}")
+        #expect(model.texts.explanation?.contains("to the number that ends in 01.") == true)
     }
 }

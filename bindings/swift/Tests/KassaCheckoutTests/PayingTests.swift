@@ -15,7 +15,7 @@ import Testing
         #expect(model.amountText == "390\u{a0}som" && model.payText == "Pay 390\u{a0}som")
         model.choose(.mbank)
         model.phone = "0555000101"
-        #expect(model.phone == "+996 555 000 101")
+        #expect(model.phoneHint == "The code goes to +996 555 000 101")
         model.pay()
         #expect(model.state.kind == "sending" && model.methods == [])  // a second tap finds nothing to begin
         model.pay()
@@ -100,7 +100,7 @@ import Testing
         model.confirm()
         try await screen.until("ready")
         #expect(model.texts.message == "The payment was declined. No money was taken.")
-        #expect(model.method == .mbank && model.phone == "+996 555 000 102")
+        #expect(model.method == .mbank && model.phone == "996555000102")
         guard case .notPaid(let message) = model.result else { throw Problem("\(model.result)") }
         #expect(message?.topic == .rejected)
         model.choose(.qr)
@@ -109,6 +109,70 @@ import Testing
         _ = try await screen.scene.step("approve")
         try await screen.until("paid")
         #expect(try await screen.charged == [false, true])
+    }
+
+    @Test func aMistypedNumberIsLeftForTheRightOne() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        #expect(!model.canChangeMethod && !model.canKeepMethod)
+        try await screen.askForCode(phone: "996555000102")
+        #expect(model.texts.explanation?.contains("ends in 02.") == true && model.canChangeMethod)
+        #expect(model.changeMethodText == "Another number or way" && model.changeMethodHint == model.labels.otherNumberHint)
+        model.code = "102"
+        model.changeMethod()
+        #expect(model.state.kind == "ready" && model.canKeepMethod && !model.canChangeMethod)
+        #expect(model.method == .mbank && model.phone == "996555000102" && model.code == "")
+        // The payment is open all the while.
+        #expect(model.result == .stillOpen && model.texts.explanation?.contains("do not pay again") == true)
+        model.keepMethod()
+        #expect(model.state.kind == "enter_otp" && !model.canKeepMethod)
+        model.changeMethod()
+        model.phone = "0555 000 10"
+        model.pay()
+        #expect(model.error(of: .phone) != nil && model.canKeepMethod)  // nothing is replaced by what is none
+        model.phone = "0555 000 101"
+        model.pay()
+        try await screen.until("the other number") { $0.texts.explanation?.contains("ends in 01.") == true }
+        model.code = "101101"
+        model.confirm()
+        try await screen.until("paid")
+        #expect(try await screen.charged == [false, true])
+    }
+
+    @Test func aCodeThatNoAppReadsIsLeftForAnotherWay() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        model.choose(.qr)
+        model.pay()
+        try await screen.until("show_qr")
+        #expect(model.bankAppNotice == nil)
+        model.bankAppOpened(false)
+        for language in Language.allCases {
+            model.language = language
+            #expect(model.bankAppNotice == model.labels.noBankApp)
+        }
+        model.language = .english
+        model.bankAppOpened(true)
+        #expect(model.bankAppNotice == nil)
+        model.bankAppOpened(false)
+        #expect(model.canChangeMethod && model.changeMethodText == "Pay another way")
+        #expect(model.changeMethodHint == "Only if you have not paid by this code: otherwise you pay twice.")
+        model.changeMethod()
+        #expect(model.canKeepMethod && model.qrPicture == nil && model.bankAppNotice == nil && !model.methods.contains(.qr))
+        model.keepMethod()
+        #expect(model.qrPicture != nil && model.bankAppNotice == nil)
+        model.changeMethod()
+        try await screen.askForCode(phone: "996555000102")
+        model.code = "102102"
+        model.confirm()
+        try await screen.until("ready")
+        // The code that was left can still be paid, so nobody is told that nothing is on its way.
+        #expect(model.result == .stillOpen && model.texts.explanation?.contains("paid by the QR code") == true)
+        #expect(model.close() == .stillOpen)
     }
 
     @Test func theOnlyWayNeedsNoChoice() async throws {

@@ -13,7 +13,7 @@ import Testing
         }
         for mayHavePaid in [true, false] {
             #expect(result(.paid(amount: 5, currency: "KGS"), after: mayHavePaid) == .paid(amount: 5, currency: "KGS"))
-            #expect(result(.ready(methods: [.qr]), after: mayHavePaid) == .notPaid(nil))
+            #expect(result(.ready(methods: [.qr], canKeepMethod: true), after: mayHavePaid) == .stillOpen)
             #expect(result(.notPaid(reason: tooMany), after: mayHavePaid) == .notPaid(tooMany))
             #expect(result(.personNeeded(message: contradicted), after: mayHavePaid) == .personNeeded(contradicted))
             for open: CheckoutState in [
@@ -23,6 +23,8 @@ import Testing
         }
         #expect(result(.notPaid(reason: cancelled), after: false) == .notPaid(cancelled))
         #expect(result(.expired, after: false) == .notPaid(nil))
+        #expect(result(.ready(methods: [.qr]), after: false) == .notPaid(nil))
+        #expect(result(.ready(methods: [.qr]), after: true) == .stillOpen)  // a QR code was left
         // Money comes late.
         #expect(result(.notPaid(reason: cancelled), after: true) == .stillOpen)
         #expect(result(.expired, after: true) == .stillOpen)

@@ -8,7 +8,9 @@ import Testing
     private func states(_ message: CheckoutMessage) -> [CheckoutState] {
         [
             .opening(message: message), .ready(methods: [], message: message), .ready(methods: [.qr], message: message),
+            .ready(methods: [.qr], message: message, canKeepMethod: true),
             .sending(message: message), .enterOtp(attemptsLeft: 2, message: message),
+            .enterOtp(attemptsLeft: 2, message: message, phoneLast2: "01", canChangeMethod: true),
             .openPage(url: "https://pay.example.kg", begunHere: true, methods: [], message: message),
             .showQr(text: "text", message: message), .waiting(methods: [], message: message), .paid(amount: 1, currency: "KGS"),
             .notPaid(reason: message), .personNeeded(message: message), .expired, .tokenExpired,

@@ -46,12 +46,22 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let openPage: String
     /// The button that opens an app of a bank on this phone.
     public let openBankApp: String
+    /// Where there is none.
+    public let noBankApp: String
     /// The button that asks at once.
     public let checkNow: String
-    /// Above the other ways to pay, while a page is there.
+    /// Above the other ways to pay, while a page is there; and the button that leaves a QR code.
     public let otherWay: String
-    /// Beside it: when not to.
+    /// Beside it while a page is there: when not to.
     public let otherWayHint: String
+    /// Beside it while a QR code is there: when not to.
+    public let otherThanCodeHint: String
+    /// The button that leaves the question for the code from the SMS.
+    public let otherNumber: String
+    /// Beside it: for whom it is, and what becomes of the code.
+    public let otherNumberHint: String
+    /// The button that goes back to the open payment.
+    public let back: String
     /// What the QR code is, for those who hear the screen.
     public let qrPicture: String
     /// The button that closes the screen.

@@ -20,10 +20,16 @@ struct StateTexts: Sendable {
     let opening: String
     let choose: String
     let noWay: String
+    /// Where the payer chooses again though a payment is open.
+    let chooseAgainMore: String
+    /// Where a QR code was left, which can still be paid.
+    let leftCodeMore: String
     let sending: String
     let sendingMore: String
     let code: String
     let codeMore: String
+    /// With the last digits of the number where the braces are.
+    let codeMoreTo: String
     /// In front of how many.
     let codesLeft: String
     let page: String
@@ -45,6 +51,9 @@ struct StateTexts: Sendable {
     let tokenExpiredMore: String
     /// Whatever rule it breaks: an example says more than the rule.
     let phoneWrong: String
+    let phoneExample: String
+    /// With the number where the braces are.
+    let phoneGoesTo: String
     let codeShort: String
 
     static func of(_ language: Language) -> StateTexts {
@@ -64,9 +73,10 @@ struct StateTexts: Sendable {
     private func about(_ state: CheckoutState, mayHavePaid: Bool) -> (String, String?, CheckoutMessage?) {
         switch state {
         case .opening(let message): (opening, nil, message)
-        case .ready(let methods, let message, _): (choose, methods.isEmpty ? noWay : nil, message)
+        case .ready(let methods, let message, let canKeep):
+            (choose, methods.isEmpty ? noWay : canKeep ? chooseAgainMore : mayHavePaid ? leftCodeMore : nil, message)
         case .sending(let message): (sending, sendingMore, message)
-        case .enterOtp(let left, let message, _, _): (code, "\(codeMore) \(codesLeft) \(left)", message)
+        case .enterOtp(let left, let message, let last2, _): (code, "\(sentTo(last2)) \(codesLeft) \(left)", message)
         case .openPage(_, _, _, let message): (page, pageMore, message)
         case .showQr(_, let message, _): (scan, scanMore, message)
         case .waiting(_, _, let message): (waiting, waitingMore, message)
@@ -78,6 +88,11 @@ struct StateTexts: Sendable {
         case .tokenExpired: (tokenExpired, tokenExpiredMore, nil)
         }
     }
+}
+
+extension StateTexts {
+    /// Where the code went.
+    private func sentTo(_ last2: String?) -> String { last2.map { codeMoreTo.replacing("{}", with: $0) } ?? codeMore }
 }
 
 /// Why an app's own function gave no token is for its developer, who has it in the log.
@@ -98,6 +113,16 @@ extension CheckoutModel {
     /// What is to be paid, such as `390,50 сом`; nil before the server has answered.
     public var amountText: String? {
         details.map { KassaCheckout.amountText($0.amount, $0.currency, language) }
+    }
+
+    /// The button that leaves the open payment (``changeMethod()``). It is for those for whom that does not work, so it should be a quiet one.
+    public var changeMethodText: String { isCodeShown ? labels.otherWay : labels.otherNumber }
+
+    /// What stands below it.
+    public var changeMethodHint: String { isCodeShown ? labels.otherThanCodeHint : labels.otherNumberHint }
+
+    private var isCodeShown: Bool {
+        if case .showQr = state { true } else { false }
     }
 
     /// The button that pays, with the amount as soon as it is known.

@@ -20,9 +20,14 @@ extension CheckoutLabels {
         confirm: "Confirm the payment",
         openPage: "To the bank's page",
         openBankApp: "Open the app of the bank",
+        noBankApp: "No app of a bank on this phone opens this code. Scan it with another phone, or save the picture (a screenshot) and open it in the app of your bank.",
         checkNow: "I have paid: check now",
         otherWay: "Pay another way",
         otherWayHint: "Only if you have not paid on the bank's page: otherwise you pay twice.",
+        otherThanCodeHint: "Only if you have not paid by this code: otherwise you pay twice.",
+        otherNumber: "Another number or way",
+        otherNumberHint: "If the number is not yours, or no code comes. The code that was sent stops working once you pay another way.",
+        back: "Back",
         qrPicture: "QR code for this payment",
         close: "Close",
         covered: "The payment is hidden while you are not here"
@@ -34,10 +39,13 @@ extension StateTexts {
         opening: "One moment",
         choose: "How would you like to pay?",
         noWay: "This order cannot be paid in this app. Go back to the shop.",
+        chooseAgainMore: "If you have already paid, do not pay again: go back and wait. The payment that you began stays open until you begin another one.",
+        leftCodeMore: "If you have paid by the QR code, do not pay again: wait here until it is shown.",
         sending: "Your payment is on its way",
         sendingMore: "Do not pay a second time.",
         code: "Enter the code",
         codeMore: "MBank has sent a code by SMS to your phone.",
+        codeMoreTo: "MBank has sent a code by SMS to the number that ends in {}.",
         codesLeft: "Attempts left:",
         page: "Pay on the bank's page",
         pageMore: "You come back here when you have paid.",
@@ -56,6 +64,8 @@ extension StateTexts {
         tokenExpired: "The payment has to be opened again",
         tokenExpiredMore: "This says nothing about your money. Do not pay again: go back to the shop and open the payment once more.",
         phoneWrong: "Enter your phone number, such as 0555 123 456.",
+        phoneExample: "Of your MBank account, such as 0555 123 456",
+        phoneGoesTo: "The code goes to {}",
         codeShort: "This code is too short. Enter all of the code from the SMS."
     )
 }

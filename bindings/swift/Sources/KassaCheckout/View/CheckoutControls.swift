@@ -7,14 +7,15 @@
     struct CheckoutControls: View {
         @Bindable var model: CheckoutModel
         let open: (URL) -> Void
-        @Environment(\.openURL) private var openURL
 
         var body: some View {
             if case .enterOtp = model.state { codeEntry }
             if let picture = model.qrPicture { qrCode(picture) }
             if let page = model.page { Button(model.labels.openPage) { open(page) } }
             if model.canCheckNow { Button(model.labels.checkNow) { model.checkNow() } }
+            if model.canChangeMethod { change }
             if !model.methods.isEmpty { choice }
+            if model.canKeepMethod { Section { Button(model.labels.back) { model.keepMethod() } } }
         }
 
         private var codeEntry: some View {
@@ -29,7 +30,20 @@
                 if let image = Image(png: picture) {
                     image.interpolation(.none).resizable().scaledToFit().accessibilityLabel(model.labels.qrPicture)
                 }
-                if let link = model.qrLink { Button(model.labels.openBankApp) { openURL(link) } }
+                if let link = model.qrLink { Button(model.labels.openBankApp) { openBankApp(link) } }
+                if let notice = model.bankAppNotice { Label(notice, systemImage: "exclamationmark.circle") }
+            }
+        }
+
+        private func openBankApp(_ link: URL) {
+            Task { @MainActor in model.bankAppOpened(await opensInApp(link)) }
+        }
+
+        private var change: some View {
+            Section {
+                Button(model.changeMethodText) { model.changeMethod() }.font(.footnote)
+            } footer: {
+                Text(model.changeMethodHint)
             }
         }
 
@@ -39,7 +53,7 @@
                     Button { model.choose(method) } label: { way(method) }
                         .accessibilityAddTraits(model.method == method ? .isSelected : [])
                 }
-                if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone) }
+                if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone, hint: model.phoneHint) }
                 if model.method == .card { CheckoutCardFields(model: model) }
                 Button(model.payText) { model.pay() }.disabled(model.method == nil)
             } header: {

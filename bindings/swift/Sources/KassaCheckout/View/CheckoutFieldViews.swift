@@ -15,12 +15,13 @@
         }
     }
 
-    /// One field, with what is wrong with it.
+    /// One field, with what is wrong with it, or else a hint.
     @available(iOS 17, macOS 14, *)
     struct CheckoutTextField: View {
         let model: CheckoutModel
         let field: CheckoutField
         @Binding var text: String
+        var hint: String?
 
         var body: some View {
             VStack(alignment: .leading) {
@@ -28,7 +29,11 @@
                     .typed(as: field)
                     .autocorrectionDisabled()
                     .accessibilityLabel(label)
-                if let error = model.error(of: field) { Text(error).font(.footnote).foregroundStyle(.red) }
+                if let error = model.error(of: field) {
+                    Text(error).font(.footnote).foregroundStyle(.red)
+                } else if let hint {
+                    Text(hint).font(.footnote).foregroundStyle(.secondary)
+                }
             }
         }
 

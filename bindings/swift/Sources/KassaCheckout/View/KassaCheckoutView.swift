@@ -48,6 +48,9 @@
             .onChange(of: model.pageToOpen, initial: true) { model.pageToOpen.map(open) }
             .onChange(of: model.page) { if model.page == nil { opener.close() } }
             .onChange(of: model.texts) { AccessibilityNotification.Announcement(model.texts.spoken).post() }
+            .onChange(of: model.bankAppNotice) {
+                if let notice = model.bankAppNotice { AccessibilityNotification.Announcement(notice).post() }
+            }
             .onChange(of: scenePhase) {
                 switch scenePhase {
                 case .active: model.cameToFront()
