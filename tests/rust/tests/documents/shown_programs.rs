@@ -1,8 +1,8 @@
 //! Programs that the documentation site shows: each is a file that tests run, or stands in a document whose blocks a test takes out. A new
 //! one has to be given to a test, and then to the tables here.
 //!
-//! What is taken out is run, but for two screens: `CartActivity` in Kotlin's README is compiled, and the view in SwiftUI in Swift's, which
-//! only a Mac compiles. Of command lines most are only parsed.
+//! What is taken out is run, but for two screens: `CartActivity` in Kotlin's README is compiled, and the view in SwiftUI in Swift's is
+//! type-checked against stand-ins of Apple's modules. Of command lines most are only parsed.
 
 use crate::repository::Repository;
 

@@ -44,7 +44,7 @@
     extension View {
         /// The keyboard and what the system may fill in.
         fileprivate func typed(as field: CheckoutField) -> some View {
-            #if os(iOS)
+            #if canImport(UIKit)
                 textContentType(field.contentType).keyboardType(field.keyboard)
             #else
                 self
@@ -52,7 +52,7 @@
         }
     }
 
-    #if os(iOS)
+    #if canImport(UIKit)
         @available(iOS 17, *)
         extension CheckoutField {
             fileprivate var contentType: UITextContentType {

@@ -11,7 +11,8 @@
     ///
     /// Deep links reach it by itself where its scene gets them. What the payer typed is hidden while the app is not in front.
     ///
-    /// **It has never been compiled**: no Mac was at hand where it was written. All decisions are in the model, which is tested.
+    /// **It has never run**: no Mac was at hand where it was written, so its types are checked against stand-ins of Apple's modules. All
+    /// decisions are in the model, which is tested.
     @available(iOS 17, macOS 14, *)
     public struct KassaCheckoutView: View {
         @Bindable private var model: CheckoutModel
@@ -33,7 +34,7 @@
             NavigationStack {
                 Form {
                     CheckoutSummary(model: model)
-                    CheckoutControls(model: model, open: open)
+                    CheckoutControls(model: model) { open($0) }
                 }
                 .navigationTitle(model.labels.title)
                 .toolbar { Button(model.labels.close) { closed(model.close()) } }
@@ -45,7 +46,7 @@
             .overlay { if scenePhase != .active { Cover(text: model.labels.covered) } }
             .onAppear { model.restore(draft) }
             .onChange(of: model.draft) { draft = model.draft }
-            .onChange(of: model.pageToOpen, initial: true) { model.pageToOpen.map(open) }
+            .onChange(of: model.pageToOpen, initial: true) { if let page = model.pageToOpen { open(page) } }
             .onChange(of: model.page) { if model.page == nil { opener.close() } }
             .onChange(of: model.texts) { AccessibilityNotification.Announcement(model.texts.spoken).post() }
             .onChange(of: model.bankAppNotice) {

@@ -8,7 +8,7 @@
     /// Opens a page of the gateway's in a browser sheet of the system's, where the payer sees whose page it is, and which the app cannot look
     /// into.
     ///
-    /// **It has never been compiled**: no Mac was at hand where it was written.
+    /// **It has never run**: no Mac was at hand where it was written, so its types are checked against stand-ins of Apple's modules.
     @available(iOS 17, macOS 14, *)
     @MainActor public final class PageOpener: NSObject, ASWebAuthenticationPresentationContextProviding {
         private var session: ASWebAuthenticationSession?
