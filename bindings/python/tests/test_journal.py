@@ -177,7 +177,7 @@ def test_a_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
     gateway = fake.gateway.with_journal(tmp_path)
     payment = mbank_payment(order_number="order-1")
     gateway.with_note("cart 17").create_mbank_payment(payment)
-    with pytest.raises(kassa.OutcomeUnknown, match="nothing was sent now"):
+    with pytest.raises(kassa.OutcomeUnknown, match="not sent: "):
         gateway.create_mbank_payment(payment)
     assert len(fake.payments) == 1
     [entry] = entries(gateway.unfinished())
@@ -232,6 +232,8 @@ def test_what_is_wrong_with_a_journal_is_named(raw: RawGateway, tmp_path: Path) 
         (lambda: raw.async_gateway().unfinished(), kassa.Misconfigured, "no journal"),
         (lambda: raw.gateway().finish("1"), kassa.Misconfigured, "no journal"),
         (lambda: raw.gateway().with_note("x" * 257), kassa.Invalid, "note"),
+        (lambda: raw.gateway().with_note("cart 17"), kassa.Misconfigured, "no journal"),
+        (lambda: raw.async_gateway().with_note("cart 17"), kassa.Misconfigured, "no journal"),
     )
     for call, kind, text in wrong:
         with pytest.raises(kind, match=text):

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::{
     config::{address::is_https_or_loopback, proxy::Way},
@@ -27,6 +27,9 @@ pub(crate) struct Peer<'a> {
 pub(crate) fn checked_base_url(field: &str, text: &str) -> Result<Url, PaymentError> {
     let wrong = |what: String| Err(PaymentError::misconfigured(format!("{field} {what}")));
     let mut url = match Url::parse(text) {
+        // `pay.example.kg` has no scheme, and that of `pay.example.kg:8443` would be `pay.example.kg`.
+        Err(ParseError::RelativeUrlWithoutBase) => return wrong("must begin with https://".to_owned()),
+        Ok(url) if url.cannot_be_a_base() => return wrong("must begin with https://".to_owned()),
         Ok(url) => url,
         Err(problem) => return wrong(format!("is not a URL: {problem}")),
     };

@@ -20,7 +20,7 @@ use crate::{
     journal::NotHeld,
     operations::operation::{Effect, RequestParts},
     reply::Reply,
-    transport::{Failure, Request, Transport, after},
+    transport::{Failure, Progress, Request, Stage, Transport, after},
 };
 
 /// Backoff: the first pause before a retry is random up to this, each further one up to twice as much as the one
@@ -95,6 +95,7 @@ impl Call {
                 query: self.parts.query,
                 body: self.parts.body.map(Bytes::from_owner),
                 own_connection: (self.effect != Effect::Asks).then(Arc::default),
+                progress: Progress::default(),
             }),
             effect: self.effect,
             deadline: after(transport.now(), self.limits.deadline),
@@ -194,11 +195,15 @@ impl Attempts {
     }
 
     fn out_of_time(&self) -> Failure {
-        if self.request.give_up() {
-            Failure::NotConnected { detail: "the deadline passed before a connection was made".to_owned() }
-        } else {
-            Failure::Lost { detail: "the deadline passed before the whole reply came".to_owned() }
-        }
+        let is_prevented = self.request.give_up();
+        let detail = match self.request.progress.stage() {
+            Stage::LookingUp => "looking up the host name did not end before the deadline",
+            Stage::Connecting => "the deadline passed before a connection was made",
+            Stage::Reply if is_prevented => "the deadline passed before a connection was made",
+            Stage::Reply => "the deadline passed before the whole reply came",
+        };
+        let detail = detail.to_owned();
+        if is_prevented { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
     }
 
     fn record(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {

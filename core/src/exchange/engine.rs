@@ -155,7 +155,10 @@ impl Engine {
     }
 
     pub(crate) fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
-        Ok(Self { note: Some(checked_note(note)?.into()), ..self.clone() })
+        let note = checked_note(note)?.into();
+        // It would be lost without a word.
+        self.required_journal()?;
+        Ok(Self { note: Some(note), ..self.clone() })
     }
 
     pub(crate) fn journal(&self) -> Option<&Journal> {

@@ -210,6 +210,10 @@ fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -
         400..=499 if moves_money && has_undecided_code(reader) => {
             unsettled("does not tell whether the payment was made")
         }
+        // Such a code may be in it.
+        400..=499 if moves_money && reader.compressed().is_some() && status != 429 => {
+            unsettled("has a compressed body, so it does not tell whether the payment was made")
+        }
         401 => Meaning::Unauthorized,
         403 if has_envelope => Meaning::Unauthorized,
         404 | 405 | 407 if !has_envelope => Meaning::NotTheGateway,

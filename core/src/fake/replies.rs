@@ -42,7 +42,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn reply(http_status: u16, body: &[u8]) -> Reply {
     let mut bytes = SecretBytes::default();
     bytes.append(body);
-    Reply { http_status, retry_after: None, body: bytes, over_limit: false }
+    Reply { http_status, retry_after: None, body: bytes, over_limit: false, coding: None }
 }
 
 pub(crate) fn created(data: Object) -> Reply {

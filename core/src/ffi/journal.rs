@@ -57,7 +57,7 @@ impl Journal {
     /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the folder cannot be made or read.
+    /// [`PaymentError::Misconfigured`] where the folder cannot be made, read or written.
     #[uniffi::constructor(name = "open")]
     fn in_folder(folder: &str) -> Result<Self, PaymentError> {
         Self::open(folder)
@@ -82,7 +82,8 @@ impl Gateway {
     /// nothing, so it can be made for one call.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] for a note of more than 256 characters.
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters,
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
     #[uniffi::method(name = "with_note")]
     fn and_note(&self, note: &str) -> Result<Self, PaymentError> {
         self.with_note(note)

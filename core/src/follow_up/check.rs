@@ -237,7 +237,7 @@ fn precedence(verdict: &Verdict) -> u8 {
 }
 
 /// In characters. It is written to the disk, and a reply can be long.
-const LONGEST_REASON: usize = 256;
+pub(crate) const LONGEST_REASON: usize = 256;
 
 const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \
     order after the other: take the reference of the answer, or give the request an entry_id";

@@ -365,7 +365,8 @@ impl Gateway {
     /// can be made for one call.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] for a note of more than 256 characters.
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters,
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
     pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
         Ok(Self { engine: Arc::new(self.engine.with_note(note)?) })
     }

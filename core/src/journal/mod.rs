@@ -96,7 +96,8 @@ impl Journal {
     /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
     ///
     /// # Errors
-    /// [`PaymentError::Misconfigured`] where the folder cannot be made or read.
+    /// [`PaymentError::Misconfigured`] where the folder cannot be made, read or written. A file is made and removed to find that
+    /// out.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, PaymentError> {
         // A program that changes its folder later must not begin another journal.
         let folder = std::path::absolute(folder.as_ref()).map_err(|problem| {

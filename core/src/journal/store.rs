@@ -1,7 +1,7 @@
 //! The files of a journal: which steps are done in which order.
 
 use std::{
-    io,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::PoisonError,
     time::Duration,
@@ -80,7 +80,25 @@ impl Shared {
     pub(super) fn prepare(&self) -> io::Result<()> {
         self.disk.make_folders(&self.open)?;
         self.disk.make_folders(&self.done)?;
-        self.disk.make_folders(&self.paid)
+        self.disk.make_folders(&self.paid)?;
+        [&self.open, &self.done, &self.paid].into_iter().try_for_each(|folder| self.check_writable(folder))
+    }
+
+    /// Tries whether files can be made and removed in a folder, as each payment does: permissions alone do not tell that, and a
+    /// shop must not learn it by its first payment. A full disk is no reason to read nothing, and may have room by then.
+    fn check_writable(&self, folder: &Path) -> io::Result<()> {
+        let file = folder.join(format!("writable-{}", uuid::Uuid::now_v7()));
+        let tried = self.disk.create(&file).and_then(|()| {
+            let flushed = self.disk.sync_file(&file);
+            self.disk.remove_file(&file).and(flushed)
+        });
+        match tried {
+            Err(problem) if matches!(problem.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
+            Err(problem) => {
+                Err(io::Error::new(problem.kind(), format!("{} cannot be written: {problem}", folder.display())))
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     pub(super) fn disk(&self) -> &dyn Disk {
@@ -191,17 +209,11 @@ impl Shared {
         let read = self.disk.read(path).map_err(|problem| format!("cannot be read: {problem}"));
         match read.and_then(|bytes| History::read(name, &bytes)) {
             Ok(History { entry, .. }) => NotHeld::SentBefore {
-                detail: format!(
-                    "nothing was sent now: it was sent before, as {}, and the journal knows it as {}",
-                    entry.payment,
-                    entry.state.words()
-                ),
+                detail: format!("not sent: {} was already sent {}", entry.payment, entry.state.words()),
                 payment: Some(entry.payment.into()),
             },
             Err(why) => NotHeld::SentBefore {
-                detail: format!(
-                    "nothing was sent now, because it may have been sent before: the journal's entry {name} {why}"
-                ),
+                detail: format!("not sent: it may have been sent before, as the journal's entry {name} {why}"),
                 payment: None,
             },
         }
@@ -474,11 +486,11 @@ impl JournalState {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Unknown => "sent, with an unknown outcome",
-            Self::Open => "accepted by the gateway, and still open",
-            Self::Charged => "charged",
-            Self::Contradicted => "contradicted by the gateway's report",
-            Self::Rejected => "rejected",
+            Self::Unknown => "and its outcome is not known: ask for its status",
+            Self::Open => "and the gateway has accepted it: ask for its status",
+            Self::Charged => "and is charged",
+            Self::Contradicted => "and the gateway's report contradicts it: a person has to look at it",
+            Self::Rejected => "and was rejected",
         }
     }
 }

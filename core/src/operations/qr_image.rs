@@ -117,7 +117,8 @@ fn find_png(reply: &ReplyReader<'_>) -> Result<Vec<u8>, NotAnAnswer> {
     }
     let in_json = reply.find_all(ReplyField::Image).find_map(|text| decode(&text));
     let png = in_json.or_else(|| decode(std::str::from_utf8(body).ok()?));
-    checked(png.ok_or_else(|| NotAnAnswer::because("the reply holds no PNG in base64"))?)
+    let none = || reply.compressed().unwrap_or_else(|| NotAnAnswer::because("the reply holds no PNG in base64"));
+    checked(png.ok_or_else(none)?)
 }
 
 /// Base64 with or without a data-URL prefix, line breaks and padding.

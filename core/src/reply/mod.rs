@@ -18,6 +18,8 @@ pub(crate) struct Reply {
     pub(crate) body: SecretBytes,
     /// The body was longer than a reply may be; what is here is only its beginning.
     pub(crate) over_limit: bool,
+    /// How the body is compressed, where the reply says that it is.
+    pub(crate) coding: Option<&'static str>,
 }
 
 impl Reply {

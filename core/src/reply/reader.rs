@@ -75,10 +75,10 @@ impl<'a> ReplyReader<'a> {
     ) -> Self {
         let document = if reply.over_limit {
             Err("the reply is longer than 1 MiB".to_owned())
-        } else if matches!(text, Cow::Owned(_)) {
-            Err("the reply is not UTF-8".to_owned())
         } else {
-            Document::parse(text)
+            let is_utf_8 = matches!(text, Cow::Borrowed(_));
+            let document = if is_utf_8 { Document::parse(text) } else { Err("the reply is not UTF-8".to_owned()) };
+            document.map_err(|problem| compressed(reply).unwrap_or_else(|| why_not_json(text, problem)))
         };
         let has_no_secret = redactor.finds_nothing_in(text);
         Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor, has_no_secret }
@@ -94,6 +94,11 @@ impl<'a> ReplyReader<'a> {
             return Err(NotAnAnswer::because("the reply is longer than 1 MiB"));
         }
         Ok(self.reply.body.as_ref())
+    }
+
+    /// Why nothing can be read, where that is because the body is compressed.
+    pub(crate) fn compressed(&self) -> Option<NotAnAnswer> {
+        self.document.as_ref().err().and_then(|_| compressed(self.reply)).map(|why| unreadable(&why))
     }
 
     /// The whole body, masked.
@@ -191,8 +196,7 @@ impl<'a> ReplyReader<'a> {
 
     /// Any JSON document, an object or not.
     pub(crate) fn document(&self) -> Result<Json<'_>, NotAnAnswer> {
-        let unreadable = |problem: &String| NotAnAnswer::because(format!("the reply is not readable: {problem}"));
-        self.document.as_ref().map(Document::root).map_err(unreadable)
+        self.document.as_ref().map(Document::root).map_err(|problem| unreadable(problem))
     }
 
     fn at(&self, pointer: &str) -> Option<Json<'_>> {
@@ -273,6 +277,37 @@ impl<'a> ReplyReader<'a> {
         let given = |pointer: &str| self.at(pointer).filter(|value| !value.is_null() && !value.is_blank());
         self.endpoint.pointers(field).any(|pointer| given(pointer).is_some())
     }
+}
+
+fn unreadable(problem: &str) -> NotAnAnswer {
+    NotAnAnswer::because(format!("the reply is not readable: {problem}"))
+}
+
+/// Why a compressed body is not read. Some gateways say that they compress, and do not: what can be read is read.
+fn compressed(reply: &Reply) -> Option<String> {
+    let coding = reply.coding.filter(|_| !reply.body.as_ref().is_empty())?;
+    Some(format!(
+        "it is compressed ({coding}), which Kassa does not ask for and cannot read: switch it off on the way to it"
+    ))
+}
+
+/// How pages in HTML and the like begin.
+const PAGES: [&str; 5] = ["html", "!doctype", "head", "body", "?xml"];
+
+/// Why a text is no JSON, for whoever has to find out what answered. Redaction: nothing of it is quoted but a tag that many
+/// pages begin with.
+fn why_not_json(text: &str, problem: String) -> String {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.is_empty() {
+        return "it is empty".to_owned();
+    }
+    let Some(tag) = text.strip_prefix('<') else { return problem };
+    let begins = |name: &&&str| tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    let shown = match PAGES.iter().find(begins) {
+        Some(name) => format!("<{name}>"),
+        None => "a tag".to_owned(),
+    };
+    format!("it is not JSON, as it begins with {shown}: check base_url (KASSA_URL) and what stands on the way to it")
 }
 
 /// True where something was sent, and what is told is none of it.

@@ -19,7 +19,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{Connection, Observer, http_error::causes, tls};
+use super::{Connection, Observer, http_error::causes, lookup::Lookup, tls};
 use crate::{
     config::{
         peer::Peer,
@@ -115,7 +115,7 @@ impl Clients {
 
     /// Without a pool: a fresh client makes a fresh connection, and the observer hears when it is established.
     pub(super) fn observed(&self, connection: Arc<Connection>) -> reqwest::Result<Client> {
-        self.setup.builder().pool_max_idle_per_host(0).connector_layer(Observer(connection)).build()
+        self.setup.builder().pool_max_idle_per_host(0).connector_layer(Observer(Some(connection))).build()
     }
 }
 
@@ -168,7 +168,7 @@ impl Setup {
     }
 
     fn kept_alive(&self) -> reqwest::Result<Client> {
-        self.builder().pool_idle_timeout(IDLE_CONNECTIONS).build()
+        self.builder().pool_idle_timeout(IDLE_CONNECTIONS).connector_layer(Observer(None)).build()
     }
 
     fn builder(&self) -> ClientBuilder {
@@ -179,6 +179,7 @@ impl Setup {
             .retry(retry::never())
             .referer(false)
             .connect_timeout(self.connect_timeout)
+            .dns_resolver(Lookup)
             .default_headers([(USER_AGENT, self.user_agent.clone())].into_iter().collect());
         if !self.environment_proxies {
             builder = builder.no_proxy();

@@ -10,7 +10,10 @@ use std::{
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::Boxed;
+use super::{
+    Boxed,
+    stage::{Stage, during},
+};
 
 const NONE_YET: u8 = 0;
 const ESTABLISHED: u8 = 1;
@@ -44,10 +47,10 @@ impl Connection {
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Middleware around the connector of an HTTP client: a new connection asks for permission before the client can write
-/// to it.
+/// Middleware around the connector of an HTTP client: a request knows that it waits for a connection, and a new connection
+/// of one request alone asks for permission before the client can write to it.
 #[derive(Clone)]
-pub(crate) struct Observer(pub(crate) std::sync::Arc<Connection>);
+pub(crate) struct Observer(pub(crate) Option<std::sync::Arc<Connection>>);
 
 impl<S> Layer<S> for Observer {
     type Service = Observed<S>;
@@ -60,7 +63,7 @@ impl<S> Layer<S> for Observer {
 #[derive(Clone)]
 pub(crate) struct Observed<S> {
     connector: S,
-    connection: std::sync::Arc<Connection>,
+    connection: Option<std::sync::Arc<Connection>>,
 }
 
 impl<S, R> Service<R> for Observed<S>
@@ -77,11 +80,11 @@ where
     }
 
     fn call(&mut self, target: R) -> Self::Future {
-        let connecting = self.connector.call(target);
+        let connecting = during(Stage::Connecting, Stage::Reply, self.connector.call(target));
         let connection = self.connection.clone();
         Box::pin(async move {
             let connected = connecting.await?;
-            if connection.establish() {
+            if connection.is_none_or(|connection| connection.establish()) {
                 Ok(connected)
             } else {
                 Err("the request may not be sent on this connection".into())

@@ -10,7 +10,9 @@ use std::{
 
 use ::http::{
     HeaderMap, HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, DATE, RETRY_AFTER},
+    header::{
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER,
+    },
 };
 use bytes::Bytes;
 use reqwest::Response;
@@ -25,8 +27,8 @@ use url::Url;
 use super::{
     Boxed, Failure, Request, Transport,
     clients::Clients,
-    http_error::{causes, failure},
-    runtime,
+    http_error::{Target, causes},
+    runtime, stage,
 };
 use crate::{
     config::peer::Peer,
@@ -61,6 +63,7 @@ struct Exchanger {
     addresses: RwLock<Vec<(&'static str, Url)>>,
     authorization: Option<HeaderValue>,
     clients: Clients,
+    target: Target,
 }
 
 impl HttpTransport {
@@ -68,6 +71,7 @@ impl HttpTransport {
         let runtime = runtime::handle()?;
         let exchanger = Exchanger {
             clients: Clients::new(&peer, &runtime)?,
+            target: Target::of(&peer),
             authorization: peer.basic_token.map(|token| authorization("Basic", &token)).transpose()?,
             base_url: peer.base_url,
             addresses: RwLock::default(),
@@ -79,7 +83,7 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         let exchanger = self.exchanger.clone();
-        Box::pin(async move { exchanger.exchange(&request).await })
+        Box::pin(stage::of(request.clone(), async move { exchanger.exchange(&request).await }))
     }
 
     fn check(&self) -> Result<(), PaymentError> {
@@ -144,6 +148,7 @@ impl Exchanger {
         let sent = |problem: &reqwest::Error| {
             request.own_connection.as_ref().map_or_else(|| !problem.is_connect(), |own| own.is_established())
         };
+        let failure = |problem: &reqwest::Error, sent| self.target.failure(problem, sent, request.progress.stage());
         let response =
             client.execute(self.message(request)).await.map_err(|problem| failure(&problem, sent(&problem)))?;
         read(response).await.map_err(|problem| failure(&problem, true))
@@ -156,6 +161,8 @@ impl Exchanger {
         headers.reserve(10 + request.headers.len());
         headers.extend(request.headers.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        // Nothing here decompresses, and without this header any coding would do (RFC 9110, 12.5.3).
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         // A status query has its order in the body, where caches do not look: one could answer with another order's
         // reply.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -226,6 +233,7 @@ async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
         retry_after: retry_after(response.headers(), SystemTime::now()),
         body: SecretBytes::default(),
         over_limit: false,
+        coding: coding(response.headers()),
     };
     while let Some(chunk) = response.chunk().await? {
         let room = MOST_BYTES - reply.body.len();
@@ -236,6 +244,16 @@ async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
         }
     }
     Ok(reply)
+}
+
+/// `Content-Encoding`, by a name of Kassa's own, as the header may say anything; nothing where the body is as it is.
+fn coding(headers: &HeaderMap) -> Option<&'static str> {
+    const KNOWN: [&str; 5] = ["gzip", "br", "deflate", "zstd", "compress"];
+    let named = headers.get_all(CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
+    let mut codings = named.flat_map(|names| names.split(',')).map(|name| name.trim().to_ascii_lowercase());
+    let coding = codings.find(|name| !matches!(name.as_str(), "" | "identity"))?;
+    let name = coding.strip_prefix("x-").unwrap_or(&coding);
+    Some(KNOWN.into_iter().find(|known| *known == name).unwrap_or("a coding that is not known"))
 }
 
 /// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date. A date is
@@ -281,6 +299,29 @@ mod tests {
         assert_eq!(of("yesterday", "Sun, 06 Nov 1994 08:50:00 GMT"), Some(Duration::from_secs(23)));
     }
 
+    #[test]
+    fn a_coding_is_named_and_never_quoted() {
+        let read = |texts: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for &text in texts {
+                headers.append(CONTENT_ENCODING, HeaderValue::from_static(text));
+            }
+            coding(&headers)
+        };
+        for (texts, named) in [
+            (vec![], None),
+            (vec!["identity"], None),
+            (vec!["", "Identity , identity"], None),
+            (vec!["GZIP"], Some("gzip")),
+            (vec!["x-gzip"], Some("gzip")),
+            (vec!["identity", "br"], Some("br")),
+            (vec!["identity, zstd"], Some("zstd")),
+            (vec!["hunter2"], Some("a coding that is not known")),
+        ] {
+            assert_eq!(read(&texts), named, "{texts:?}");
+        }
+    }
+
     /// Cancelled at the last moment: the connection is established, and nothing may be written to it.
     #[tokio::test]
     async fn a_connection_that_comes_too_late_carries_nothing() {
@@ -295,6 +336,7 @@ mod tests {
             query: None,
             body: Some(Bytes::from_static(b"{}")),
             own_connection: Some(Arc::default()),
+            progress: Default::default(),
         };
         assert!(request.give_up());
         let exchange = transport.runtime.spawn(transport.exchange(Arc::new(request)));

@@ -1,35 +1,156 @@
 //! Errors of the HTTP client: whether trying again can help, and what they say in one line.
 
-use std::error::Error;
+use std::{error::Error, io};
 
-use super::Failure;
+use rustls::{CertificateError, InvalidMessage};
 
-/// Why no reply came, by whether the gateway may have seen the request.
-pub(super) fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
-    let detail = causes(problem);
-    if sent {
-        Failure::Lost { detail }
-    } else if cannot_work(problem) {
-        Failure::Misconfigured { detail }
-    } else {
-        Failure::NotConnected { detail }
+use super::{Failure, stage::Stage};
+use crate::config::{peer::Peer, proxy::Way};
+
+/// The other side, as errors name it. Redaction: of its URL host and port alone, which are no secret.
+pub(super) struct Target {
+    /// Host and port.
+    address: String,
+    /// What is looked up (DNS).
+    host_name: String,
+    /// What is added to the address.
+    way: &'static str,
+    /// The setting that says where it is.
+    url_setting: &'static str,
+    /// The setting that says which certificates are trusted.
+    roots_setting: &'static str,
+}
+
+impl Target {
+    pub(super) fn of(peer: &Peer<'_>) -> Self {
+        let host = peer.base_url.host_str().unwrap_or_default();
+        let port = peer.base_url.port_or_known_default();
+        let (host_name, way) = match peer.way {
+            Way::Direct => (format!("the host name {host}"), ""),
+            Way::Environment => (
+                format!("the host name {host}, or that of a proxy,"),
+                ", directly or through a proxy of the environment,",
+            ),
+            Way::Url(_) => ("the host name of the proxy".to_owned(), " through the proxy"),
+        };
+        let (url_setting, roots_setting) = match peer.name {
+            "gateway" => ("base_url (KASSA_URL)", "extra_root_certificates (KASSA_ROOT_CERTIFICATES)"),
+            _ => ("server_url", "extra_root_certificates"),
+        };
+        Self {
+            address: port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+            host_name,
+            way,
+            url_setting,
+            roots_setting,
+        }
+    }
+
+    /// Why no reply came, by whether the gateway may have seen the request.
+    pub(super) fn failure(&self, problem: &reqwest::Error, sent: bool, stage: Stage) -> Failure {
+        if sent {
+            return Failure::Lost { detail: causes(problem) };
+        }
+        match self.what_cannot_work(problem) {
+            Some(detail) => Failure::Misconfigured { detail },
+            None => Failure::NotConnected { detail: self.not_connected(problem, stage) },
+        }
+    }
+
+    /// Permanent errors: they come again until somebody changes a setting, a certificate or a clock.
+    fn what_cannot_work(&self, problem: &reqwest::Error) -> Option<String> {
+        let side = self.side(problem);
+        chain(problem).find_map(|cause| {
+            // The HTTP client has no public type for it.
+            if cause.to_string().ends_with("proxy authorization required") {
+                return Some("the proxy wants a user and a password: put them into its URL".to_owned());
+            }
+            match tls_error(cause)? {
+                rustls::Error::InvalidCertificate(why) => Some(self.certificate(side, why)),
+                rustls::Error::InvalidMessage(
+                    InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+                ) => Some(format!("{side} does not speak TLS (is it http?): check {}", self.url_setting)),
+                _ => None,
+            }
+        })
+    }
+
+    /// What is wrong with a certificate, and which one is needed.
+    fn certificate(&self, side: &str, why: &CertificateError) -> String {
+        let Self { roots_setting, url_setting, .. } = self;
+        let clock = "check the date and the time of this machine; if they are right, the other side needs a new one";
+        match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                format!("the certificate of {side} has expired: {clock}")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                format!("the certificate of {side} is not valid yet: {clock}")
+            }
+            CertificateError::UnknownIssuer => format!(
+                "the certificate of {side} is signed by nobody that is trusted: put the certificate of the authority that \
+                 signed it (CA, PEM) into {roots_setting}"
+            ),
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                format!("the certificate of {side} is for another host: check {url_setting} ({why})")
+            }
+            // The verifier has no public variant for it.
+            other if format!("{other:?}").contains("CaUsedAsEndEntity") => format!(
+                "the certificate of {side} is that of an authority (CA) and not of a server: the server needs one that the \
+                 authority has signed, and the authority's own belongs into {roots_setting}"
+            ),
+            other => format!("the certificate of {side} cannot be used: {other}"),
+        }
+    }
+
+    fn not_connected(&self, problem: &reqwest::Error, stage: Stage) -> String {
+        let Self { address, host_name, way, .. } = self;
+        let Some(root) = chain(problem).last().filter(|_| problem.is_connect()) else { return causes(problem) };
+        if problem.is_timeout() && stage == Stage::LookingUp {
+            format!("looking up {host_name} did not end in time")
+        } else if problem.is_timeout() {
+            format!("no connection to {address}{way} was made in time")
+        } else if problem.is_dns() {
+            format!("{host_name} could not be looked up: {}", words(root))
+        } else if let Some(error) = chain(problem).find_map(tls_error) {
+            format!("TLS with {} failed: {error}", self.side(problem))
+        } else if is_of_proxy(problem) {
+            format!("could not connect to the proxy on the way to {address}: {}", words(root))
+        } else {
+            format!("could not connect to {address}{way}: {}", words(root))
+        }
+    }
+
+    /// Whose fault an error of a connection is.
+    fn side(&self, problem: &reqwest::Error) -> &str {
+        if is_of_proxy(problem) { "the proxy" } else { &self.address }
     }
 }
 
-/// Permanent errors: a certificate that fails, or a proxy that wants a password, will fail again.
-fn cannot_work(problem: &reqwest::Error) -> bool {
-    chain(problem).any(|cause| {
-        matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
-            // The HTTP client has no public type for it.
-            || cause.to_string().ends_with("proxy authorization required")
-    })
+/// Whether the proxy itself could not be reached. The HTTP client has no public type for it.
+fn is_of_proxy(problem: &reqwest::Error) -> bool {
+    chain(problem).any(|cause| cause.source().is_some() && cause.to_string().starts_with("tunnel error:"))
 }
 
 /// The TLS error inside I/O errors: one does not report what it wraps as its source, and may wrap another I/O error.
 fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    match cause.downcast_ref::<std::io::Error>() {
+    match cause.downcast_ref::<io::Error>() {
         Some(io) => tls_error(io.get_ref()?),
         None => cause.downcast_ref(),
+    }
+}
+
+/// A cause in words, without the number that the system has for it.
+fn words(cause: &(dyn Error + 'static)) -> String {
+    use io::ErrorKind::{
+        AddrNotAvailable, ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkDown,
+        NetworkUnreachable, PermissionDenied, TimedOut,
+    };
+    match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(
+            kind @ (AddrNotAvailable | ConnectionAborted | ConnectionRefused | ConnectionReset | HostUnreachable
+            | NetworkDown | NetworkUnreachable | PermissionDenied | TimedOut),
+        ) => kind.to_string(),
+        _ => cause.to_string(),
     }
 }
 
@@ -52,4 +173,60 @@ fn chain(problem: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static
         next = cause.source();
         Some(cause)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use rustls::{OtherError, pki_types::UnixTime};
+    use url::Url;
+
+    use super::*;
+
+    fn target(name: &'static str, base_url: &str) -> Target {
+        Target::of(&Peer {
+            name,
+            base_url: Url::parse(base_url).unwrap(),
+            basic_token: None,
+            way: &Way::Direct,
+            extra_root_certificates: &[],
+            connect_timeout: Duration::from_secs(10),
+            user_agent_suffix: None,
+        })
+    }
+
+    #[test]
+    fn a_target_is_named_by_host_and_port_alone() {
+        for (base_url, address) in [
+            ("https://pay.example.kg/token-of-a-tenant/", "pay.example.kg:443"),
+            ("http://127.0.0.1:8400/", "127.0.0.1:8400"),
+            ("https://[::1]:8443/", "[::1]:8443"),
+        ] {
+            assert_eq!(target("gateway", base_url).address, address);
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_fails_says_what_to_do() {
+        let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let old = CertificateError::ExpiredContext { time: at(2), not_after: at(1) };
+        let young = CertificateError::NotValidYetContext { time: at(1), not_before: at(2) };
+        let authority = CertificateError::Other(OtherError(Arc::new(io::Error::other("CaUsedAsEndEntity"))));
+        let roots = "extra_root_certificates (KASSA_ROOT_CERTIFICATES)";
+        for (why, words) in [
+            (&old, ["has expired", "the date and the time of this machine"]),
+            (&young, ["is not valid yet", "the date and the time of this machine"]),
+            (&CertificateError::UnknownIssuer, ["nobody that is trusted", roots]),
+            (&CertificateError::NotValidForName, ["is for another host", "base_url (KASSA_URL)"]),
+            (&authority, ["that of an authority (CA)", roots]),
+            (&CertificateError::Revoked, ["cannot be used", "Revoked"]),
+        ] {
+            let said = target("gateway", "https://pay.example.kg").certificate("pay.example.kg:443", why);
+            assert!(said.starts_with("the certificate of pay.example.kg:443 "), "{said}");
+            assert!(words.iter().all(|word| said.contains(word)), "{said}");
+            let of_checkout = target("checkout", "https://shop.example.kg").certificate("shop.example.kg:443", why);
+            assert!(!of_checkout.contains("KASSA_"), "a checkout has no variables: {of_checkout}");
+        }
+    }
 }

@@ -7,8 +7,10 @@ mod clients;
 mod connection;
 pub(crate) mod http;
 mod http_error;
+mod lookup;
 pub(crate) mod per_process;
 pub(crate) mod runtime;
+mod stage;
 mod tls;
 
 use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
@@ -19,6 +21,7 @@ use tokio::{task::AbortHandle, time::Instant};
 use crate::{reply::Reply, values::error::PaymentError};
 
 pub(crate) use connection::{Connection, Observer};
+pub(crate) use stage::{Progress, Stage};
 
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -33,6 +36,8 @@ pub(crate) struct Request {
     pub(crate) body: Option<Bytes>,
     /// Use a fresh connection, not the pool: a kept-alive one may have died in a way that loses the answer.
     pub(crate) own_connection: Option<Arc<Connection>>,
+    /// What it waits for.
+    pub(crate) progress: Progress,
 }
 
 impl Request {

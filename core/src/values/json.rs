@@ -41,7 +41,7 @@ impl<'a> Document<'a> {
     /// The document of a text, or why it has none.
     pub(crate) fn parse(text: &'a str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        serde_json::from_str::<Valid>(text).map_err(|problem| problem.to_string())?;
+        check(text)?;
         u32::try_from(text.len()).map_err(|_| "the text is too long".to_owned())?;
         let document = Self { text, nodes: Index::of(text) };
         if document.is_ambiguous() { Err("an object has the same name twice".to_owned()) } else { Ok(document) }
@@ -157,6 +157,53 @@ impl<'a> Json<'a> {
             self.items()?.nth(str::from_utf8(name).ok()?.parse().ok()?)
         }
     }
+}
+
+/// Whether a text is JSON. A number that no floating-point number can hold is JSON, too (RFC 8259, 6), and serde_json stops at it:
+/// one odd amount would hide the status beside it. So where it stops, numbers are looked at as texts alone.
+fn check(text: &str) -> Result<(), String> {
+    let checked = |text: &str| serde_json::from_str::<Valid>(text).map(drop);
+    match checked(text) {
+        Err(problem) if problem.is_syntax() && text.bytes().any(|byte| byte.is_ascii_digit()) => {
+            checked(&with_zeros(text)).map_err(|_| problem.to_string())
+        }
+        checked => checked.map_err(|problem| problem.to_string()),
+    }
+}
+
+/// The text with a zero for each number that is out of range, for a check alone.
+fn with_zeros(text: &str) -> String {
+    let mut checked = String::with_capacity(text.len());
+    let (mut rest, mut in_string) = (text, false);
+    while let Some(byte) = rest.as_bytes().first() {
+        let (length, is_huge) = match byte {
+            // The byte after a backslash may be a part of a character, and the rest of it comes next.
+            b'\\' if in_string => (1 + rest.chars().nth(1).map_or(0, char::len_utf8), false),
+            b'-' | b'0'..=b'9' if !in_string => {
+                let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+                let length = rest.as_bytes().iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+                (length, is_huge(&rest[..length]))
+            }
+            _ => (rest.chars().next().map_or(1, char::len_utf8), false),
+        };
+        in_string ^= *byte == b'"';
+        let (token, after) = rest.split_at(length);
+        checked.push_str(if is_huge { "0" } else { token });
+        rest = after;
+    }
+    checked
+}
+
+/// Whether a text is a number of JSON by its grammar, and out of range.
+fn is_huge(number: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    let is_number = digits(whole) && (whole == "0" || !whole.starts_with('0')) && digits(fraction);
+    is_number
+        && digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
+        && number.parse().is_ok_and(f64::is_infinite)
 }
 
 /// The text of a JSON string. Most have no escapes, and need no copy.
@@ -328,7 +375,9 @@ mod tests {
 
     #[test]
     fn what_is_not_one_unambiguous_document_is_not_read() {
-        for text in ["", "{", "{} {}", r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"\u0061":2}]}"#, "nope", "1e999"] {
+        for text in
+            ["", "{", "{} {}", r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"\u0061":2}]}"#, "nope", "1e", "01e999", "1e999x"]
+        {
             assert!(Document::parse(text).is_err(), "{text}");
         }
         assert!(Document::parse(&"[".repeat(100_000)).is_err());
@@ -336,6 +385,25 @@ mod tests {
         for text in [r#"{"\ud800":1}"#, r#"{"a":"\ud800"}"#, "{\"a\n\":1}"] {
             assert!(Document::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_number_that_is_out_of_range_hides_nothing() {
+        let long = format!("-{}.5", "9".repeat(400));
+        for number in ["1e999999999", "-1E+99999999999999999999", "1.5e400", long.as_str()] {
+            let text = format!(r#"{{"a\"1e999":"\\1e999 к","amount":[{number}],"status":"CHARGE"}}"#);
+            let document = Document::parse(&text).unwrap_or_else(|problem| panic!("{number}: {problem}"));
+            let found = |pointer| document.root().at(pointer).and_then(Json::text);
+            assert_eq!(found("/status").as_deref(), Some("CHARGE"));
+            assert_eq!(found("/amount/0").as_deref(), Some(number));
+            assert_eq!(found("/a\"1e999").as_deref(), Some("\\1e999 к"));
+            for broken in
+                [format!("{{{number}}}"), format!("[{number}"), format!("[{number},\"\n\"]"), format!("{number}.")]
+            {
+                assert!(Document::parse(&broken).is_err(), "{broken}");
+            }
+        }
+        assert!(Document::parse("1e999").is_ok());
     }
 
     #[test]

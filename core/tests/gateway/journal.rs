@@ -139,7 +139,10 @@ fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
         } else {
             let Err(PaymentError::OutcomeUnknown { payment, detail, .. }) = second else { panic!("{fault:?}") };
             assert_eq!(payment.order_number.as_deref(), Some("order-1"));
-            assert!(detail.contains("it was sent before"), "{detail}");
+            assert!(
+                detail.contains("not sent: ") && detail.contains("was already sent and its outcome is not known"),
+                "{detail}"
+            );
             assert_eq!(entries(&journal)[0].state, JournalState::Unknown, "{fault:?}");
             assert_eq!(fake.payments().len(), made, "{fault:?}: nothing is sent a second time");
         }
@@ -256,10 +259,13 @@ fn entries_hold_no_secret_and_are_the_owners_alone() {
 }
 
 #[test]
-fn a_note_that_is_too_long_is_refused() {
-    let gateway = FakeGateway::new().unwrap().gateway();
+fn a_note_that_is_too_long_is_refused_and_so_is_one_that_nothing_keeps() {
+    let folder = Folder::new("notes");
+    let (fake, gateway) = fake_with(&folder.journal());
     assert!(gateway.with_note(&"я".repeat(256)).is_ok());
     assert!(matches!(gateway.with_note(&"я".repeat(257)), Err(PaymentError::Invalid { .. })));
+    let error = fake.gateway().with_note("cart 17").unwrap_err();
+    assert!(matches!(&error, PaymentError::Misconfigured { detail, .. } if detail.contains("no journal")), "{error}");
 }
 
 /// A web request that was given up after its payment had been sent: what came back is noted all the same, so that a payer who

@@ -4,7 +4,7 @@
 use std::{
     env, fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -123,8 +123,15 @@ fn in_a_folder_that_may_only_be_read_nothing_is_sent() {
 #[test]
 #[ignore = "run by in_a_folder_that_may_only_be_read_nothing_is_sent"]
 fn a_writer_who_may_only_read() {
+    let folder = PathBuf::from(env::var_os(FOLDER).expect("run by another test"));
+    // The superuser may write everywhere, and nobody else opens it.
+    let opened_before = Journal::open(&folder);
     be_nobody();
-    let (fake, gateway) = gateway(journal_of_the_child());
+    let error = Journal::open(&folder).unwrap_err();
+    let PaymentError::Misconfigured { detail, .. } = &error else { panic!("{error}") };
+    assert!(detail.contains(&format!("{} cannot be written", folder.join("open").display())), "{error}");
+    let Ok(journal) = opened_before else { return };
+    let (fake, gateway) = gateway(journal);
     is_not_sent(&fake, &gateway, "order-1");
     assert_eq!(gateway.unfinished().unwrap().count(), 0, "it can be read all the same");
 }

@@ -224,6 +224,64 @@ async fn no_connection_means_that_nothing_happened() {
         let error = op.run(&gateway).await.unwrap_err();
         assert_eq!(error.kind(), UNAVAILABLE, "{op:?}: {error}");
         assert!(error.is_retryable() && !error.payment_may_exist(), "{op:?}");
+        assert!(error.to_string().contains("could not connect to 127.0.0.1:1: connection refused"), "{error}");
+    }
+}
+
+/// A name that nobody can ever have (RFC 6761).
+#[tokio::test]
+async fn a_host_that_is_not_found_is_named() {
+    let config = GatewayConfig::new("https://pay.invalid", Credentials::basic("a", "b")).with_query_retries(0);
+    let gateway = Gateway::new(config).unwrap();
+    for op in [Op::CardPayment, Op::QrStatus] {
+        let error = op.run(&gateway).await.unwrap_err();
+        assert_eq!(error.kind(), UNAVAILABLE, "{op:?}: {error}");
+        assert!(error.to_string().contains("the host name pay.invalid"), "{op:?}: {error}");
+    }
+}
+
+/// It was not asked for, and a payment that was answered like that may have been made.
+#[tokio::test]
+async fn a_compressed_reply_is_named_and_never_taken_for_a_no() {
+    // What gzip makes of anything begins so, and is no UTF-8.
+    let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03";
+    for (status, of_query) in [(200, UNEXPECTED), (400, UNAVAILABLE), (404, "Misconfigured"), (422, UNAVAILABLE)] {
+        for op in Op::all() {
+            let bytes = reply_bytes(status, "Content-Encoding: gzip\r\n", packed);
+            let server = Server::start(move |_| Answer::Bytes(bytes.clone()));
+            let error = op.run(&server.gateway().with_deadline(patience()).unwrap()).await.unwrap_err();
+            if Op::MOVES_MONEY.contains(&op) {
+                assert_eq!(error.kind(), UNKNOWN, "{op:?}, {status}: {error}");
+                assert!(error.to_string().contains("compressed"), "{op:?}: {error}");
+            } else if Op::ASKS.contains(&op) {
+                assert_eq!(error.kind(), of_query, "{op:?}, {status}: {error}");
+            }
+            if status == 200 {
+                assert!(error.to_string().contains("it is compressed (gzip)"), "{op:?}: {error}");
+            }
+            assert_eq!(server.received()[0].header("accept-encoding"), Some("identity"), "{op:?}");
+        }
+    }
+    // Some say that they compress, and do not.
+    for op in Op::all() {
+        let server = Server::start(move |_| reply_with(200, "Content-Encoding: gzip\r\n", &op.success_body()));
+        assert!(op.run(&server.gateway()).await.is_ok(), "{op:?}");
+    }
+}
+
+/// The start page of a router or of the merchant's own site, where the gateway's address is wrong.
+#[tokio::test]
+async fn a_page_instead_of_json_is_named_by_its_first_tag_alone() {
+    for (body, words) in [
+        ("<html lang=ky>hunter2", "it begins with <html>: check base_url (KASSA_URL)"),
+        ("\n <!DOCTYPE html>", "it begins with <!doctype>"),
+        ("<hunter2>", "it begins with a tag"),
+        ("", "it is empty"),
+    ] {
+        let server = Server::replying(200, body);
+        let error = Op::QrStatus.run(&server.gateway()).await.unwrap_err();
+        let PaymentError::Unexpected { detail, .. } = &error else { panic!("{error}") };
+        assert!(detail.contains(words) && !detail.contains("hunter2"), "{detail}");
     }
 }
 
@@ -317,7 +375,7 @@ async fn a_listed_refusal_is_one_only_where_a_verdict_can_be() {
 /// A status is worth more than an amount: what cannot be read exactly is absent, and the raw reply is there.
 #[tokio::test]
 async fn an_odd_amount_does_not_hide_a_status() {
-    for amount in [r#""""#, r#""100,10""#, r#""100.10 KGS""#, "null", "{}", "1e300"] {
+    for amount in [r#""""#, r#""100,10""#, r#""100.10 KGS""#, "null", "{}", "1e300", "1e999999999"] {
         let body = format!(r#"{{"code":"200","data":{{"status":"CHARGE","amount":{amount}}}}}"#);
         let server = Server::replying(200, &body);
         let report = server.gateway().qr_status("tx").await.expect(amount);

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::TcpListener,
+    net::{Shutdown, TcpListener},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,7 +13,7 @@ use std::{
 use kassa::{Credentials, Gateway, GatewayConfig};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
 
-use crate::support::{self, Op, reply_bytes};
+use crate::support::{Op, reply_bytes};
 
 /// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
 /// saw.
@@ -62,12 +62,15 @@ pub fn config(url: &str) -> GatewayConfig {
 async fn a_certificate_that_fails_is_a_matter_of_configuration() {
     let (url, pem, seen) = tls_server("elsewhere.example", rustls::ALL_VERSIONS);
     let trusting = config(&url).with_extra_root_certificates(pem);
-    for (case, config) in [("unknown issuer", config(&url)), ("another name", trusting)] {
+    for (case, config, advice) in [
+        ("unknown issuer", config(&url), "extra_root_certificates (KASSA_ROOT_CERTIFICATES)"),
+        ("another name", trusting, "base_url (KASSA_URL)"),
+    ] {
         let gateway = Gateway::new(config).unwrap();
         for op in Op::all() {
             let error = op.run(&gateway).await.unwrap_err();
             assert_eq!(error.kind(), "Misconfigured", "{case}, {op:?}: {error}");
-            assert!(error.to_string().contains("certificate"), "{case}, {op:?}: {error}");
+            assert!(error.to_string().contains(advice), "{case}, {op:?}: {error}");
         }
     }
     assert_eq!(seen.load(Ordering::SeqCst), 0, "nothing was sent");
@@ -94,14 +97,35 @@ fn what_is_no_certificate_is_refused() {
     }
 }
 
-/// A plain server where TLS is expected: no connection stands, so nothing happened.
+/// A server that answers the first bytes in clear, as a web server without TLS and a mail server do, and closes.
+fn plain_server(greeting: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(greeting));
+                let _ = stream.shutdown(Shutdown::Write);
+                // Read on, so that closing is no reset.
+                let _ = stream.read_to_end(&mut Vec::new());
+            });
+        }
+    });
+    url
+}
+
+/// A plain server where TLS is expected: no connection stands, so nothing happened, and it would not stand the next time.
 #[tokio::test]
-async fn a_server_that_speaks_no_tls() {
-    let server = support::Server::start(|_| support::reply(200, "{}"));
-    let url = format!("https://localhost:{}", server.address.port());
-    let gateway = Gateway::new(config(&url).with_query_retries(0)).unwrap();
-    for op in Op::all() {
-        let error = op.run(&gateway).await.unwrap_err();
-        assert_eq!(error.kind(), "Unavailable", "{op:?}: {error}");
+async fn a_server_that_speaks_no_tls_is_a_matter_of_configuration() {
+    for greeting in [&b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"[..], b"220 mail.example.kg ESMTP\r\n"] {
+        let url = plain_server(greeting);
+        let gateway = Gateway::new(config(&url)).unwrap();
+        for op in Op::all() {
+            let error = op.run(&gateway).await.unwrap_err();
+            assert_eq!(error.kind(), "Misconfigured", "{op:?}: {error}");
+            let expected = format!("{} does not speak TLS (is it http?)", url.trim_start_matches("https://"));
+            assert!(error.to_string().contains(&expected), "{op:?}: {error}");
+        }
     }
 }

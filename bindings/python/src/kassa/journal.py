@@ -54,7 +54,7 @@ class Journal:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         """Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
 
-        Raises `kassa.Misconfigured` where the folder cannot be made or read.
+        Raises `kassa.Misconfigured` where the folder cannot be made, read or written.
         """
         given = _check.path("folder", folder)
         self._open(given)

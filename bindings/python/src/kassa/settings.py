@@ -149,7 +149,7 @@ class Connected:
         """The same gateway with a journal, a `Journal` or its folder: what it sends from now on is written down first. It
         shares the connections and what is on its way, and closing one of them closes both.
 
-        Raises `kassa.Misconfigured` where the folder cannot be made or read.
+        Raises `kassa.Misconfigured` where the folder cannot be made, read or written.
         """
         kept = opened(journal)
         return self._derived(lambda: self._core().with_journal(lower(kept)), kept)
@@ -161,7 +161,8 @@ class Connected:
         It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call, as in
         ``gateway.with_note("cart 17").create_card_payment(...)``. Closing one of them closes both.
 
-        Raises `kassa.Invalid` for a note of more than 256 characters.
+        Raises `kassa.Invalid` for a note of more than 256 characters, `kassa.Misconfigured` where the gateway has no
+        journal.
         """
         text = _check.text("note", note)
         return self._derived(lambda: self._core().with_note(text))

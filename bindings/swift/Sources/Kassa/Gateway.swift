@@ -203,7 +203,8 @@ public final class Gateway: PaymentGateway {
     /// known what each payment is for: `gateway.withNote("cart 17").createCardPayment(...)`. It costs next to nothing, so it can be made
     /// for one call.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` for a note of more than 256 characters (Unicode scalars).
+    /// - Throws: ``PaymentError/invalid(violations:)`` for a note of more than 256 characters (Unicode scalars),
+    ///   ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
     public func withNote(_ note: String) throws -> Gateway {
         let changed = try translated { try core.withNote(note: checked(note, "note")) }
         return Gateway(core: changed, baseURL: baseURL, journal: journal)

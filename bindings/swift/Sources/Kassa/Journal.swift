@@ -45,7 +45,7 @@ public final class Journal: Sendable {
     /// An app gives ``standard()``, or a folder of its app group where an extension pays, too. Of such a folder it should set itself what
     /// ``standard()`` sets, **before** the journal is first opened.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made or read.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made, read or written.
     public init(folder: URL) throws {
         guard folder.isFileURL else {
             throw PaymentError.misconfigured(detail: "the journal's folder must be a file URL")

@@ -13,7 +13,7 @@ extension Journal {
     /// **A folder serves one gateway and one merchant.** Outside an app's sandbox this one is the user's, and all programs of that user
     /// share it; so a second merchant, and a gateway for tries, each need a folder of their own: ``init(folder:)``.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made or read.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made, read or written.
     public static func standard() throws -> Journal {
         let folder: URL
         do {

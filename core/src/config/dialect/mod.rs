@@ -227,6 +227,37 @@ mod tests {
         );
     }
 
+    /// Of whatever kind they are: names, types and values.
+    #[test]
+    fn one_mistake_hides_no_other() {
+        let text = r#"{
+            "colour": 1, "charged_words": "CHARGE", "rejected_words": [1], "qr_amount_unit": "dollar", "qr_numbers": true,
+            "endpoints": {"cheque": {}, "card_payment": [], "qr_status": {"status": "/status", "success_codes": [110]}},
+            "mbank_identifier": {"pointer": ["/id"], "confirm_field": 1}, "callback": {"tx": []}
+        }"#;
+        let PaymentError::Invalid { violations } = Dialect::from_json(text).unwrap_err() else { panic!() };
+        let fields: Vec<_> = violations.iter().map(|violation| violation.field.as_str()).collect();
+        assert_eq!(
+            fields,
+            [
+                "dialect.colour",
+                "dialect.endpoints.cheque",
+                "dialect.endpoints.card_payment",
+                "dialect.endpoints.qr_status.status",
+                "dialect.endpoints.qr_status.success_codes",
+                "dialect.charged_words",
+                "dialect.rejected_words",
+                "dialect.qr_amount_unit",
+                "dialect.qr_numbers",
+                "dialect.mbank_identifier.pointer",
+                "dialect.mbank_identifier.pointers",
+                "dialect.mbank_identifier.confirm_field",
+                "dialect.callback.tx",
+                "dialect.callback.transaction_id",
+            ]
+        );
+    }
+
     #[test]
     fn what_does_not_exist_is_refused() {
         for text in [

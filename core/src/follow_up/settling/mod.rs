@@ -7,7 +7,7 @@ mod schedule;
 mod source;
 
 use std::{
-    collections::{BinaryHeap, VecDeque},
+    collections::{BinaryHeap, HashSet, VecDeque},
     future::poll_fn,
     pin::pin,
     sync::{
@@ -25,7 +25,10 @@ use tokio::{
 
 use crate::{
     exchange::{closing::EndsAtClose, engine::Engine},
-    follow_up::{check::reason_of, verdict::Verdict},
+    follow_up::{
+        check::{LONGEST_REASON, reason_of},
+        verdict::Verdict,
+    },
     journal::{
         SettlingLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
@@ -52,7 +55,9 @@ pub enum Settled {
     /// A payment that is [`Charged`](JournalState::Charged) (deliver, then finish its entry),
     /// [`Rejected`](JournalState::Rejected) (nothing was taken; its entry is listed no more), or
     /// [`Contradicted`](JournalState::Contradicted) (for a person). **A rejected one may come once more, as charged**: a gateway may
-    /// take back what it said.
+    /// take back what it said. One that is still [`Unknown`](JournalState::Unknown) or [`Open`](JournalState::Open) is for a
+    /// person, too: the gateway answers about others, and three times in a row nothing but an error about this one, which is the
+    /// entry's reason. It may never have seen it. It stays unfinished.
     Payment {
         /// Its entry. The state says how it ended.
         entry: Box<JournalEntry>,
@@ -67,7 +72,8 @@ pub enum Settled {
 }
 
 /// How many questions in a row must end in what only a person can mend (wrong credentials, a wrong configuration)
-/// before the settling does; and how many reports on one payment must be about something else than was asked for.
+/// before the settling does, or before that is told of the one payment; and how many reports on one payment must be about something
+/// else than was asked for.
 const ODD_IN_A_ROW: u32 = 3;
 
 /// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
@@ -109,8 +115,11 @@ struct Progress {
     /// The gateway wants no question before that.
     not_before: Option<Instant>,
     settled: VecDeque<Settled>,
-    /// At least one question was answered in a way that needs no person.
+    /// At least one question was answered by the gateway itself, and in a way that needs no person: so what it does not answer
+    /// about one payment is a matter of that payment, and not of the configuration.
     is_answered: bool,
+    /// The payments that may still show that: whose last answer needed no person, or that were not asked about yet.
+    may_be_answered: HashSet<String>,
     /// What comes after all that is settled.
     failure: Option<PaymentError>,
     has_ended: bool,
@@ -156,7 +165,8 @@ impl Settling {
     ///
     /// # Errors
     /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where asking on is
-    /// useless (about one payment three times in a row, and no other answer came; or the gateway was closed),
+    /// useless (every payment was answered like that, one of them three times in a row, and none by the gateway itself; or the
+    /// gateway was closed),
     /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
     pub async fn next(&self) -> Result<Option<Settled>, PaymentError> {
         let next = {
@@ -200,6 +210,11 @@ impl Progress {
     fn has_nothing_left(&self) -> bool {
         let is_read = matches!(self.entries, Entries::Done(_));
         is_read && self.waiting.is_empty() && self.asked.is_empty()
+    }
+
+    /// Whether asking on cannot help: every payment that was asked about was answered like that, and no other answer is to come.
+    fn is_useless(&self) -> bool {
+        !self.is_answered && self.may_be_answered.is_empty()
     }
 
     fn tell(&mut self, entry: Box<JournalEntry>) {
@@ -265,10 +280,20 @@ impl Shared {
             let wake_at = if is_late { None } else { self.wake_at(progress, deadline) };
             match self.event(progress, wake_at).await {
                 Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
-                Event::Asked(Answer::Charged(entry)) => progress.tell(entry),
-                Event::Asked(Answer::NotYet(due)) if self.source.policy.follow_new => progress.waiting.push(due),
-                Event::Asked(Answer::NotYet(_)) => {}
-                Event::Asked(Answer::Gone(id)) => progress.again.has_gone(&id),
+                Event::Asked(Answer::Charged(entry)) => {
+                    progress.may_be_answered.remove(&entry.id);
+                    progress.tell(entry);
+                }
+                Event::Asked(Answer::NotYet(due)) => {
+                    progress.may_be_answered.remove(&due.id);
+                    if self.source.policy.follow_new {
+                        progress.waiting.push(due);
+                    }
+                }
+                Event::Asked(Answer::Gone(id)) => {
+                    progress.may_be_answered.remove(&id);
+                    progress.again.has_gone(&id);
+                }
                 Event::Woken => {}
                 Event::Closed => self.source.engine.usable()?,
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
@@ -351,7 +376,18 @@ impl Shared {
                     let has_ended = entry.state == JournalState::Rejected;
                     let turn = self.source.first_turn();
                     let (begun, id) = (entry.begun, entry.id);
-                    progress.waiting.push(Due { at: now, begun, id, has_ended, turn, contradictions: 0, odd: 0 });
+                    progress.may_be_answered.insert(id.clone());
+                    let (contradictions, odd, odd_is_told) = (0, 0, false);
+                    progress.waiting.push(Due {
+                        at: now,
+                        begun,
+                        id,
+                        has_ended,
+                        turn,
+                        contradictions,
+                        odd,
+                        odd_is_told,
+                    });
                 }
                 Unfinished::Unreadable { id, why } => progress.settled.push_back(Settled::Unreadable { id, why }),
             }
@@ -373,7 +409,13 @@ impl Shared {
         let Asked { mut due, started, answer, after_end, mut entry } = asked;
         let is_odd = matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }));
         due.odd = if is_odd { due.odd + 1 } else { 0 };
-        progress.is_answered |= !is_odd;
+        // A line that fails, or what stands before the gateway, says nothing of the configuration.
+        progress.is_answered |= !is_odd && answer.as_ref().map_or_else(|error| error.code().is_some(), |_| true);
+        if is_odd {
+            progress.may_be_answered.remove(&due.id);
+        } else {
+            progress.may_be_answered.insert(due.id.clone());
+        }
         let is_contradicted = matches!(answer, Ok(Verdict::Contradicted { .. }));
         due.contradictions = if is_contradicted { due.contradictions + 1 } else { 0 };
         due.at = after(started, self.source.interval_of(&due));
@@ -390,8 +432,19 @@ impl Shared {
             Ok(Verdict::Rejected { .. }) => Some(JournalState::Rejected),
             Ok(Verdict::Contradicted { .. }) if due.contradictions >= ODD_IN_A_ROW => Some(JournalState::Contradicted),
             Ok(_) => None,
-            // A gateway may say such a thing of one payment that it does not know.
-            Err(error) if due.odd >= ODD_IN_A_ROW && !progress.is_answered => return Err(error),
+            // It says nothing of the payment, and the close is told by itself.
+            Err(_) if self.source.engine.is_closed() => None,
+            // Nothing but that came of all questions.
+            Err(error) if due.odd >= ODD_IN_A_ROW && progress.is_useless() => return Err(error),
+            // The gateway may never have seen this one payment.
+            Err(error) if due.odd >= ODD_IN_A_ROW && progress.is_answered && !due.odd_is_told => {
+                due.odd_is_told = true;
+                if !due.has_ended {
+                    let told = JournalEntry { reason: Some(why_unanswered(&error)), ..(*entry).clone() };
+                    progress.settled.push_back(Settled::Payment { entry: told.into() });
+                }
+                None
+            }
             Err(PaymentError::Unavailable { retry_after: Some(wait), .. }) => {
                 let moment = after(self.source.engine.transport().now(), wait);
                 progress.not_before = progress.not_before.max(Some(moment));
@@ -414,12 +467,24 @@ impl Shared {
             }
             None => {}
         }
-        let is_asked_again = if due.has_ended { self.source.policy.follow_new } else { end.is_none() };
-        if is_asked_again {
+        let goes_on = due.has_ended || end.is_none();
+        let is_told = due.has_ended || due.odd_is_told;
+        if goes_on && (self.source.policy.follow_new || !is_told) {
             progress.waiting.push(due);
+        } else {
+            progress.may_be_answered.remove(&due.id);
         }
         Ok(())
     }
+}
+
+/// What came instead of an answer. Not the whole error: its "nothing happened" is said of the question.
+fn why_unanswered(error: &PaymentError) -> String {
+    let detail = match error {
+        PaymentError::Misconfigured { detail, .. } | PaymentError::Unauthorized { detail, .. } => detail.as_str(),
+        _ => "",
+    };
+    format!("the gateway does not answer about it: {detail}").chars().take(LONGEST_REASON).collect()
 }
 
 /// Whether there is something to ask with, or to tell.

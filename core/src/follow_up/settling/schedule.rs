@@ -46,6 +46,8 @@ pub(super) struct Due {
     pub(super) contradictions: u32,
     /// Answers in a row that only a person can mend.
     pub(super) odd: u32,
+    /// That they came was told.
+    pub(super) odd_is_told: bool,
 }
 
 /// The soonest is the greatest, as a heap gives that first; of two at once one that has not ended, and then the older payment.

@@ -312,6 +312,80 @@ async fn payments_that_are_not_known_do_not_stop_the_others() {
     assert_eq!((ends.len(), memory.attempted_at().len()), (20, 25));
 }
 
+/// As a web server answers that the gateway is not behind, or about what it never saw.
+fn not_found() -> Act {
+    Act::Reply(Duration::ZERO, 404, None, "<html>not here</html>".to_owned())
+}
+
+/// Its request was lost before the gateway saw it.
+#[tokio::test(start_paused = true)]
+async fn a_payment_that_the_gateway_never_saw_is_told_and_the_rest_goes_on() {
+    for at_once in [1, 8] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(3)));
+        // The others are answered later than this one is given up.
+        let answered = |number| if number < 40 { report("NEW", 10) } else { report("CHARGE", 10) };
+        let (gateway, _) = Scripted::asked(
+            |_| {},
+            move |number, body| if body.contains("lost") { not_found() } else { answered(number) },
+        );
+        let gateway = gateway.with_journal(journal.clone());
+        let settling = gateway.settle(SettlePolicy::default().with_at_once(at_once)).unwrap();
+        let mut ends = Vec::new();
+        while let Some(settled) = settling.next().await.unwrap() {
+            let Settled::Payment { entry } = settled else { panic!("{settled:?}") };
+            ends.push((entry.payment.order_number.unwrap(), entry.state, entry.reason));
+        }
+        let (number, state, reason) = &ends[0];
+        assert_eq!((number.as_str(), *state, ends.len()), ("lost", JournalState::Unknown, 4), "{ends:?}");
+        assert!(reason.as_deref().is_some_and(|reason| reason.contains("HTTP 404")), "{reason:?}");
+        assert!(ends[1..].iter().all(|(_, state, _)| *state == JournalState::Charged), "{ends:?}");
+        let kept = journal.entry(&card("lost")).unwrap().unwrap();
+        assert_eq!((kept.state, kept.is_finished), (JournalState::Unknown, false), "it is listed all the same");
+    }
+}
+
+/// A worker of a back end asks on, and delivers what comes to be known after all.
+#[tokio::test(start_paused = true)]
+async fn a_payment_that_the_gateway_comes_to_know_is_charged_after_all() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, ["late".to_owned()].into_iter().chain(numbers(1)));
+    let (gateway, _) = Scripted::asked(
+        |_| {},
+        |number, body| if body.contains("late") && number < 12 { not_found() } else { report("CHARGE", 10) },
+    );
+    let policy = SettlePolicy::default().with_follow_new(true).with_deadline(10 * MINUTE);
+    let ends = all(&gateway.with_journal(journal), policy).await;
+    let of_late: Vec<_> = ends.iter().filter(|(number, _)| number == "late").map(|(_, state)| *state).collect();
+    assert_eq!(of_late, [JournalState::Unknown, JournalState::Charged], "{ends:?}");
+}
+
+/// A wrong address answers every question like that.
+#[tokio::test(start_paused = true)]
+async fn where_every_question_is_answered_by_something_else_it_ends() {
+    for at_once in [1, 8] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(20));
+        let (gateway, memory) = Scripted::gateway(|_| not_found());
+        let settling = gateway.with_journal(journal).settle(SettlePolicy::default().with_at_once(at_once)).unwrap();
+        let ended = settling.next().await;
+        assert!(matches!(ended, Err(PaymentError::Misconfigured { .. })), "{ended:?}");
+        assert_eq!(settling.next().await, Ok(None));
+        assert!((41..=60).contains(&memory.attempted_at().len()), "each was asked about before it ended");
+    }
+}
+
+/// Nobody knows yet what the gateway would say: it may be back in a minute.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_fails_neither_ends_it_nor_shows_that_the_address_is_right() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(1)));
+    let (gateway, memory) =
+        Scripted::asked(|_| {}, |_, body| if body.contains("lost") { not_found() } else { Act::Refuse });
+    assert_eq!(all(&gateway.with_journal(journal), SettlePolicy::default()).await, []);
+    assert!(memory.attempted_at().len() > 100, "it went on until the deadline");
+}
+
 /// However long the gateway takes over others.
 #[tokio::test(start_paused = true)]
 async fn what_is_charged_already_waits_for_no_question() {

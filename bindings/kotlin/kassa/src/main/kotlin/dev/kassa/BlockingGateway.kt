@@ -121,6 +121,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      * in `gateway.withNote("cart 17").createCardPayment(...)`.
      *
      * @throws PaymentException.Invalid for a note of more than 256 characters
+     * @throws PaymentException.Misconfigured where the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun withNote(note: String): BlockingGateway = BlockingGateway(core.withNote(note))

@@ -111,6 +111,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
      * in `gateway.withNote("cart 17").createCardPayment(...)`.
      *
      * @throws PaymentException.Invalid for a note of more than 256 characters
+     * @throws PaymentException.Misconfigured where the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun withNote(note: String): FutureGateway = FutureGateway(core.withNote(note))

@@ -128,6 +128,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      * in `gateway.withNote("cart 17").createCardPayment(...)`.
      *
      * @throws PaymentException.Invalid for a note of more than 256 characters
+     * @throws PaymentException.Misconfigured where the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun withNote(note: String): Gateway = Gateway(core.withNote(note))

@@ -108,7 +108,7 @@ public class Journal private constructor(private val folder: String) {
          * Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago. It blocks its
          * thread while it does.
          *
-         * @throws PaymentException.Misconfigured where the folder cannot be made or read
+         * @throws PaymentException.Misconfigured where the folder cannot be made, read or written
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -122,7 +122,7 @@ public class Journal private constructor(private val folder: String) {
         /**
          * The same by a [File], such as Android has them.
          *
-         * @throws PaymentException.Misconfigured where the folder cannot be made or read
+         * @throws PaymentException.Misconfigured where the folder cannot be made, read or written
          */
         @JvmStatic
         @Throws(PaymentException::class)

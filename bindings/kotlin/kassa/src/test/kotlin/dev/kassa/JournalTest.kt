@@ -191,6 +191,7 @@ class JournalTest {
         val gateway = fake.gateway.withJournal(journal).withDeadline(5.seconds).withNote("cart 17")
         assertSame(journal, gateway.journal)
         assertNull(fake.gateway.journal)
+        assertThrows<PaymentException.Misconfigured> { fake.gateway.withNote("cart 17") }
         assertThrows<PaymentException.Misconfigured> { fake.gateway.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.blocking.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.future.unfinished() }

@@ -19,7 +19,7 @@ import java.io.File
  * cleared. A folder serves one gateway and one merchant; an app that has two opens the second one's by itself:
  * `Journal.open(File(noBackupFilesDir, "second-shop"))`. In Java it is `Journals.openJournal(context)`.
  *
- * @throws PaymentException.Misconfigured where the folder cannot be made or read
+ * @throws PaymentException.Misconfigured where the folder cannot be made, read or written
  */
 @Throws(PaymentException::class)
 public fun Context.openJournal(): Journal = Journal.open(File(noBackupFilesDir, "kassa-journal"))
