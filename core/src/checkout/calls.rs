@@ -167,7 +167,8 @@ impl Line<'_> {
             headers.insert(HeaderName::from_static("idempotency-key"), post.key.clone());
         }
         let body = post.map(|post| post.body.clone());
-        let request = Request { method, path, headers, query, body, own_connection: None, progress: Progress::default() };
+        let request =
+            Request { method, path, headers, query, body, own_connection: None, progress: Progress::default() };
         let exchange = self.transport.exchange(Arc::new(request));
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
         match select(exchange, deadline).await {

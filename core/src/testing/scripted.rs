@@ -14,7 +14,7 @@ use crate::{
     fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
-    transport::{Boxed, Failure, Request},
+    transport::{Boxed, Failure, Request, Stage},
 };
 
 /// What the gateway does with the n-th request, and after how long.
@@ -27,6 +27,8 @@ pub(crate) enum Act {
     Reply(Duration, u16, Option<u64>, String),
     /// It takes this long to make a connection; then it replies with an empty object.
     ConnectSlowly(Duration),
+    /// Its host's name is looked up for ever.
+    NeverLookedUp,
 }
 
 impl Act {
@@ -103,6 +105,10 @@ impl Stub for Scripted {
         };
         let body = request.body.as_ref().map(|body| String::from_utf8_lossy(body));
         let act = (self.script)(number, body.as_deref().or(request.query.as_deref()).unwrap_or_default());
+        if matches!(act, Act::NeverLookedUp) {
+            request.progress.set(Stage::LookingUp);
+            return Box::pin(std::future::pending());
+        }
         let seen = self.seen.clone();
         let connect = move || {
             assert!(request.establish(), "the caller gave up, so this future must be gone");
@@ -126,7 +132,7 @@ impl Stub for Scripted {
                     let retry_after = retry_after.map(Duration::from_secs);
                     Ok(Reply { retry_after, ..reply(http_status, body.as_bytes()) })
                 }
-                Act::ConnectSlowly(_) => Ok(reply(200, b"{}")),
+                Act::ConnectSlowly(_) | Act::NeverLookedUp => Ok(reply(200, b"{}")),
             }
         })
     }

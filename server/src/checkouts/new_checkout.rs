@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use kassa::{Decimal, som_to_tyiyn};
 use ring::digest::{SHA256, digest};
 
-use crate::values::{checks::Checks, error::ServerError, method::Method, violation::Rule};
+use super::checkout::Checkout;
+use crate::values::{checks::Checks, error::ServerError, method::Method, millis, violation::Rule};
 
 const LONGEST_REFERENCE: usize = 64;
 const LONGEST_DESCRIPTION: usize = 256;
@@ -167,6 +168,27 @@ impl NewCheckout {
         let content = (&self.currency, &self.description, self.allowed_methods(), &self.return_url, &self.metadata);
         let text = format!("{:?} {} {content:?} {lifetime}", self.reference, self.amount.normalize());
         digest(&SHA256, text.as_bytes()).as_ref().to_vec()
+    }
+}
+
+impl NewCheckout {
+    /// The fields in which one that was opened under the same reference differs. It is for people: whether it does is the
+    /// fingerprint's to say.
+    pub(crate) fn differs_from(&self, known: &Checkout) -> Vec<&'static str> {
+        // What was offered depends on the server's settings of then.
+        let is_offered = |offers| self.offered_methods(offers) == known.methods;
+        let fields = [
+            ("amount", self.amount == known.amount),
+            ("currency", self.currency == known.currency),
+            ("description", self.description == known.description),
+            ("methods", is_offered(true) || is_offered(false)),
+            ("return_url", self.return_url == known.return_url),
+            ("lifetime", millis(self.lifetime) == known.expires_at.saturating_sub(known.opened_at)),
+            ("metadata", self.metadata == known.metadata),
+        ];
+        let differing: Vec<_> = fields.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();
+        // A list of methods may come to the same offer without being the same.
+        if differing.is_empty() { vec!["methods"] } else { differing }
     }
 }
 

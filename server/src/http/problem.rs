@@ -17,7 +17,7 @@ use crate::{
     net::{BodyError, retry_after},
     rarely::Rarely,
     values::{
-        error::ServerError,
+        error::{ServerError, differing},
         violation::{Rule, Violation},
     },
 };
@@ -199,7 +199,13 @@ impl From<ServerError> for Problem {
         match error {
             ServerError::Invalid { violations } => Self::invalid(violations),
             ServerError::NotFound { .. } => Self::new(Kind::NotFound).with_detail(detail),
-            ServerError::ReferenceUsed => Self::new(Kind::ReferenceUsed),
+            ServerError::ReferenceUsed { differs } => {
+                // The interface counts it in seconds, and names it so.
+                let named = |field: &&'static str| if *field == "lifetime" { "lifetime_s" } else { *field };
+                let fields: Vec<_> = differs.iter().map(named).collect();
+                let detail = format!("It was opened with other content: {} not what it was.", differing(&fields));
+                Self::new(Kind::ReferenceUsed).with_detail(detail)
+            }
             ServerError::KeyReused => Self::new(Kind::KeyReused),
             ServerError::NotOpen { state } => Self::new(Kind::NotOpen).with_detail(detail).with_state(state.into()),
             ServerError::UnderWay { state } => Self::new(Kind::UnderWay).with_detail(detail).with_state(state.into()),

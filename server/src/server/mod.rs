@@ -209,10 +209,14 @@ impl Server {
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         let page_secret = Hidden::new(hex(&self.random::<16>()?));
         let methods = wanted.offered_methods(self.shared.settings.offers_pay_forms);
-        let new = OpenCheckout { id, wanted, methods, callback_secret, page_secret };
+        let new = OpenCheckout { id, wanted: wanted.clone(), methods, callback_secret, page_secret };
         match self.shared.storage.open_checkout(new).await? {
             Opened::New(view) | Opened::Again(view) => Ok(*view),
-            Opened::ReferenceUsed => Err(ServerError::ReferenceUsed),
+            Opened::ReferenceUsed => {
+                let known = self.shared.storage.checkout(Whose::Reference(wanted.reference.clone())).await?;
+                let differs = known.map_or_else(|| vec!["content"], |known| wanted.differs_from(&known.checkout));
+                Err(ServerError::ReferenceUsed { differs })
+            }
         }
     }
 

@@ -15,28 +15,31 @@ use super::{
 };
 use crate::values::{hidden::Hidden, text_file};
 
-/// Reads a file.
-pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Said {
+/// Reads a file; nothing where none of it could be read.
+pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<Said> {
     match text_file::read_text(path) {
         Ok(text) => parse(path, &text, problems),
         Err(problem) => {
             problems.push(SettingProblem::at(path.display(), format!("cannot be read: {problem}")));
-            Said::new()
+            None
         }
     }
 }
 
-fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Said {
-    let mut reading = Reading { path, text, said: Said::new(), problems };
+fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Option<Said> {
+    let mut reading = Reading { path, text, said: Said::new(), problems, is_whole: true };
     match DeTable::parse(text) {
         Ok(table) => reading.table("", table.get_ref()),
         Err(problem) => {
-            let line = problem.span().map_or(1, |span| reading.line(span.start));
-            // Not the line itself: a secret may stand in it.
-            reading.problems.push(SettingProblem::at(reading.place(line), "is not TOML"));
+            let at = problem.span().map_or(0, |span| span.start);
+            let place = format!("{}:{}", reading.place(reading.line(at)), reading.column(at));
+            // Not the line itself: a secret may stand in it. The parser's message says what it expected, in its own words alone.
+            let rule = format!("is not TOML: {}", problem.message());
+            reading.problems.push(SettingProblem::at(place, rule));
+            reading.is_whole = false;
         }
     }
-    reading.said
+    reading.is_whole.then_some(reading.said)
 }
 
 struct Reading<'a> {
@@ -44,6 +47,7 @@ struct Reading<'a> {
     text: &'a str,
     said: Said,
     problems: &'a mut Vec<SettingProblem>,
+    is_whole: bool,
 }
 
 impl Reading<'_> {
@@ -80,6 +84,12 @@ impl Reading<'_> {
         self.text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
     }
 
+    /// In characters, from 1.
+    fn column(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        before.rsplit('\n').next().map_or(1, |line| line.chars().count() + 1)
+    }
+
     fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.path.display())
     }
@@ -111,7 +121,7 @@ mod tests {
     fn read_text(text: &str) -> (Said, Vec<String>) {
         let mut problems = Vec::new();
         let said = parse(Path::new("k.toml"), text, &mut problems);
-        (said, problems.iter().map(ToString::to_string).collect())
+        (said.unwrap_or_default(), problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -144,7 +154,17 @@ mod tests {
         ];
         assert!(problems.iter().zip(expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");
         assert_eq!(problems.len(), expected.len(), "{problems:?}");
-        let (_, problems) = read_text("listen = 'x'\n[gateway]\npassword = \"hunter2\n");
-        assert_eq!(problems, ["k.toml:3 is not TOML"]);
+        for (text, start) in [
+            ("listen = 'x'\n[gateway]\npassword = \"hunter2\n", "k.toml:3:"),
+            ("listen = 'x'\nlogin = hunter2\n", "k.toml:2:9 "),
+            ("listen = 'x'\n[gateway\npassword = 'hunter2'\n", "k.toml:2:"),
+            ("listen = 'x'\nlisten = 'hunter2'\n", "k.toml:2:1 "),
+        ] {
+            let (said, problems) = read_text(text);
+            let problem = problems.first().map(String::as_str).unwrap_or_default();
+            assert!(problem.starts_with(start) && said.is_empty(), "{text}: {problems:?}");
+            let why = problem.split_once(" is not TOML: ").map_or("", |(_, why)| why);
+            assert!(why.len() > 5 && !problem.contains("hunter2") && problems.len() == 1, "{problems:?}");
+        }
     }
 }

@@ -31,6 +31,8 @@ pub(super) type Read<T> = Result<T, Noted>;
 /// What is given, and what was found wrong so far.
 pub(super) struct Values {
     given: Said,
+    /// The settings file could not be read: what is not given elsewhere may stand in it.
+    has_unread_file: bool,
     pub(super) problems: Vec<SettingProblem>,
     pub(super) warnings: Vec<String>,
 }
@@ -38,9 +40,12 @@ pub(super) struct Values {
 impl Values {
     /// Collects what is given. Later ones win.
     pub(super) fn collect(sources: &Sources) -> Self {
-        let mut values = Self { given: Said::new(), problems: Vec::new(), warnings: Vec::new() };
+        let (problems, warnings) = (Vec::new(), Vec::new());
+        let mut values = Self { given: Said::new(), has_unread_file: false, problems, warnings };
         if let Some(path) = &sources.file {
-            values.given = file::read(path, &mut values.problems);
+            let said = file::read(path, &mut values.problems);
+            values.has_unread_file = said.is_none();
+            values.given = said.unwrap_or_default();
             if values.given.keys().any(|name| SETTINGS.iter().any(|one| one.name == *name && one.is_secret())) {
                 values.warn_of_readers(path);
             }
@@ -154,9 +159,11 @@ impl Values {
         Noted
     }
 
-    /// Notes that one is missing, unless what was given for it is wrong already.
+    /// Notes that one is missing, unless it may stand in a file that could not be read, of which that is said already.
     pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> Noted {
-        self.problems.push(SettingProblem::missing(setting, why));
+        if !self.has_unread_file {
+            self.problems.push(SettingProblem::missing(setting, why));
+        }
         Noted
     }
 

@@ -28,8 +28,12 @@ pub enum ServerError {
         what: &'static str,
     },
     /// The reference has been used for a checkout that asks for something else.
-    #[error("This reference was used for another checkout.")]
-    ReferenceUsed,
+    #[error("This reference was used for another checkout: {} not what it was.", differing(differs))]
+    #[non_exhaustive]
+    ReferenceUsed {
+        /// The fields in which it differs, such as `amount`: of what was asked for, and not of what is kept.
+        differs: Vec<&'static str>,
+    },
     /// The idempotency key has been used with another body.
     #[error("This idempotency key was used with another body.")]
     KeyReused,
@@ -93,6 +97,12 @@ impl ServerError {
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         Self::Unavailable { detail: detail.into() }
     }
+}
+
+/// Fields as the subject of a sentence.
+pub(crate) fn differing(fields: &[&str]) -> String {
+    let verb = if fields.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", fields.join(", "))
 }
 
 fn sentences(violations: &[Violation]) -> String {

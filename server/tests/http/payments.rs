@@ -83,6 +83,20 @@ async fn what_is_sent_again_is_done_once() {
     dearer["amount"] = json!("391");
     let other = served.shop("POST", "/v1/checkouts", &dearer).await;
     assert_eq!((other.status, other.problem().as_str()), (422, "reference_used"));
+    assert!(other.json()["detail"].as_str().is_some_and(|detail| detail.contains(": amount is not what")), "{other:?}");
+    for (field, value) in [
+        ("description", json!("Three tickets")),
+        ("methods", json!(["qr"])),
+        ("return_url", json!("https://shop.example.kg/elsewhere")),
+        ("lifetime_s", json!(61)),
+        ("metadata", json!({ "colour": "red" })),
+    ] {
+        let mut changed = order("order-1");
+        changed[field] = value;
+        let other = served.shop("POST", "/v1/checkouts", &changed).await;
+        let detail = other.json()["detail"].as_str().unwrap_or_default().to_owned();
+        assert!(detail.contains(&format!(": {field} is not what")), "{field}: {other:?}");
+    }
 
     let body = json!({ "method": "mbank", "phone": "996700000001" });
     let first = served.pay(&token, "try-1", &body).await;

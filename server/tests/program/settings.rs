@@ -117,6 +117,19 @@ fn all_that_is_wrong_is_told_at_once_with_its_place_and_without_its_value() {
     assert!(!ended.err.contains("hunter2"), "{}", ended.err);
 }
 
+/// What is missing elsewhere may stand in it.
+#[test]
+fn a_file_that_is_not_toml_says_where_and_why_and_nothing_else() {
+    let place = Place::new();
+    place.write("kassa.toml", "public_url = 'https://pay.example.kg'\n[gateway]\nlogin = hunter2\n");
+    let told = ended(&mut place.command(&["--config", "kassa.toml"]));
+    assert_eq!(told.code, Some(1));
+    assert!(told.err.contains("\n  kassa.toml:3:9 is not TOML: ") && !told.err.contains("hunter2"), "{}", told.err);
+    assert_eq!(told.err.lines().count(), 2, "{}", told.err);
+    let told = ended(&mut place.command(&["--config", "absent.toml", "--log-format", "hunter2"]));
+    assert!(told.err.contains("\n  absent.toml cannot be read: ") && told.err.lines().count() == 3, "{}", told.err);
+}
+
 #[test]
 fn each_setting_is_read() {
     for setting in SETTINGS {

@@ -64,7 +64,8 @@ Settled: TypeAlias = JournalEntry | Unreadable
 """What settling brings: a payment that has come to its end, by its entry, or a file that only a person can read. The entry's
 state says how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (nothing was taken; it is listed no
 more), or ``CONTRADICTED`` (for a person). **A rejected one may come once more, as charged**: a gateway may take back what it
-said."""
+said. One that is still ``UNKNOWN`` or ``OPEN`` is for a person, too: the gateway answers about others, and about this one with
+errors alone, as its reason says. It stays unfinished."""
 
 lifts(native.Settled.PAYMENT, lambda settled: lift(settled.entry))
 lifts(native.Settled.UNREADABLE, lambda settled: Unreadable(settled.id, settled.why))

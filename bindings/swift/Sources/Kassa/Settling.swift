@@ -37,7 +37,9 @@ public struct SettlePolicy: Hashable, Sendable, Codable, CustomStringConvertible
 public enum Settled: Hashable, Sendable, Codable {
     /// A payment; its entry's state says how it ended: ``JournalState/charged`` (deliver, then finish the entry),
     /// ``JournalState/rejected`` (nothing was taken; the entry is listed no more), or ``JournalState/contradicted`` (for a person).
-    /// **A rejected one may come once more, as charged**: a gateway may take back what it said.
+    /// **A rejected one may come once more, as charged**: a gateway may take back what it said. One that is still
+    /// ``JournalState/unknown`` or ``JournalState/open`` is for a person, too: the gateway answers about others, and about this one with
+    /// errors alone, as its reason says. It stays unfinished.
     case payment(entry: JournalEntry)
     /// An entry that cannot be read, as ``Unfinished/unreadable(id:why:)``.
     case unreadable(id: String, why: String)

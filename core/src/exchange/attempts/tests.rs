@@ -141,6 +141,16 @@ async fn out_of_time_while_connecting_means_that_nothing_happened() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_host_name_that_is_looked_up_for_ever_is_told() {
+    for asks in [true, false] {
+        let (gateway, memory) = Scripted::gateway(|_| Act::NeverLookedUp);
+        let error = if asks { ask(&gateway).await } else { pay(&gateway).await };
+        assert_eq!((error.kind(), memory.seen().len()), ("Unavailable", 0), "{error}");
+        assert!(error.to_string().contains("looking up the host name did not end"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_cause_of_a_silent_query_is_not_the_connection() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
     let error = ask(&gateway).await;

@@ -58,7 +58,8 @@ public sealed class Settled : Serializable {
     /**
      * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken; its entry
      * is listed no more), or [JournalState.CONTRADICTED] (for a person). **A rejected one may come once more, as charged**: a gateway may
-     * take back what it said.
+     * take back what it said. One that is still [JournalState.UNKNOWN] or [JournalState.OPEN] is for a person, too: the gateway answers
+     * about others, and about this one with errors alone, as its reason says. It stays unfinished.
      *
      * @property entry its entry. The state says how it ended
      */
