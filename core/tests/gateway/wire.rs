@@ -204,8 +204,16 @@ async fn headers_are_these_and_no_others() {
         }
         let mut names: Vec<_> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
-        let known =
-            ["accept", "authorization", "cache-control", "content-length", "content-type", "host", "user-agent"];
+        let known = [
+            "accept",
+            "accept-encoding",
+            "authorization",
+            "cache-control",
+            "content-length",
+            "content-type",
+            "host",
+            "user-agent",
+        ];
         let expected: Vec<_> = known.into_iter().filter(|name| has_body || !name.starts_with("content")).collect();
         assert_eq!(names, expected, "{op:?}: the headers' names");
     }
