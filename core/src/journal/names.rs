@@ -132,6 +132,9 @@ pub(super) fn is_a_time(name: &str) -> bool {
     matches!(name.len(), 7 | 10) && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
+/// What the name of a file begins with that only tries whether its folder can be written. A program that died may have left one.
+pub(super) const TRIAL: &str = "writable-";
+
 /// Whether a name stays inside its folder.
 pub(super) fn is_a_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', ':', '\0'])

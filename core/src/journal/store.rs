@@ -87,7 +87,7 @@ impl Shared {
     /// Tries whether files can be made and removed in a folder, as each payment does: permissions alone do not tell that, and a
     /// shop must not learn it by its first payment. A full disk is no reason to read nothing, and may have room by then.
     fn check_writable(&self, folder: &Path) -> io::Result<()> {
-        let file = folder.join(format!("writable-{}", uuid::Uuid::now_v7()));
+        let file = folder.join(format!("{}{}", names::TRIAL, uuid::Uuid::now_v7()));
         let tried = self.disk.create(&file).and_then(|()| {
             let flushed = self.disk.sync_file(&file);
             self.disk.remove_file(&file).and(flushed)

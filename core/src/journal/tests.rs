@@ -40,7 +40,11 @@ fn a_number_is_sent_once_and_only_once() {
     let journal = journal(&disk);
     let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
     let Err(NotHeld::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
-    assert_eq!((payment, detail.contains("unknown outcome")), (Some(card("order-1").into()), true), "{detail}");
+    assert_eq!(
+        (payment, detail.contains("its outcome is not known")),
+        (Some(card("order-1").into()), true),
+        "{detail}"
+    );
     let with_page = PaymentEntry::new(card("order-1").with_gateway_number("gw-1")).with_page_url("https://pay.kg/3ds");
     journal.note(&held, Noted::Accepted { entry: &with_page, code: Some("110") });
     let entry = entries(&journal).pop().unwrap();
@@ -141,6 +145,15 @@ fn a_report_on_another_request_under_the_same_number_is_not_noted() {
     journal.note_report(&card("order-1"), Says::Contradicted, None);
     journal.note_report(&card("order-1"), Says::Open, None);
     assert_eq!(states(&journal), [JournalState::Open], "one odd report is not the end");
+}
+
+/// Another process may be opening the journal, or have died while it did.
+#[test]
+fn a_file_that_tries_whether_a_folder_can_be_written_is_nobodys() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    disk.put(&folder().join("open").join(format!("{}1", names::TRIAL)), b"");
+    assert_eq!(journal.unfinished().count(), 0);
 }
 
 /// A folder that went away (an unmounted card) must not read as a journal in which nothing was ever sent.

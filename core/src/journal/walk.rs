@@ -130,10 +130,11 @@ impl UnfinishedEntries {
     }
 }
 
-/// What stands among the folders and is none.
+/// What stands among the folders and is none. Another process may be opening the journal.
 fn foreign(names: impl Iterator<Item = io::Result<String>>) -> io::Result<Vec<Unfinished>> {
     let why = "is no folder of a journal";
-    let foreign = names.filter(|name| name.as_ref().map_or(true, |name| !names::is_a_time(name)));
+    let is_foreign = |name: &String| !names::is_a_time(name) && !name.starts_with(names::TRIAL);
+    let foreign = names.filter(|name| name.as_ref().map_or(true, is_foreign));
     foreign.map(|name| Ok(Unfinished::Unreadable { id: name?, why: why.to_owned() })).collect()
 }
 
