@@ -22,6 +22,13 @@ with kassa.Gateway(f"http://127.0.0.1:{port}", kassa.Credentials("shop", "secret
     else:
         raise SystemExit("somebody answers where nobody listens")
 
+try:
+    bool(kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED)))
+except TypeError as error:
+    assert "is_charged" in str(error)
+else:
+    raise SystemExit("a rejected payment is taken for a yes")
+
 FakeGateway().gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=100))
 
 command = shutil.which("kassa", path=sysconfig.get_path("scripts"))

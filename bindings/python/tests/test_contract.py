@@ -22,7 +22,7 @@ def pay(gateway: kassa.PaymentGateway, payment: kassa.MbankPayment, otp: str) ->
     except kassa.Refused as error:
         return f"declined: {error.reason}"
     outcome = gateway.watch(created.payment).outcome()
-    return outcome.kind if outcome else "cancelled"
+    return "cancelled" if outcome is None else outcome.kind
 
 
 async def pay_in_loop(gateway: kassa.AsyncPaymentGateway, payment: kassa.MbankPayment, otp: str) -> str:
@@ -33,7 +33,7 @@ async def pay_in_loop(gateway: kassa.AsyncPaymentGateway, payment: kassa.MbankPa
     except kassa.Refused as error:
         return f"declined: {error.reason}"
     outcome = await gateway.watch(created.payment).outcome()
-    return outcome.kind if outcome else "cancelled"
+    return "cancelled" if outcome is None else outcome.kind
 
 
 class OverTheLimit:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import json
 import pickle
+import typing
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +19,9 @@ from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, card, card_payment, mbank_payment
 
 import kassa
+from kassa import checkout
 from kassa._generated import native
+from kassa.testing import FakeGateway, FakePayment
 
 CALLBACK = {
     "orderNumber": "o-1",
@@ -395,3 +400,59 @@ def test_plain_values_are_frozen_pickled_and_shown(value: Any) -> None:
     if dataclasses.is_dataclass(value) and dataclasses.fields(value):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(value, dataclasses.fields(value)[0].name, None)
+
+
+def classes_in(hint: Any) -> Iterator[type[Any]]:
+    """Those of a hint that are values."""
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from classes_in(part)
+
+
+def told_by_a_gateway() -> set[type[Any]]:
+    """What its methods answer, its watches report and its journal settles."""
+    methods = inspect.getmembers(kassa.Gateway, inspect.isfunction)
+    answers = [typing.get_type_hints(method).get("return") for name, method in methods if not name.startswith("_")]
+    return {kind for hint in (*answers, kassa.WatchReport, kassa.Settled) for kind in classes_in(hint)}
+
+
+TAKEN_FOR_PAID: set[type[Any]] = {
+    *told_by_a_gateway(),
+    *classes_in(checkout.CheckoutState),
+    kassa.PaymentStatus,
+    kassa.Callback,
+    kassa.ReturnRedirect,
+    FakePayment,
+}
+PLAINLY: list[Callable[[Any], object]] = [
+    bool,
+    lambda value: not value,
+    lambda value: value or None,
+    lambda value: any([value]),
+]
+
+
+@pytest.mark.parametrize("plainly", PLAINLY)
+@pytest.mark.parametrize("kind", sorted(TAKEN_FOR_PAID, key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
+def test_what_could_be_taken_for_paid_is_neither_true_nor_false(
+    kind: type[Any], plainly: Callable[[Any], object]
+) -> None:
+    value = kind.__new__(kind)  # as it is: the question must not depend on what it says
+    with pytest.raises(TypeError, match=rf"^{kind.__name__} is not a yes or no: ask "):
+        plainly(value)
+
+
+def kept_or_shipped(gateway: kassa.Gateway, callback: kassa.Callback, payment: kassa.PaymentRef) -> str:
+    """A handler of callbacks, as nobody must write it."""
+    return "shipped" if gateway.verify_callback(callback, payment) else "kept"  # pyright: ignore[reportGeneralTypeIssues]
+
+
+def test_a_rejected_payment_is_not_shipped_by_asking_whether_there_is_a_verdict() -> None:
+    fake = FakeGateway()
+    created = fake.gateway.create_mbank_payment(mbank_payment(order_number="order-1"))
+    callback = kassa.Callback.parse(fake.reject("order-1").callback)
+    with pytest.raises(TypeError, match=r"^Rejected is not a yes or no: ask verdict\.is_charged"):
+        kept_or_shipped(fake.gateway, callback, created.payment)
+    with pytest.raises(TypeError, match=r"^JournalState is not a yes or no"):
+        bool(kassa.JournalState.CHARGED)

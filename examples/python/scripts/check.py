@@ -8,4 +8,5 @@ payment = kassa.PaymentRef.parse(argv[1])
 with kassa.Gateway.from_environment() as gateway:
     verdict = gateway.check(payment)
     report = verdict.report
-    print(verdict.kind, report and report.amount, report and report.currency)
+    amount = "" if report is None else f"{report.amount} {report.currency}"
+    print(verdict.kind, amount)

@@ -11,4 +11,4 @@ with kassa.Gateway.from_environment() as gateway:
             case kassa.QueryFailed(error):
                 print("asking failed, and goes on:", error, flush=True)
             case verdict:
-                print(verdict.kind, verdict.report and verdict.report.reason, flush=True)
+                print(verdict.kind, None if verdict.report is None else verdict.report.reason, flush=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from ._names import DialectName, FaultName
 
@@ -66,6 +66,10 @@ class Payment:
     def is_charged(self) -> bool:
         """Whether this payment took the money."""
         return self.status == "CHARGE"
+
+    def __bool__(self) -> NoReturn:
+        # An object is true whatever it says: a test that asserts it would pass though nothing was paid.
+        raise TypeError("Payment is not a yes or no: ask payment.is_charged")
 
 
 @dataclass(frozen=True, slots=True)

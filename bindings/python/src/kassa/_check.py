@@ -9,7 +9,7 @@ import datetime
 import math
 import os
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -134,6 +134,11 @@ def verdict(verdict: Any, kind: str, report_says_so: bool = True) -> None:
         raise ValueError(f"the kind of {type(verdict).__name__} is {kind}")
     if not report_says_so:
         raise ValueError(f"the report of {type(verdict).__name__} has another status")
+
+
+def no_truth(value: object, instead: str) -> NoReturn:
+    """Refuses ``if value``. An object is true whatever it says, so such a program would ship what was never paid."""
+    raise TypeError(f"{type(value).__name__} is not a yes or no: ask {instead}")
 
 
 def _wrong(name: str, wanted: str, value: Any) -> TypeError:

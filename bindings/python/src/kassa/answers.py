@@ -2,13 +2,24 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
+from . import _check
 from ._calls import call
 from ._convert import lower, mirrors
 from ._generated import native
 from .payment_entry import PaymentEntry
 from .payments import PaymentRef
+
+
+class _Accepted:
+    """What all answers share."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        # The gateway accepted a request, which is easily taken for "paid".
+        _check.no_truth(self, "gateway.check(payment).is_charged whether it is paid")
 
 
 @mirrors(native.NextStep.OPEN_CONFIRMATION)
@@ -35,7 +46,7 @@ NextStep: TypeAlias = OpenConfirmation | AskStatus
 
 @mirrors(native.CardPaymentCreated)
 @dataclass(frozen=True, slots=True)
-class CardPaymentCreated:
+class CardPaymentCreated(_Accepted):
     """The gateway accepted a card payment. **It is not paid yet**: follow `next_step`, then watch `payment`."""
 
     payment: PaymentRef
@@ -59,7 +70,7 @@ class CardPaymentCreated:
 
 @mirrors(native.MbankPaymentCreated)
 @dataclass(frozen=True, slots=True)
-class MbankPaymentCreated:
+class MbankPaymentCreated(_Accepted):
     """The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password."""
 
     payment: PaymentRef
@@ -82,7 +93,7 @@ class MbankPaymentCreated:
 
 @mirrors(native.MbankConfirmed)
 @dataclass(frozen=True, slots=True)
-class MbankConfirmed:
+class MbankConfirmed(_Accepted):
     """The gateway accepted a confirmation. **Accepted, not settled**: watch `payment` for its final status."""
 
     payment: PaymentRef
@@ -99,7 +110,7 @@ class MbankConfirmed:
 
 @mirrors(native.PayFormCreated)
 @dataclass(frozen=True, slots=True)
-class PayFormCreated:
+class PayFormCreated(_Accepted):
     """A hosted page, ready for the payer."""
 
     payment: PaymentRef
@@ -117,7 +128,7 @@ class PayFormCreated:
 
 @mirrors(native.QrImage)
 @dataclass(frozen=True, slots=True, repr=False)
-class QrImage:
+class QrImage(_Accepted):
     """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier: see
     `QrPayment`."""
 
@@ -134,7 +145,7 @@ class QrImage:
 
 @mirrors(native.QrData)
 @dataclass(frozen=True, slots=True)
-class QrData:
+class QrData(_Accepted):
     """The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in `raw`."""
 
     payload: str | None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _check
 from ._calls import call
@@ -71,6 +71,9 @@ class Callback:
         `Charged`: ask with the reference that was stored at the sale."""
         ref: PaymentRef | None = call(lower(self).payment_ref)
         return ref
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "gateway.verify_callback(callback, payment).is_charged, or whether it is None")
 
 
 def _body_text(body: str | bytes) -> str:
@@ -170,3 +173,6 @@ class ReturnRedirect:
         """
         redirect: ReturnRedirect = call(native.parse_return_redirect, _check.text("url", url))
         return redirect
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "gateway.verify_return(redirect, payment).is_charged, or whether it is None")

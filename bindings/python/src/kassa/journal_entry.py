@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from . import _check
 from ._convert import lift, lifts, mirrors, mirrors_enum
@@ -25,6 +25,9 @@ class JournalState(Enum):
     """The gateway's report was about something else than was asked for. Let a person look, then finish the entry."""
     REJECTED = "rejected"
     """It ended without the money being taken."""
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether it is kassa.JournalState.CHARGED")
 
     def __str__(self) -> str:
         return self.value
@@ -69,6 +72,9 @@ class JournalEntry:
         for name in ("reason", "code", "page_url", "qr_text", "note"):
             _check.optional_text(name, getattr(self, name))
 
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether entry.state is kassa.JournalState.CHARGED, or the entry None")
+
 
 @mirrors(native.Unfinished.UNREADABLE)
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,9 @@ class Unreadable:
     def __post_init__(self) -> None:
         _check.text("id", self.id)
         _check.text("why", self.why)
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether it is a kassa.JournalEntry (isinstance) and its state CHARGED")
 
 
 Unfinished: TypeAlias = JournalEntry | Unreadable

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NoReturn
 
 from . import _check
 from ._calls import call
@@ -239,6 +239,9 @@ class PaymentStatus:
         final: bool = lower(self).is_final()
         return final
 
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether it is kassa.PaymentStatus.CHARGED (==), or None")
+
     def __str__(self) -> str:
         # A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge.
         text: str = lower(self).as_text()
@@ -288,3 +291,6 @@ class StatusReport:
     """The currency as the gateway reports it."""
     raw: str = ""
     """The whole reply, with secrets masked."""
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "report.status == kassa.PaymentStatus.CHARGED, or whether it is None")

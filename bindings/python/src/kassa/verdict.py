@@ -1,7 +1,7 @@
 """What the gateway says about a payment, compared with what was asked for."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from . import _check
 from ._calls import call
@@ -20,6 +20,9 @@ class _Judged:
         """True where the money was taken, and nothing contradicts what was asked for: the only reason to ship."""
         charged: bool = call(lower(self).is_charged)
         return charged
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "verdict.is_charged, or whether it is None")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ Verdict: TypeAlias = Charged | Rejected | Open | Contradicted | Unverifiable
 It is the same, made in the same place, whether a payment is asked about once (``check``), until it ends (``watch``), or because
 of a callback or a return (``verify_callback``, ``verify_return``). Each has ``is_charged``, and ``report``, which is None where
 the gateway was not asked. ``kind`` names the verdict; JSON needs it, so that no verdict is read back as another.
+
+A verdict is neither true nor false: ``if verdict`` raises `TypeError`, because every verdict would pass it. Ask ``is_charged``.
 """
 
 

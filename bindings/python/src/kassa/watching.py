@@ -51,6 +51,9 @@ class QueryFailed:
     error: PaymentError
     """Why."""
 
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether the report is a kassa.Charged (isinstance)")
+
 
 WatchReport: TypeAlias = Verdict | QueryFailed
 """What one query of a watch brought: a `Verdict` where the gateway answered. One that ends the watch is the last report."""

@@ -2,16 +2,26 @@
 
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
 
+from .. import _check
 from .._convert import mirror_fields
 from .._generated import native
 from .details import PaymentMethod
 from .message import CheckoutMessage
 
 
+class _State:
+    """What all states share."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        _check.no_truth(self, "whether the state is a kassa.checkout.Paid (isinstance), or None")
+
+
 @dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(_State):
     """The server has not answered yet."""
 
     kind: ClassVar[Literal["opening"]] = "opening"
@@ -20,7 +30,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(_State):
     """The payer chooses how to pay."""
 
     kind: ClassVar[Literal["ready"]] = "ready"
@@ -33,7 +43,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(_State):
     """What the payer asked for is on its way. Nothing else can be asked for meanwhile."""
 
     kind: ClassVar[Literal["sending"]] = "sending"
@@ -42,7 +52,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class EnterOtp:
+class EnterOtp(_State):
     """The payer enters the one-time password that the mobile bank sent: ``confirm``."""
 
     kind: ClassVar[Literal["enter_otp"]] = "enter_otp"
@@ -57,7 +67,7 @@ class EnterOtp:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenPage:
+class OpenPage(_State):
     """The payer pays, or confirms a payment by card (3DS), on a page of the gateway's."""
 
     kind: ClassVar[Literal["open_page"]] = "open_page"
@@ -73,7 +83,7 @@ class OpenPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowQr:
+class ShowQr(_State):
     """The payer scans a code with the app of a bank: draw the text with `kassa.QrCode`. On the phone itself the text, where it
     is a link, opens that app."""
 
@@ -88,7 +98,7 @@ class ShowQr:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(_State):
     """The payer has done everything, and the gateway is asked how it ended."""
 
     kind: ClassVar[Literal["waiting"]] = "waiting"
@@ -101,7 +111,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class Paid(_State):
     """**Paid**, by the gateway's own report to the merchant's server. The end."""
 
     kind: ClassVar[Literal["paid"]] = "paid"
@@ -112,7 +122,7 @@ class Paid:
 
 
 @dataclass(frozen=True, slots=True)
-class NotPaid:
+class NotPaid(_State):
     """Not paid, and it cannot be paid any more."""
 
     kind: ClassVar[Literal["not_paid"]] = "not_paid"
@@ -121,7 +131,7 @@ class NotPaid:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonNeeded:
+class PersonNeeded(_State):
     """What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**"""
 
     kind: ClassVar[Literal["person_needed"]] = "person_needed"
@@ -130,14 +140,14 @@ class PersonNeeded:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class Expired(_State):
     """Nobody paid in time."""
 
     kind: ClassVar[Literal["expired"]] = "expired"
 
 
 @dataclass(frozen=True, slots=True)
-class TokenExpired:
+class TokenExpired(_State):
     """The client token is not good any more, and nobody gave a new one (``renew_token``). **It says nothing about the
     money.**"""
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NoReturn
 
+from .. import _check
 from .._convert import mirrors
 from .._generated import native
 from ..payments import PaymentKind, PaymentStatus
@@ -33,6 +35,10 @@ class FakePayment:
     """The text of the QR code."""
     callback_url: str | None
     """Where callbacks about it would go. The fake gateway sends none: it hands them to the test."""
+
+    def __bool__(self) -> NoReturn:
+        # A test that asserts it would pass though nothing was paid.
+        _check.no_truth(self, "payment.status == kassa.PaymentStatus.CHARGED")
 
 
 @mirrors(native.FakeNotice)
