@@ -97,6 +97,13 @@ pub mod _calling_thread {
     pub use crate::transport::calling_thread::CallingThread;
 }
 
+/// For the bundle of the foreign packages. Not a part of the public API: it may change at any time.
+#[cfg(feature = "uniffi")]
+#[doc(hidden)]
+pub mod _numbered_call {
+    pub use crate::exchange::caller::as_call;
+}
+
 pub use checkout::{
     Checkout, CheckoutStates,
     message::CheckoutMessage,

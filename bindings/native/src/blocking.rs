@@ -23,7 +23,8 @@ use uniffi::RustFuturePoll;
 use crate::wake_up::{LastPoll, Progress};
 
 /// UniFFI's function that polls a future and has its continuation called, once, during the poll or after it.
-type PollFunction = unsafe extern "C" fn(future: u64, continuation: extern "C" fn(u64, RustFuturePoll), ticket: u64);
+pub type PollFunction =
+    unsafe extern "C" fn(future: u64, continuation: extern "C" fn(u64, RustFuturePoll), ticket: u64);
 
 /// How long a call runs that nobody looks at meanwhile.
 const WITHOUT_END: u64 = u64::MAX;

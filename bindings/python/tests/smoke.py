@@ -1,10 +1,13 @@
 """What an installed wheel must do with nothing else there: load, draw, call, and answer on the command line."""
 
+import asyncio
+import logging
 import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
+from contextvars import ContextVar
 
 import kassa
 from kassa.testing import FakeGateway
@@ -30,6 +33,35 @@ else:
     raise SystemExit("a rejected payment is taken for a yes")
 
 FakeGateway().gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=100))
+
+of_request: ContextVar[str] = ContextVar("of_request", default="")
+lines: list[tuple[str, str]] = []
+
+
+class Whose(logging.Handler):
+    """Whose context each line comes in."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        lines.append((record.__dict__["kassa"]["order"], of_request.get()))
+
+
+async def pay(gateway: kassa.AsyncGateway, order: str) -> None:
+    of_request.set(order)
+    await gateway.create_mbank_payment(
+        kassa.MbankPayment(order_number=order, phone="996555000101", amount_som=250, comment="Tea")
+    )
+
+
+async def pay_all() -> None:
+    fake = FakeGateway()
+    await asyncio.gather(*(pay(fake.async_gateway, f"order-{number}") for number in range(20)))
+
+
+logging.getLogger("kassa").addHandler(Whose())
+logging.getLogger("kassa").setLevel(logging.DEBUG)
+asyncio.run(pay_all())
+assert len(lines) == 20
+assert all(order == whose for order, whose in lines)
 
 command = shutil.which("kassa", path=sysconfig.get_path("scripts"))
 assert command is not None, "the console command is not there"

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
+import json
 import logging
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+import weakref
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timezone
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import pytest
+import structlog
+import trio
 from conformance.patience import PATIENCE
-from raw_gateway import CHARGED, RawGateway, after, hang_up, silence
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from raw_gateway import CHARGED, CREATED, Answer, RawGateway, after, card_payment, hang_up, mbank_payment, silence
 
 import kassa
 from kassa import _event_loop, _log_timer, _logs, _wait
 from kassa._generated import native
+from kassa.testing import FakeGateway
 
 KASSA = logging.getLogger("kassa")
 
@@ -58,7 +67,7 @@ try:
 except kassa.Unavailable:
     pass
 from kassa._generated import native
-assert native.take_log_events() == []
+assert native.take_log_events([0, 1], []).events == []
 """
     assert run(script, raw.url) == ("", "")
 
@@ -196,6 +205,7 @@ def test_an_event_loop_that_is_not_listened_to_has_no_timer(raw: RawGateway) -> 
         async with raw.async_gateway() as gateway:
             await gateway.provider_status("o-1", kassa.Provider.MBANK)
             assert asyncio.get_running_loop() not in _log_timer.timers
+            assert _logs.begin() is None, "nor is a context copied"
 
     # The tests' own handlers listen otherwise.
     logging.disable(logging.CRITICAL)
@@ -226,10 +236,263 @@ def test_a_handler_that_fails_while_a_call_waits_hides_no_answer(
     assert capsys.readouterr().err.count("cannot take WARNING") == 2
 
 
+# Whose context a line comes in.
+
+MANY = 50
+ORDERS = [f"o-{number}" for number in range(MANY)]
+of_request: contextvars.ContextVar[str] = contextvars.ContextVar("of_request", default="nobody's")
+
+
+class Program(Protocol):
+    """What a program binds to the context of a request, and finds there for each line."""
+
+    def bound(self, order: str) -> AbstractContextManager[object]: ...
+
+    def whose(self, record: logging.LogRecord) -> object: ...
+
+
+class WithVariable:
+    @contextmanager
+    def bound(self, order: str) -> Generator[None]:
+        of_request.set(order)
+        yield
+
+    def whose(self, record: logging.LogRecord) -> object:  # noqa: ARG002
+        return of_request.get()
+
+
+class WithStructlog:
+    def __init__(self) -> None:
+        self._formatter = structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.contextvars.merge_contextvars],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+
+    @contextmanager
+    def bound(self, order: str) -> Generator[None]:
+        structlog.contextvars.bind_contextvars(request=order)
+        yield
+
+    def whose(self, record: logging.LogRecord) -> object:
+        return json.loads(self._formatter.format(record)).get("request")
+
+
+class WithOpenTelemetry(logging.Filter):
+    """A filter that writes the trace's identifier into each record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tracer = TracerProvider(shutdown_on_exit=False).get_tracer("shop")
+        self._orders: dict[int, str] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.__dict__["trace_id"] = trace.get_current_span().get_span_context().trace_id
+        return True
+
+    @contextmanager
+    def bound(self, order: str) -> Generator[None]:
+        with self._tracer.start_as_current_span(order) as span:
+            self._orders[span.get_span_context().trace_id] = order
+            yield
+
+    def whose(self, record: logging.LogRecord) -> object:
+        return self._orders.get(record.__dict__["trace_id"])
+
+
+class ByOrder(logging.Handler):
+    """The attempt and the context of each line, by the order that it tells of. The gateway replies once every request that was
+    hung up on has had its line."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+        self.lines: dict[str, list[tuple[str, object]]] = {order: [] for order in ORDERS}
+        self._program = program
+        self._hung_up = 0
+        if isinstance(program, logging.Filter):
+            self.addFilter(program)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, str] = record.__dict__["kassa"]
+        self.lines[fields["order"]].append((fields["attempt"], self._program.whose(record)))
+        self._hung_up += record.levelno == logging.WARNING
+        if self._hung_up == MANY:
+            self.go_on.set()
+
+
+def hang_up_on_the_first(many: int, answer: Answer) -> Answer:
+    left = [None] * many
+
+    def hang_up_or_answer(connection: socket.socket) -> None:
+        try:
+            left.pop()
+        except IndexError:
+            answer(connection)
+        else:
+            hang_up(connection)
+
+    return hang_up_or_answer
+
+
+def patient() -> dict[str, object]:
+    return {"query_retries": 2 * MANY, "query_deadline": PATIENCE}
+
+
+def in_tasks(raw: RawGateway, program: Program) -> None:
+    async def flow() -> None:
+        async with raw.async_gateway(**patient()) as gateway:
+
+            async def one(order: str) -> None:
+                with program.bound(order):
+                    await gateway.provider_status(order, kassa.Provider.MBANK)
+
+            await asyncio.gather(*map(one, ORDERS))
+
+    asyncio.run(flow())
+
+
+def in_trio(raw: RawGateway, program: Program) -> None:
+    async def flow() -> None:
+        async with raw.async_gateway(**patient()) as gateway, trio.open_nursery() as nursery:
+
+            async def one(order: str) -> None:
+                with program.bound(order):
+                    await gateway.provider_status(order, kassa.Provider.MBANK)
+
+            for order in ORDERS:
+                nursery.start_soon(one, order)
+
+    trio.run(flow)
+
+
+def in_threads(raw: RawGateway, program: Program) -> None:
+    with raw.gateway(**patient()) as gateway:
+
+        def one(order: str) -> None:
+            with program.bound(order):
+                ask(gateway, order)
+
+        threads = [threading.Thread(target=one, args=(order,)) for order in ORDERS]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("way", [in_tasks, in_threads, in_trio])
+@pytest.mark.parametrize("program", [WithVariable, WithStructlog, WithOpenTelemetry])
+def test_every_line_comes_in_the_context_of_its_own_call(
+    raw: RawGateway, way: Callable[[RawGateway, Program], None], program: Callable[[], Program]
+) -> None:
+    binding = program()
+    with listening(ByOrder(binding)) as heard:
+        raw.answers(hang_up_on_the_first(MANY, after(heard.go_on, CHARGED)))
+        way(raw, binding)
+    assert sum(map(len, heard.lines.values())) == 2 * MANY
+    for order, lines in heard.lines.items():
+        assert lines == [(str(attempt), order) for attempt in range(1, len(lines) + 1)], "and in order"
+
+
+class Whose(logging.Handler):
+    """What each line says, and whose context it comes in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[tuple[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append((record.getMessage().partition(" endpoint=")[0], of_request.get()))
+
+
+@contextmanager
+def nothing_is_kept() -> Generator[None]:
+    """In the end. What was given up ends on the core's threads."""
+    before = set(_logs.ended)
+    yield
+    too_late = time.monotonic() + PATIENCE
+    while _logs.ended.keys() - before:
+        assert time.monotonic() < too_late, "calls that are over are kept"
+        _logs.look(())
+
+
+def test_the_last_lines_of_a_payment_that_was_given_up_come_in_its_context(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED), CHARGED)
+
+    async def flow() -> None:
+        async with raw.async_gateway(payment_deadline=2 * PATIENCE) as gateway:
+
+            async def pay() -> None:
+                of_request.set("the payment's")
+                await gateway.create_card_payment(card_payment())
+
+            paying = asyncio.create_task(pay())
+            await asyncio.to_thread(raw.received.acquire)
+            before = set(_logs.ended)
+            paying.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await paying
+            assert len(_logs.ended.keys() - before) == 1, "it goes on"
+            await gateway.provider_status("o-1", kassa.Provider.MBANK)
+            go_on.set()
+
+    with listening(Whose()) as heard, nothing_is_kept():
+        # Closing waits for the payment, and hands on what it has logged.
+        asyncio.run(flow())
+    nobody_waits = "the payment has its reply, but nobody waits for it any more"
+    assert heard.lines == [("replied", "nobody's"), ("replied", "the payment's"), (nobody_waits, "the payment's")]
+
+
+def test_a_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
+    """It asks only meanwhile; also where it was made elsewhere."""
+    raw.answers(hang_up, CHARGED)
+    with listening(Whose()) as heard, raw.gateway() as gateway:
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0.01))
+        caller = contextvars.copy_context()
+        caller.run(of_request.set, "the watcher's")
+        assert isinstance(caller.run(watch.outcome), kassa.Charged)
+    assert heard.lines == [("no reply", "the watcher's"), ("replied", "the watcher's")]
+
+
+class Request:
+    """What a program may bind, and must not find again."""
+
+
+of_program: contextvars.ContextVar[Request] = contextvars.ContextVar("of_program")
+
+
+def test_nothing_is_kept_of_calls_that_are_over() -> None:
+    fake = FakeGateway()
+    payment = fake.gateway.create_mbank_payment(mbank_payment()).payment
+    requests: weakref.WeakSet[Request] = weakref.WeakSet()
+
+    async def one() -> None:
+        of_program.set(Request())
+        requests.add(of_program.get())
+        await fake.async_gateway.check(payment)
+
+    async def flow() -> None:
+        calls = [asyncio.create_task(one()) for _ in range(1000)]
+        await asyncio.sleep(0)
+        for call in calls[::3]:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert not _log_timer.timers[asyncio.get_running_loop()].waiting
+
+    with listening(Releasing()) as heard, nothing_is_kept():
+        asyncio.run(flow())
+    assert len(heard.texts) >= 1000 - len(range(0, 1000, 3))
+    gc.collect()
+    assert len(requests) == 0
+
+
 def an_event(text: str) -> object:
     """As the core keeps one."""
     event = native.LogEvent(level=native.LogLevel.DEBUG, text=text)
-    return native.KeptLogEvent(event=event, at=datetime.now(timezone.utc), fields={})
+    return native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={})
 
 
 def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) -> None:
@@ -241,7 +504,7 @@ def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) ->
 
     with listening(Interrupted()) as heard, raw.gateway() as gateway:
         raw.answers(silence)
-        _logs.taken.extend([an_event("interrupted here"), an_event("comes later")])
+        _logs.no_call.taken.extend([an_event("interrupted here"), an_event("comes later")])
         with pytest.raises(KeyboardInterrupt):
             ask(gateway)
         raw.answers(CHARGED)
@@ -263,10 +526,10 @@ def test_a_handler_that_calls_kassa_while_a_call_waits_does_not_go_round(
                 raw.received.acquire()
                 ask(gateway)
 
-        def look() -> None:
-            look_at_it()
+        def look(calls: Collection[_logs.CallLog]) -> None:
+            look_at_it(calls)
             looks.append(len(heard.texts))
-            if len(looks) == 30:
+            if len(looks) == 5:
                 heard.go_on.set()
 
         looks: list[int] = []
@@ -274,9 +537,9 @@ def test_a_handler_that_calls_kassa_while_a_call_waits_does_not_go_round(
         monkeypatch.setattr(_logs, "look", look)
         with listening(Curious()) as heard:
             raw.answers(after(heard.go_on, CHARGED), CHARGED)
-            _logs.taken.append(an_event("the first"))
+            _logs.no_call.taken.append(an_event("the first"))
             ask(gateway)
-    assert looks[29] == 1
+    assert looks[4] == 1
 
 
 def test_a_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway) -> None:
@@ -421,3 +684,34 @@ if child:
 """
     _, stderr = run(script, raw.url)
     assert stderr.count("replied") == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_what_a_fork_has_copied_is_handed_on_once(raw: RawGateway) -> None:
+    """Also where a handler forks, with lines after its own."""
+    raw.answers(CHARGED)
+    script = f"""
+import os
+from datetime import datetime, timezone
+from kassa import _logs
+from kassa._generated import native
+logging.basicConfig(level=logging.DEBUG)
+children = []
+
+class Forking(logging.Handler):
+    def emit(self, record):
+        if record.getMessage() == "first":
+            children.append(os.fork())
+
+logging.getLogger().addHandler(Forking())
+{ASK}
+for text in ("first", "second"):
+    event = native.LogEvent(level=native.LogLevel.DEBUG, text=text)
+    _logs.no_call.taken.append(native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={{}}))
+_logs.look(())
+if children[0]:
+    assert os.waitpid(children[0], 0)[1] == 0
+{ASK}
+"""
+    _, stderr = run(script, raw.url)
+    assert [stderr.count(text) for text in ("first", "second", "replied")] == [1, 1, 3]

@@ -309,6 +309,38 @@ gateway.watch(payment, kassa.PollPolicy(interval=0.01)).outcome()
 
 
 @needs_descriptors
+@pytest.mark.parametrize("way", ["gevent, patched after the import", "eventlet"])
+def test_every_line_comes_in_the_context_of_its_own_greenlet(raw: RawGateway, tmp_path: Path, way: str) -> None:
+    raw.answers(once_five_are_there(CHARGED))
+    script = """
+import contextvars, logging
+of_request = contextvars.ContextVar("of_request", default="nobody's")
+lines = []
+
+class Whose(logging.Handler):
+    def emit(self, record):
+        # Other greenlets run meanwhile.
+        sleep(0)
+        lines.append((record.kassa["order"], of_request.get()))
+
+logging.getLogger("kassa").addHandler(Whose())
+logging.getLogger("kassa").setLevel(logging.DEBUG)
+
+def one(order):
+    of_request.set(order)
+    gateway.provider_status(order, kassa.Provider.MBANK)
+
+jobs = [spawn(one, f"o-{number}") for number in range(5)]
+for job in jobs:
+    job.get() if hasattr(job, "get") else job.wait()
+say(sorted(lines) == [(f"o-{number}", f"o-{number}") for number in range(5)] or lines)
+"""
+    with program(WAYS[way], script, raw, tmp_path) as running:
+        assert running.says() == "True"
+        running.ends()
+
+
+@needs_descriptors
 @pytest.mark.parametrize("options", [(), ("--preload",)], ids=["loaded by the worker", "loaded by the master"])
 def test_one_worker_of_gunicorn_answers_several_at_once(
     raw: RawGateway, tmp_path: Path, options: tuple[str, ...]

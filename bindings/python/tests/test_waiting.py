@@ -78,7 +78,7 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway, monkeypatch: pytes
     with raw.gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy) as watch:
         assert isinstance(next(watch), kassa.Open)
         # A blocked call polls for log events, so the first poll shows that the call waits.
-        monkeypatch.setattr(_logs, "look", lambda: looks.put(None))
+        monkeypatch.setattr(_logs, "look", lambda _: looks.put(None))
         interrupter = threading.Thread(target=interrupt)
         interrupter.start()
         # The next query is due in an hour.

@@ -12,6 +12,7 @@ use tokio::{task::AbortHandle, time::Instant};
 use crate::{
     config::endpoint::Endpoint,
     exchange::{
+        caller::Caller,
         in_flight::Counted,
         log::{Event, What},
         outcome::{Again, ResendPolicy},
@@ -102,6 +103,7 @@ impl Call {
             retries: self.limits.retries,
             policy: self.policy,
             written_down: self.written_down,
+            caller: Caller::here(),
         }
     }
 }
@@ -117,6 +119,7 @@ pub(super) struct Attempts {
     retries: u32,
     policy: ResendPolicy,
     written_down: Option<Arc<WrittenDown>>,
+    caller: Caller,
 }
 
 impl Attempts {
@@ -130,7 +133,7 @@ impl Attempts {
         let moves_money = matches!(self.effect, Effect::MovesMoney(_));
         let request = self.request.clone();
         let transport = self.transport.clone();
-        let (endpoint, order) = (self.endpoint.name, self.log_name.clone());
+        let (call, endpoint, order) = (self.caller.number(), self.endpoint.name, self.log_name.clone());
         let disk = transport.clone();
         let work = async move {
             let is_heard = match self.written_down() {
@@ -142,7 +145,7 @@ impl Attempts {
                 }
             };
             if !is_heard && moves_money {
-                Event { endpoint, order, what: What::NobodyWaits }.record();
+                Event { call, endpoint, order, what: What::NobodyWaits }.record();
             }
             drop(counted);
         };
@@ -212,7 +215,8 @@ impl Attempts {
             Ok(reply) => What::Replied { attempt, http_status: reply.http_status, duration_ms },
             Err(failure) => What::NoReply { attempt, duration_ms, failure: format!("{failure:?}") },
         };
-        Event { endpoint: self.endpoint.name, order: self.log_name.clone(), what }.record();
+        let (call, endpoint, order) = (self.caller.number(), self.endpoint.name, self.log_name.clone());
+        Event { call, endpoint, order, what }.record();
     }
 }
 

@@ -26,6 +26,9 @@ const MOST_WAITING: usize = 1000;
 /// in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
+    /// The number of the call, where another language gave it one; else 0. See `exchange::caller`.
+    #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
+    pub(crate) call: u64,
     pub(crate) endpoint: &'static str,
     pub(crate) order: Option<Arc<str>>,
     pub(crate) what: What,

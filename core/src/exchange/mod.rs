@@ -2,6 +2,7 @@
 //! verdict about the money.
 
 pub(crate) mod attempts;
+pub(crate) mod caller;
 pub(crate) mod closing;
 pub(crate) mod engine;
 pub(crate) mod in_flight;

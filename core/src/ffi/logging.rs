@@ -12,7 +12,10 @@ use std::{
 };
 
 use crate::{
-    exchange::log::{self, Event, What},
+    exchange::{
+        caller,
+        log::{self, Event, What},
+    },
     transport::per_process::PerProcess,
 };
 
@@ -38,15 +41,26 @@ pub struct LogEvent {
     pub text: String,
 }
 
-/// An event that was kept, with the moment at which it happened and its details one by one.
+/// An event that was kept, with its call, the moment at which it happened and its details one by one.
 #[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct KeptLogEvent {
     /// The event.
     pub event: LogEvent,
+    /// The number of the call that it is of, as given by whoever runs the call; 0 where it has none.
+    pub call: u64,
     /// When it happened.
     pub at: SystemTime,
     /// Its details by their names.
     pub fields: HashMap<String, String>,
+}
+
+/// What was kept of some calls.
+#[derive(Clone, Debug, PartialEq, Eq, uniffi::Record)]
+pub struct TakenLogEvents {
+    /// The events, one call's after another's, and of each call the oldest first.
+    pub events: Vec<KeptLogEvent>,
+    /// Those of the calls that have ended of which more events may come: a payment goes on without its caller.
+    pub under_way: Vec<u64>,
 }
 
 /// Takes the events. It is called on a thread of Kassa's own, one event after the other; no call waits for it, and what
@@ -66,10 +80,11 @@ fn set_log_sink(sink: Option<Arc<dyn LogSink>>) {
     log::listen(hear);
 }
 
-/// Limit of the buffer: events that nobody takes must not fill the memory. The oldest are dropped first.
+/// Limit of each call's buffer: events that nobody takes must not fill the memory. The oldest are dropped first.
 const MOST_KEPT: usize = 1000;
 
-static KEPT: PerProcess<Mutex<Kept>> = PerProcess::new();
+/// By the numbers of their calls.
+static KEPT: PerProcess<Mutex<HashMap<u64, Kept>>> = PerProcess::new();
 /// How many of the levels are kept, from [`LogLevel::Error`] on.
 static KEPT_LEVELS: AtomicU8 = AtomicU8::new(0);
 
@@ -84,16 +99,29 @@ struct Kept {
 #[uniffi::export]
 fn keep_log_events(least: Option<LogLevel>) {
     KEPT_LEVELS.store(least.map_or(0, |level| level as u8 + 1), Ordering::Relaxed);
+    if least.is_none() {
+        kept().clear();
+    }
     log::listen(hear);
 }
 
-/// Takes the events that were kept, oldest first.
+/// Takes the events that were kept of these calls: those that wait, and those that have ended. The number 0 is that of all
+/// events without a call.
 #[uniffi::export]
-fn take_log_events() -> Vec<KeptLogEvent> {
-    kept().take()
+fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEvents {
+    // First: what is over by now has kept all of its events.
+    let under_way = caller::those_under_way(&ended);
+    let mut kept = kept();
+    let mut events = Vec::new();
+    for call in waiting.iter().chain(&ended) {
+        if let Some(mut of_call) = kept.remove(call) {
+            events.extend(of_call.take(*call));
+        }
+    }
+    TakenLogEvents { events, under_way }
 }
 
-fn kept() -> MutexGuard<'static, Kept> {
+fn kept() -> MutexGuard<'static, HashMap<u64, Kept>> {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -106,13 +134,14 @@ impl Kept {
         self.events.push_back(event);
     }
 
-    fn take(&mut self) -> Vec<KeptLogEvent> {
+    fn take(&mut self, call: u64) -> Vec<KeptLogEvent> {
         let Self { events, dropped } = std::mem::take(self);
         let gap = (dropped > 0).then(|| KeptLogEvent {
             event: LogEvent {
                 level: LogLevel::Warning,
                 text: format!("{dropped} earlier events were dropped, because nobody took them"),
             },
+            call,
             at: SystemTime::now(),
             fields: HashMap::default(),
         });
@@ -126,17 +155,18 @@ fn sink() -> Option<Arc<dyn LogSink>> {
 
 /// Keeps an event at once, because whoever made its call takes it as soon as the call is over. A sink is another
 /// language's code, and gets it later.
-fn hear(event: &Event) {
-    let level = level_of(event.level());
+fn hear(heard: &Event) {
+    let level = level_of(heard.level());
     let sink = sink();
     let is_kept = (level as u8) < KEPT_LEVELS.load(Ordering::Relaxed);
     if sink.is_none() && !is_kept {
         return;
     }
-    let Line { text, fields } = Line::of(event);
+    let Line { text, fields } = Line::of(heard);
     let event = LogEvent { level, text };
     if is_kept {
-        kept().keep(KeptLogEvent { event: event.clone(), at: SystemTime::now(), fields });
+        let event = KeptLogEvent { event: event.clone(), call: heard.call, at: SystemTime::now(), fields };
+        kept().entry(heard.call).or_default().keep(event);
     }
     if let Some(sink) = sink {
         log::later(move |dropped| {
@@ -208,12 +238,20 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Sender, channel};
+    use std::{
+        future::poll_fn,
+        pin::pin,
+        sync::mpsc::{Sender, channel},
+        time::Duration,
+    };
 
     use super::*;
     use crate::{
         Provider,
-        testing::scripted::{Act, Scripted},
+        testing::{
+            requests::call,
+            scripted::{Act, Scripted},
+        },
     };
 
     /// Sends on what it hears of the orders of one test: others of this process may log as well.
@@ -266,14 +304,59 @@ mod tests {
         for number in 0..MOST_KEPT + 2 {
             kept.keep(KeptLogEvent {
                 event: LogEvent { level: LogLevel::Debug, text: number.to_string() },
+                call: 7,
                 at: SystemTime::UNIX_EPOCH,
                 fields: HashMap::default(),
             });
         }
-        let events = kept.take();
+        let events = kept.take(7);
         assert_eq!(events.len(), MOST_KEPT + 1);
+        assert!(events.iter().all(|event| event.call == 7));
         assert_eq!(events[0].event.text, "2 earlier events were dropped, because nobody took them");
         assert_eq!(events[1].event.text, "2");
-        assert!(kept.take().is_empty());
+        assert!(kept.take(7).is_empty());
+    }
+
+    /// Polls as another language does, by the number of its call.
+    async fn numbered<T>(call: u64, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        poll_fn(|cx| caller::as_call(call, || future.as_mut().poll(cx))).await
+    }
+
+    fn texts(taken: &TakenLogEvents, call: u64) -> Vec<&str> {
+        let of_call = taken.events.iter().filter(|event| event.call == call);
+        of_call.map(|event| event.event.text.split(" endpoint").next().unwrap_or_default()).collect()
+    }
+
+    /// One test, because all tests share what is kept.
+    #[tokio::test(start_paused = true)]
+    async fn events_are_kept_by_their_calls_until_no_more_can_come() {
+        let (gateway, _) =
+            Scripted::gateway(|n| if n < 2 { Act::status("CHARGE") } else { Act::slow_status(20, "NEW") });
+        keep_log_events(Some(LogLevel::Debug));
+        let ask = async |call, order| numbered(call, gateway.provider_status(order, Provider::Cards)).await.unwrap();
+        tokio::join!(ask(71, "o-71"), ask(72, "o-72"));
+        // Given up when it was sent.
+        let paying = numbered(73, call(&gateway, "card_payment"));
+        assert!(tokio::time::timeout(Duration::from_secs(1), paying).await.is_err());
+
+        for (call, order) in [(71, "o-71"), (72, "o-72")] {
+            let taken = take_log_events(vec![], vec![call]);
+            assert_eq!(texts(&taken, call), ["replied"]);
+            assert_eq!(taken.events[0].fields["order"], order);
+            assert_eq!(taken.events.len(), 1, "another call's event came along");
+            assert!(taken.under_way.is_empty());
+        }
+        assert_eq!(take_log_events(vec![], vec![73]), TakenLogEvents { events: vec![], under_way: vec![73] });
+        gateway.close().await;
+        let taken = take_log_events(vec![71], vec![72, 73]);
+        assert_eq!(texts(&taken, 73), ["replied", "the payment has its reply, but nobody waits for it any more"]);
+        assert_eq!(taken.events.len(), 2);
+        assert!(taken.under_way.is_empty());
+
+        let (gateway, _) = Scripted::gateway(|_| Act::status("CHARGE"));
+        numbered(74, gateway.provider_status("o-74", Provider::Cards)).await.unwrap();
+        keep_log_events(None);
+        assert!(take_log_events(vec![74], vec![]).events.is_empty(), "nobody would ever take them");
     }
 }

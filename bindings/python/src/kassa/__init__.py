@@ -39,7 +39,8 @@ show a page or a code after a crash   PaymentEntry                         store
 forget no payment, send none twice    Gateway(..., journal=folder)         settle, finish
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
-No line holds a secret; its details one by one are in ``record.kassa``.
+No line holds a secret; its details one by one are in ``record.kassa``. Each comes in the context (``contextvars``) of its own
+call.
 
 For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`; for stubs, the protocol
 `PaymentGateway`.

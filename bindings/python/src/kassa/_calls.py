@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
 
-from . import _buffers, _logs, _schedulers
+from . import _buffers, _schedulers
 from ._convert import lift, lower
 from ._generated import native
 
@@ -57,9 +57,5 @@ def call_on_disk(function: Callable[..., Any], *arguments: Any) -> Any:
 
 async def ask(method: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
     """Awaits a method of the core. Cancelling it drops the core's future at once."""
-    _logs.follow()
-    try:
-        with translated():
-            return lift(await method(*map(lower, arguments)))
-    finally:
-        _logs.hand_on()
+    with translated():
+        return lift(await method(*map(lower, arguments)))

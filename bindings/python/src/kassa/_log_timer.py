@@ -5,9 +5,9 @@ One for each loop, however many calls wait in it. It runs out by itself when the
 
 from __future__ import annotations
 
-import contextvars
 import weakref
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import Context
 from types import TracebackType
 from typing import Any
 
@@ -21,24 +21,23 @@ class _Timer:
 
     def __init__(self, loop: Any) -> None:
         self._loop = weakref.ref(loop)
-        self.waiting: dict[_Call, contextvars.Context] = {}
+        # In the order in which they began.
+        self.waiting: dict[_logs.CallLog, None] = {}
         self._is_set = False
 
-    def begin(self, call: _Call) -> None:
-        self.waiting[call] = contextvars.copy_context()
+    def begin(self, log: _logs.CallLog) -> None:
+        self.waiting[log] = None
         if not self._is_set:
             self._set()
 
-    def end(self, call: _Call) -> None:
-        self.waiting.pop(call, None)
+    def end(self, log: _logs.CallLog) -> None:
+        self.waiting.pop(log, None)
 
     def _set(self) -> None:
-        # An event does not say whose call it is of. Handlers run in the context of the call that waits the longest, which is
-        # the right one where there is one.
-        context = next(iter(self.waiting.values()))
         loop: Any = self._loop()
         if loop is not None:
-            loop.call_later(_PAUSE, self._look, context=context)
+            # Of no call: each has its own context.
+            loop.call_later(_PAUSE, self._look, context=Context())
             self._is_set = True
 
     def _look(self) -> None:
@@ -46,7 +45,7 @@ class _Timer:
         if not self.waiting:
             return
         try:
-            _logs.look()
+            _logs.look(tuple(self.waiting))
         finally:
             if self.waiting and _logs.is_listened_to():
                 self._set()
@@ -55,29 +54,30 @@ class _Timer:
 class _Call:
     """One call that waits in the loop."""
 
-    __slots__ = ("_timer",)
+    __slots__ = ("_log", "_timer")
 
-    def __init__(self, timer: _Timer) -> None:
+    def __init__(self, timer: _Timer, log: _logs.CallLog) -> None:
         self._timer = timer
+        self._log = log
 
     def __enter__(self) -> None:
-        self._timer.begin(self)
+        self._timer.begin(self._log)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._timer.end(self)
+        self._timer.end(self._log)
 
 
 timers: weakref.WeakKeyDictionary[Any, _Timer] = weakref.WeakKeyDictionary()
 _NO_LOOKS: AbstractContextManager[None] = nullcontext()
 
 
-def looks(loop: Any) -> AbstractContextManager[None]:
-    """For as long as a call waits in this loop: looks for events, where somebody listens."""
-    if not _logs.is_listened_to():
+def looks(loop: Any, log: _logs.CallLog | None) -> AbstractContextManager[None]:
+    """For as long as a call waits in this loop: looks for its events, where somebody listens."""
+    if log is None:
         return _NO_LOOKS
     timer = timers.get(loop)
     if timer is None:
         timer = timers[loop] = _Timer(loop)
-    return _Call(timer)
+    return _Call(timer, log)

@@ -1,14 +1,19 @@
 """Hands the core's events to Python's ``logging``, as records of the logger ``kassa``.
 
-The core keeps the events that somebody listens to. Whoever waits for a call hands them on: while it waits, and when the call is
-over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose holder waits for Kassa, holds up
-nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the process forks.
+The core keeps the events that somebody listens to, by the number of their call. Whoever waits for a call hands its events on:
+while it waits, and when the call is over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose
+holder waits for Kassa, holds up nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the
+process forks.
+
+Handlers run in the context (``contextvars``) in which the call was begun, whoever hands its events on: what a program binds to
+its context (a request, a trace) stands in the lines of its own calls, and in no others. A payment that goes on after its caller
+has gone keeps that context until its last event, and no longer. Events of no call come in an empty context.
 
 Without ``logging`` in the program nobody can listen, and nothing here imports it: that would be a tenth of the time that
 Kassa's own import takes. What is of that module's is in `_log_records`.
 
-The core cannot wake Python for an event. So that lines come while calls wait, one of the threads (`_wait`) and event loops
-(`_log_timer`) that wait looks for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.
+The core cannot wake Python for an event. So that lines come while calls wait, the threads (`_wait`) and event loops
+(`_log_timer`) that wait look for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.
 """
 
 from __future__ import annotations
@@ -18,6 +23,9 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Collection
+from contextvars import Context, copy_context
+from itertools import count
 from typing import Any
 
 from ._generated import native
@@ -26,11 +34,60 @@ LOOKS_A_SECOND = 10
 
 
 class _Kept:
-    """What the threads share: the level from which the core keeps events at present, and when to look for them next."""
+    """The level from which the core keeps events at present."""
 
     least: Any = None
-    due = 0.0
 
+
+class CallLog:
+    """What one call logs: its number in the core, and the context in which handlers run for it."""
+
+    __slots__ = ("_context", "_due", "_process", "_turn", "number", "taken")
+
+    def __init__(self, number: int, context: Context) -> None:
+        self.number = number
+        # Taken from the core and not handed on yet: where a handler is stopped by Ctrl-C, the others are not lost.
+        self.taken: deque[Any] = deque()
+        self._context = context
+        self._due = 0.0
+        self._process = os.getpid()
+        self._turn = [None]
+
+    def is_due(self) -> bool:
+        """Whether it is time to look for events of it."""
+        now = time.monotonic()
+        if now < self._due:
+            return False
+        self._due = now + 1 / LOOKS_A_SECOND
+        return True
+
+    def take_turn(self) -> bool:
+        """One thread, or greenlet, at a time hands on what is of this call, so that its order is kept; nobody waits for a turn.
+        Not by a lock, which gevent would make one for greenlets alone."""
+        try:
+            self._turn.pop()
+        except IndexError:
+            return False
+        return True
+
+    def give_turn(self) -> None:
+        """Lets others."""
+        self._turn.append(None)
+
+    def hand_on(self) -> None:
+        """Hands on what was taken."""
+        # A copy, so that what a handler sets there stays in none of the program's.
+        context = self._context.copy()
+        # Fork safety: a handler may fork, and the rest is the parent's to hand on.
+        while self.taken and self._process == os.getpid():
+            context.run(_hand_on, self.taken.popleft())
+
+
+_numbers = count(1)
+no_call = CallLog(0, Context())
+"""For the events of no call."""
+ended: dict[int, CallLog] = {}
+"""The calls that are over and of which events may still come, by their numbers."""
 
 # The threads that hand on at present, and those with a handler that calls Kassa: where it does so for each line, it would bring
 # a line by each call, and go round as often as is looked. By their identities: a thread-local does not tell greenlets apart
@@ -38,16 +95,21 @@ class _Kept:
 _handing_on: set[int] = set()
 _have_handler_that_calls: set[int] = set()
 
-# Taken from the core and not handed on yet: where a handler is stopped by Ctrl-C, the others are not lost. Without a lock,
-# which a handler could hold up, or a fork keep for ever.
-taken: deque[Any] = deque()
+
+def _begin_anew() -> None:
+    """In a forked child: all calls are the parent's, and this is the only thread."""
+    global no_call
+    no_call = CallLog(0, Context())
+    ended.clear()
+    _handing_on.intersection_update({threading.get_ident()})
+
+
 if hasattr(os, "register_at_fork"):
-    # They are the parent's to hand on.
-    os.register_at_fork(after_in_child=taken.clear)
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
-def follow() -> None:
-    """Tells the core what is listened to, where that has changed. Called before each call."""
+def begin() -> CallLog | None:
+    """Before each call: tells the core what is listened to, where that has changed. What the call is to log, where it is."""
     here = threading.get_ident()
     if here not in _handing_on:
         _have_handler_that_calls.discard(here)
@@ -55,6 +117,9 @@ def follow() -> None:
     if least is not _Kept.least:
         _Kept.least = least
         native.keep_log_events(least)
+        if least is None:
+            ended.clear()
+    return None if least is None else CallLog(next(_numbers), copy_context())
 
 
 def is_listened_to() -> bool:
@@ -62,45 +127,59 @@ def is_listened_to() -> bool:
     return _Kept.least is not None
 
 
-def look() -> None:
-    """Hands on what has happened so far, while a call waits. Of many that wait, one looks at a time."""
-    if _Kept.least is None or threading.get_ident() in _handing_on | _have_handler_that_calls:
-        return
-    now = time.monotonic()
-    if now >= _Kept.due:
-        _Kept.due = now + 1 / LOOKS_A_SECOND
-        _hand_on_all()
+def look(calls: Collection[CallLog]) -> None:
+    """Hands on what has happened so far, while calls wait."""
+    if _Kept.least is not None and threading.get_ident() not in _handing_on | _have_handler_that_calls:
+        _hand_on_all(calls, ())
 
 
-def hand_on() -> None:
+def end(call: CallLog) -> None:
     """Hands on what has happened so far, after a call."""
+    if _Kept.least is None:
+        return
     here = threading.get_ident()
-    if here in _handing_on:
-        # A handler has called Kassa: what that brings is handed on after the next call.
-        _have_handler_that_calls.add(here)
-    elif _Kept.least is not None:
-        _hand_on_all()
+    handed_on: Collection[CallLog] = ()
+    try:
+        if here in _handing_on:
+            # A handler has called Kassa: what that brings is handed on after the next call.
+            _have_handler_that_calls.add(here)
+        else:
+            handed_on = _hand_on_all((), (call,))
+    finally:
+        if call not in handed_on:
+            ended[call.number] = call
 
 
-def _hand_on_all() -> None:
+def _hand_on_all(waiting: Collection[CallLog], just_ended: Collection[CallLog]) -> Collection[CallLog]:
+    """Hands on what there is of these calls, of those that have ended before, and of none. Whose turn it got."""
     here = threading.get_ident()
     _handing_on.add(here)
+    turns: list[CallLog] = []
     try:
-        taken.extend(native.take_log_events())
-        # No more than there are now: what calls of other threads bring meanwhile is not this one's to wait for.
-        for _ in range(len(taken)):
-            _hand_on_next()
+        going_on = [call for call in (no_call, *waiting) if call.take_turn()]
+        turns += going_on
+        over = [call for call in (*ended.values(), *just_ended) if call.take_turn()]
+        turns += over
+        taken = native.take_log_events([call.number for call in going_on], [call.number for call in over])
+        by_number = {call.number: call for call in turns}
+        for kept in taken.events:
+            by_number[kept.call].taken.append(kept)
+        # No more than there are now: what comes meanwhile is not for this one to wait for.
+        for call in turns:
+            call.hand_on()
+        for call in over:
+            if call.number in taken.under_way:
+                ended[call.number] = call
+            else:
+                ended.pop(call.number, None)
     finally:
+        for call in turns:
+            call.give_turn()
         _handing_on.discard(here)
-
-
-def _hand_on_next() -> None:
-    try:
-        kept = taken.popleft()
-    except IndexError:
-        # Another thread was faster.
-        return
-    _hand_on(kept)
+    # Greenlets run while a handler waits: a call that has ended meanwhile could not hand on what was left.
+    if any(call.number in ended for call in waiting):
+        _hand_on_all((), ())
+    return turns
 
 
 def _least() -> Any:

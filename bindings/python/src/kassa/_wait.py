@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from enum import Enum
+from functools import partial
 from typing import Any, TypeVar
 
 from . import _event_loop, _log_timer, _logs, _schedulers
@@ -35,9 +36,20 @@ _LOOK_EVERY_MILLISECONDS = 20
 _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
 
-_run: Any = _core.kassa_blocking_run
-_run.argtypes = (ctypes.c_uint64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint8, ctypes.c_uint64)
+# Each by the number of the call, which its log events come back by; 0 where nobody listens to them.
+_run: Any = _core.kassa_numbered_run
+_run.argtypes = (
+    ctypes.c_uint64,
+    ctypes.c_uint64,
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.c_uint8,
+    ctypes.c_uint64,
+)
 _run.restype = ctypes.c_bool
+_poll: Any = _core.kassa_numbered_poll
+_poll.argtypes = (ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64)
+_poll.restype = None
 _end: Any = _core.kassa_blocking_end
 _end.argtypes, _end.restype = (ctypes.c_void_p,), None
 
@@ -73,23 +85,25 @@ def wait(coroutine: Coroutine[Any, Any, T], turn: _Turn = _Turn.BLOCKING) -> T:
     raise RuntimeError("a blocking call has met an event loop")
 
 
-def _run_here(future: int, ffi_poll: Any, asks: bool) -> None:
+def _run_here(future: int, ffi_poll: Any, asks: bool, log: _logs.CallLog | None) -> None:
     """Runs a future of the core to its end, on this thread and without the GIL."""
     # Filled in by the core, so that nothing is lost where Ctrl-C comes between two lines here.
     running = ctypes.c_void_p()
-    longest = _longest_stay()
+    number = 0 if log is None else log.number
+    longest = _longest_stay(log)
     try:
-        while not _run(future, ffi_poll, running, asks, longest):
-            _logs.look()
+        while not _run(number, future, ffi_poll, running, asks, longest):
+            if log is not None and log.is_due():
+                _logs.look((log,))
     finally:
         if running:
             _end(running)
 
 
-def _longest_stay() -> int:
+def _longest_stay(log: _logs.CallLog | None) -> int:
     if threading.current_thread() is threading.main_thread():
         return _LOOK_EVERY_MILLISECONDS
-    return _LOOK_FOR_EVENTS_EVERY_MILLISECONDS if _logs.is_listened_to() else _FOREVER
+    return _FOREVER if log is None else _LOOK_FOR_EVENTS_EVERY_MILLISECONDS
 
 
 async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Callable[[Any], T], converter: Any) -> T:
@@ -97,24 +111,31 @@ async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Call
     turn = _turn.get()
     _turn.set(_Turn.AWAITED)
     process = os.getpid()
+    log: _logs.CallLog | None = None
     try:
+        log = _logs.begin()
         loop = _schedulers.running_loop() if turn is _Turn.AWAITED else _schedulers.cooperative_loop()
         if loop is None:
-            _run_here(future, ffi_poll, turn is _Turn.BLOCKING_QUERY)
+            _run_here(future, ffi_poll, turn is _Turn.BLOCKING_QUERY, log)
         else:
-            await _wait_in_loop(loop, future, ffi_poll)
+            await _wait_in_loop(loop, future, ffi_poll, log)
         return lift(native._uniffi_rust_call_with_error(converter, complete, future))
     finally:
         # After Ctrl-C, or in a task that was cancelled: drops the core's side of it. A greenlet that a fork has copied is ended
         # in the child, too, where this is the parent's.
         if process == os.getpid():
             free(future)
+        if log is not None:
+            _logs.end(log)
+            # An error that is kept keeps this frame, and shall not keep the caller's context.
+            log = None
 
 
-async def _wait_in_loop(loop: Any, future: int, ffi_poll: Any) -> None:
+async def _wait_in_loop(loop: Any, future: int, ffi_poll: Any, log: _logs.CallLog | None) -> None:
     """Polls a future of the core until it is ready."""
-    with _log_timer.looks(loop):
-        while await _poll_in_loop(loop, future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
+    poll = ffi_poll if log is None else partial(_poll, log.number, ffi_poll)
+    with _log_timer.looks(loop, log):
+        while await _poll_in_loop(loop, future, poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
             pass
 
 
