@@ -1,5 +1,6 @@
 package dev.kassa
 
+import dev.kassa.internal.Direct
 import dev.kassa.internal.keepThreadsAttached
 import dev.kassa.internal.setLogSink
 import dev.kassa.internal.uniffiEnsureInitialized
@@ -10,6 +11,7 @@ internal object Library {
     private val problem: UnsatisfiedLinkError? = try {
         keepThreadsAttached()
         uniffiEnsureInitialized()
+        Direct.ensureInitialized()
         if (hasSystemLogger()) setLogSink(CoreSink(SystemLog))
         null
     } catch (error: UnsatisfiedLinkError) {
