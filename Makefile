@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check docs
+.PHONY: soak simulate fuzz sanitize wheel sdist jar jars apk bench bench-against lint release-check docs
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -47,9 +47,9 @@ test-times: ## What each suite took in the last runs, and how much of that it co
 SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) \
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-packages: ## What users install: wheel, sdist and jar
+packages: ## What users install: wheel, sdist and jars
 	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
-	@$(SIDE_BY_SIDE) wheel sdist jar
+	@$(SIDE_BY_SIDE) wheel sdist jars
 
 test-rust: ## The core and the checkout
 	@scripts/ci/ensure-tools cargo cc python3
@@ -107,7 +107,11 @@ sdist: ## The Python source distribution, built and installed by pip
 	@scripts/ci/ensure-tools cargo cc python3
 	scripts/python/build-sdist
 
-jar: ## The jars of the Kotlin packages, documentation included
+jar: ## The SDK's jar for Kotlin and Java, put into the local Maven repository; PACKAGES="kassa kassa-sandbox" for more
+	@scripts/ci/ensure-tools cargo cc javac mvn strip
+	scripts/kotlin/install-jars $(PACKAGES)
+
+jars: ## The jars of all Kotlin packages as they are released, documentation included, tried as users do
 	@scripts/ci/ensure-tools cargo cc javac mvn strip
 	scripts/kotlin/build-jars
 

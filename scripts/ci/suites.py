@@ -67,7 +67,7 @@ SUITES = [
     task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
     # The order is the priority. First the longest chain: these use Maven's output folders, one after the other.
     Suite("kotlin", "scripts/kotlin/test-packages", 1.0, ("build", "tools"), alone=("maven",)),
-    task("jars", "make --no-print-directory jar", 1.0, ("build", "environments"), ("kotlin",), "maven"),
+    task("jars", "make --no-print-directory jars", 1.0, ("build", "environments"), ("kotlin",), "maven"),
     task("docs", "make --no-print-directory docs", 1.0, ("build", "python"), ("kotlin", "swift", "jars"), "maven"),
     python("shop-trouble", "examples/python", 0.2, "tests/test_trouble.py"),
     python("pages-server-waits", "server/browser-tests", 0.2, "test_rarely_seen.py test_states.py"),

@@ -40,8 +40,8 @@ const FILES: [(&str, &str); 15] = [
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
 const BLOCKS: [(&str, &str, usize, &str); 33] = [
-    ("bindings/kotlin/README.md", "java", 1, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
-    ("bindings/kotlin/README.md", "kotlin", 5, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "kotlin", 6, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
     ("bindings/kotlin/README.md", "xml", 2, "scripts/release/check-versions"),
     ("bindings/python-sandbox/README.md", "python", 2, "bindings/python-sandbox/tests/test_docs.py"),

@@ -43,9 +43,14 @@ private fun whyNotLoaded(problem: UnsatisfiedLinkError): String {
     val loader = Library::class.java.classLoader
     val there = LIBRARIES.filter { (folder, file) -> loader?.getResource("$folder/$file") != null }.keys
     val name = System.getProperty("os.name")
-    val has = if (there.isEmpty()) "" else " The package has one for ${there.joinToString()}."
+    val why = when {
+        System.getProperty("java.vm.name") == "Dalvik" -> " On Android it is in the AAR, dev.kassa:kassa-android."
+        there.isEmpty() -> " There is none in this package: `make jar` in Kassa's repository builds a package with this machine's."
+        else -> " The package has one for ${there.joinToString()}." +
+            " JNA unpacks it into a folder, which must not be mounted noexec: -Djna.tmpdir=FOLDER names another one."
+    }
     val linux = if (name == "Linux") " On Linux it may also be that the C library is another one (musl, as in Alpine) or too old." else ""
-    return "Kassa's native library cannot be loaded on $name on ${System.getProperty("os.arch")}.$has$linux JNA says: ${problem.message}"
+    return "Kassa's native library cannot be loaded on $name on ${System.getProperty("os.arch")}.$why$linux JNA says: ${problem.message}"
 }
 
 private fun hasSystemLogger() = try {

@@ -1,5 +1,7 @@
 package dev.kassa
 
+import com.fasterxml.jackson.annotation.JsonCreator
+import com.fasterxml.jackson.annotation.JsonValue
 import dev.kassa.internal.parsePaymentEntry
 import java.io.InvalidObjectException
 import java.io.ObjectInputStream
@@ -48,7 +50,8 @@ public constructor(
         sendable("qrText", qrText)
     }
 
-    /** The text to be stored. */
+    /** The text to be stored. Jackson writes it as that. */
+    @JsonValue
     override fun toString(): String = calling { toCore().asText() }
 
     /** Serialization proxy: it is written as its text, which has a version and is checked when it is read. */
@@ -67,6 +70,7 @@ public constructor(
          *   cannot be read
          */
         @JvmStatic
+        @JsonCreator
         @Throws(PaymentException::class)
         public fun parse(text: String): PaymentEntry =
             calling { parsePaymentEntry(sendable("paymentEntry", text)).toKassa() }

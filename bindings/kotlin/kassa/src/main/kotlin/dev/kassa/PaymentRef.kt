@@ -1,5 +1,7 @@
 package dev.kassa
 
+import com.fasterxml.jackson.annotation.JsonCreator
+import com.fasterxml.jackson.annotation.JsonValue
 import dev.kassa.internal.cardPaymentRef
 import dev.kassa.internal.mbankPaymentRef
 import dev.kassa.internal.parsePaymentRef
@@ -139,7 +141,8 @@ public constructor(
 
     override fun hashCode(): Int = compared().hashCode()
 
-    /** The text to be stored. */
+    /** The text to be stored. Jackson writes it as that. */
+    @JsonValue
     override fun toString(): String = calling { toCore().asText() }
 
     /** Serialization proxy: it is written as its text, which has a version and is checked when it is read. */
@@ -197,6 +200,7 @@ public constructor(
          *   amount that is no decimal number
          */
         @JvmStatic
+        @JsonCreator
         @Throws(PaymentException::class)
         public fun parse(text: String): PaymentRef = calling { parsePaymentRef(sendable("paymentRef", text)).toKassa() }
     }

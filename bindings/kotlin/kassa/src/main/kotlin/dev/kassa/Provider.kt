@@ -1,5 +1,7 @@
 package dev.kassa
 
+import com.fasterxml.jackson.annotation.JsonCreator
+import com.fasterxml.jackson.annotation.JsonValue
 import dev.kassa.internal.providerFromName
 import dev.kassa.internal.Provider as CoreProvider
 
@@ -12,7 +14,8 @@ public sealed class Provider {
     /** Its name on the wire. */
     public abstract val name: String
 
-    /** The name on the wire. */
+    /** The name on the wire. Jackson writes it as that. */
+    @JsonValue
     final override fun toString(): String = name
 
     /** Payment cards. */
@@ -53,6 +56,7 @@ public sealed class Provider {
 
         /** The provider by its name on the wire; letter case does not matter. */
         @JvmStatic
+        @JsonCreator
         @Throws(PaymentException::class)
         public fun fromName(name: String): Provider = calling { providerFromName(sendable("provider", name)).toKassa() }
     }

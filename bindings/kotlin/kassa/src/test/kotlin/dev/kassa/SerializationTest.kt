@@ -1,7 +1,13 @@
 package dev.kassa
 
+import com.fasterxml.jackson.databind.JsonMappingException
+import com.fasterxml.jackson.databind.ObjectMapper
+import dev.kassa.readme.PaymentRefSerializer
+import dev.kassa.readme.PaymentStatusSerializer
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonPrimitive
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertSame
@@ -9,7 +15,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.Arguments.arguments
 import org.junit.jupiter.params.provider.MethodSource
+import org.junit.jupiter.params.provider.ValueSource
 import java.io.ByteArrayInputStream
 import java.io.ByteArrayOutputStream
 import java.io.DataOutputStream
@@ -81,6 +89,39 @@ class SerializationTest {
         assertEquals(verdict is Verdict.Charged, again.isCharged)
     }
 
+    @ParameterizedTest
+    @MethodSource("asJson")
+    fun `JSON has one value for it, by Jackson and by kotlinx, and gives it back`(value: Any, json: String) {
+        val type = when (value) {
+            is PaymentStatus -> PaymentStatus::class.java
+            is Provider -> Provider::class.java
+            else -> value.javaClass
+        }
+        for (jackson in listOf(ObjectMapper(), ObjectMapper().findAndRegisterModules())) {
+            assertEquals(json, jackson.writeValueAsString(value))
+            assertEquals(value, jackson.readValue(json, type))
+            // In a list, as in an answer of a back end.
+            assertEquals(listOf(value), jackson.readerForListOf(type).readValue<List<Any>>("[$json]"))
+        }
+        val kotlinx = when (value) {
+            is PaymentRef -> Json.encodeToString(PaymentRefSerializer, value) to Json.decodeFromString(PaymentRefSerializer, json)
+            is PaymentStatus -> Json.encodeToString(PaymentStatusSerializer, value) to Json.decodeFromString(PaymentStatusSerializer, json)
+            else -> json to value
+        }
+        assertEquals(json to value, kotlinx)
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = ["1", "[]", "{}", """{"word":"HOLD"}""", """{"kind":"other"}""", """{"kind":"other","word":1}"""])
+    fun `what is no status in JSON is refused`(json: String) {
+        assertThrows<JsonMappingException> { ObjectMapper().readValue(json, PaymentStatus::class.java) }
+    }
+
+    @Test
+    fun `a reference's text is checked when it is read from JSON`() {
+        assertThrows<JsonMappingException> { ObjectMapper().readValue("\"kassa9:kind=card\"", PaymentRef::class.java) }
+    }
+
     @Test
     fun `what a journal lists comes back as what it was`() {
         val begun = Instant.parse("2026-11-22T10:00:00.123Z")
@@ -121,6 +162,18 @@ class SerializationTest {
             PaymentRef.qr(9990).withTransactionId("t-1"),
             PaymentRef.qr(null),
         )
+
+        @JvmStatic
+        fun asJson() = listOf(
+            arguments(PaymentStatus.Charged, "\"charged\""),
+            arguments(PaymentStatus.Rejected, "\"rejected\""),
+            arguments(PaymentStatus.Other("HOLD"), """{"kind":"other","word":"HOLD"}"""),
+            // A gateway's own word is not read as a charge.
+            arguments(PaymentStatus.Other("charged"), """{"kind":"other","word":"charged"}"""),
+            arguments(Provider.MBank, "\"MBank\""),
+            arguments(Provider.fromName("ELSOM"), "\"ELSOM\""),
+            arguments(PaymentEntry(PaymentRef.mbank("o-1", 250)), "\"${PaymentEntry(PaymentRef.mbank("o-1", 250))}\""),
+        ) + references().map { arguments(it, JsonPrimitive("$it").toString()) }
 
         private val report = StatusReport(
             PaymentStatus.Other("HOLD"), "210", "wait", "o-1", BigDecimal("100.10"), "KGS", """{"a":1}""",

@@ -48,6 +48,8 @@ class ReadmeTest(private val sandbox: Sandbox) {
         }
         val files = listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt").map { "kassa/src/test/kotlin/dev/kassa/readme/$it" } + listOf(
             "kassa/src/test/java/dev/kassa/java/ReadmeProgram.java",
+            "kassa/src/test/kotlin/dev/kassa/readme/Serializers.kt",
+            "kassa/src/smoke/module/module-info.java",
             "kassa-android-ui/src/test/kotlin/dev/kassa/android/ui/CartActivity.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/OwnTest.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/CheckoutTest.kt",
