@@ -13,6 +13,7 @@ use crate::{
         topic::MessageTopic,
         view::{Payment, Problem, View},
     },
+    exchange::log::{Event, What},
     reply::Reply,
     transport::{Failure, Progress, Request, Transport, after, http::authorization},
     values::{
@@ -157,6 +158,7 @@ impl Line<'_> {
         post: Option<&Post>,
         waits: Duration,
     ) -> Heard<T> {
+        let endpoint = log_name(&path);
         let mut headers = HeaderMap::new();
         match authorization("Bearer", &self.token) {
             Ok(token) => headers.insert(AUTHORIZATION, token),
@@ -171,27 +173,72 @@ impl Line<'_> {
             Request { method, path, headers, query, body, own_connection: None, progress: Progress::default() };
         let exchange = self.transport.exchange(Arc::new(request));
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
-        match select(exchange, deadline).await {
-            Either::Left((came_back, _)) => heard(came_back),
-            Either::Right(_) => hindered(MessageTopic::NoNetwork, None),
+        let began = self.transport.now();
+        let (http_status, heard) = match select(exchange, deadline).await {
+            Either::Left((came_back, _)) => (came_back.as_ref().ok().map(|reply| reply.http_status), heard(came_back)),
+            Either::Right(_) => (None, hindered(MessageTopic::NoNetwork, "no answer came in time".to_owned(), None)),
+        };
+        if let Some(failure) = heard.failure() {
+            let took = self.transport.now().saturating_duration_since(began);
+            let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            let what = What::CheckoutFailed { http_status, duration_ms, failure };
+            Event { endpoint, order: None, what }.record();
+        }
+        heard
+    }
+}
+
+/// What a call is called in the log: a path may have identifiers in it.
+fn log_name(path: &str) -> &'static str {
+    match path {
+        "v1/checkout" => "checkout",
+        "v1/checkout/check" => "checkout_check",
+        "v1/checkout/payments" => "checkout_payment",
+        _ => "checkout_confirmation",
+    }
+}
+
+impl<T> Heard<T> {
+    /// What to log where the call failed.
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Told(_) => None,
+            // Escaped: what another side says must not pass for a field or a line of the log.
+            Self::Refused(problem) => Some(format!("the server refused: {:?}", problem.words())),
+            Self::TokenRefused => Some("the server does not take the client token".to_owned()),
+            Self::Hindered(Hindrance { message, .. }) => {
+                Some(format!("{}: {}", message.topic, message.reason.as_deref().unwrap_or_default()))
+            }
         }
     }
 }
 
-fn hindered<T>(topic: MessageTopic, retry_after: Option<Duration>) -> Heard<T> {
-    Heard::Hindered(Hindrance { message: CheckoutMessage::new(topic), retry_after })
+fn hindered<T>(topic: MessageTopic, reason: String, retry_after: Option<Duration>) -> Heard<T> {
+    Heard::Hindered(Hindrance { message: CheckoutMessage::new(topic).with_reason(Some(reason)), retry_after })
+}
+
+/// Which message tells the payer of a failure that stays until something is changed. A certificate of a later time than this
+/// device's is all that a payer can do something about.
+fn lasting(detail: &str) -> MessageTopic {
+    if detail.contains("not valid yet") { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
 }
 
 fn heard<T: DeserializeOwned>(came_back: Result<Reply, Failure>) -> Heard<T> {
     let reply = match came_back {
         Ok(reply) => reply,
-        Err(Failure::Misconfigured { .. }) => return hindered(MessageTopic::NotTheServer, None),
-        Err(Failure::NotConnected { .. } | Failure::Lost { .. }) => return hindered(MessageTopic::NoNetwork, None),
+        Err(Failure::Misconfigured { detail }) => return hindered(lasting(&detail), detail, None),
+        Err(Failure::NotConnected { detail } | Failure::Lost { detail }) => {
+            return hindered(MessageTopic::NoNetwork, detail, None);
+        }
     };
-    let not_the_server = || hindered(MessageTopic::NotTheServer, None);
-    match reply.http_status {
+    let status = reply.http_status;
+    let not_the_server = || {
+        let reason = format!("HTTP {status}, which is not kassa-server's answer: is server_url its address?");
+        hindered(MessageTopic::NotTheServer, reason, None)
+    };
+    match status {
         200..=299 => serde_json::from_slice(reply.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
-        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, reply.retry_after),
+        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, format!("HTTP {status}"), reply.retry_after),
         status => match problem(&reply) {
             Some(_) if status == 401 => Heard::TokenRefused,
             Some(problem) => Heard::Refused(problem),

@@ -56,9 +56,10 @@ pub(super) async fn follow(shared: Arc<Shared>) {
                 }
             }
             Heard::TokenRefused => shared.token_refused(token),
-            Heard::Refused(_) => {
+            Heard::Refused(problem) => {
                 // A server that does not know the checkout of its own token is not the one that gave it.
-                shared.change(|model| model.hindered(CheckoutMessage::new(MessageTopic::NotTheServer)));
+                let message = CheckoutMessage::new(MessageTopic::NotTheServer).with_reason(Some(problem.words()));
+                shared.change(|model| model.hindered(message));
                 shared.pause(&mut backoff, None, &shared.wake_follower).await;
             }
             Heard::Hindered(hindrance) => {

@@ -21,7 +21,8 @@ use crate::{
 pub struct CheckoutMessage {
     /// What it is about.
     pub topic: MessageTopic,
-    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong.
+    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What is
+    /// in the way of reaching the server is told for developers, and is not for a payer to read.
     pub reason: Option<String>,
 }
 

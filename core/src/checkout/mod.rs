@@ -9,6 +9,7 @@ pub(crate) mod settings;
 mod shared;
 pub(crate) mod state;
 mod texts;
+mod token;
 pub(crate) mod topic;
 mod view;
 
@@ -90,7 +91,8 @@ impl Checkout {
     ///
     /// # Errors
     /// [`PaymentError::Misconfigured`] where the address cannot be that of a server: it must be https, or http to a loopback
-    /// address. Whether it is reached, and takes the token, the states tell.
+    /// address; and where the token can be no client token, such as an API key of the shop's. Whether the server is reached, and
+    /// takes the token, the states tell.
     pub fn open(server_url: &str, client_token: &str) -> Result<Self, PaymentError> {
         Self::open_with(server_url, client_token, CheckoutSettings::default())
     }
@@ -100,8 +102,10 @@ impl Checkout {
     /// # Errors
     /// As for [`open`](Self::open), and where a setting cannot work.
     pub fn open_with(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
-        let transport = Arc::new(HttpTransport::new(settings.peer(server_url)?)?);
-        Ok(Self::over(transport, server_url, Secret::new(client_token), settings.language))
+        let peer = settings.peer(server_url)?;
+        let token = token::checked(client_token).map_err(PaymentError::misconfigured)?;
+        let transport = Arc::new(HttpTransport::new(peer)?);
+        Ok(Self::over(transport, server_url, token, settings.language))
     }
 
     fn over(transport: Arc<dyn Transport>, server_url: &str, token: Secret, language: Option<Language>) -> Self {
@@ -115,7 +119,7 @@ impl Checkout {
     ///
     /// ```
     /// # fn new_token_from_the_shop() -> impl Future<Output = Result<String, std::io::Error>> { async { Ok(String::new()) } }
-    /// let checkout = kassa::Checkout::open("https://pay.shop.example.kg", "ct_…")?
+    /// let checkout = kassa::Checkout::open("https://pay.shop.example.kg", "ct_...")?
     ///     .with_token_renewal(new_token_from_the_shop);
     /// # Ok::<(), kassa::PaymentError>(())
     /// ```
@@ -131,7 +135,7 @@ impl Checkout {
         self.owner.shared.transport.spawn(Box::pin(async move {
             while shared.token_wanted().await {
                 match renew().await {
-                    Ok(token) => shared.renew_token(Secret::new(token)),
+                    Ok(token) => shared.renew_token(&Zeroizing::new(token)),
                     Err(problem) => shared.token_not_renewed(Some(problem.to_string())),
                 }
             }
@@ -284,9 +288,10 @@ impl Checkout {
         shared.transport.check().is_ok() && shared.token_wanted().await
     }
 
-    /// Goes on with another client token of the same checkout.
+    /// Goes on with another client token of the same checkout. A text that can be none, such as an API key of the shop's, is sent to
+    /// nobody, and counts as [`token_not_renewed`](Self::token_not_renewed).
     pub fn renew_token(&self, client_token: &str) {
-        self.owner.shared.renew_token(Secret::new(client_token));
+        self.owner.shared.renew_token(client_token);
     }
 
     /// The new client token could not be had: it will be wanted again, after a while.

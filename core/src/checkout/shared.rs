@@ -17,6 +17,7 @@ use crate::{
         message::CheckoutMessage,
         model::Model,
         state::CheckoutState,
+        token,
         topic::MessageTopic,
     },
     transport::{Transport, after},
@@ -174,7 +175,15 @@ impl Shared {
         self.tokens_in_a_row.store(0, Ordering::Relaxed);
     }
 
-    pub(super) fn renew_token(&self, token: Secret) {
+    /// Goes on with another token. A text that can be none is not sent: it is as if there was none.
+    pub(super) fn renew_token(self: &Arc<Self>, token: &str) {
+        match token::checked(token) {
+            Ok(token) => self.go_on_with(token),
+            Err(rule) => self.token_not_renewed(Some(rule)),
+        }
+    }
+
+    fn go_on_with(&self, token: Secret) {
         {
             let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
             *known = (known.0 + 1, token);

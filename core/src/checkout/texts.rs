@@ -17,6 +17,9 @@ fn english(topic: MessageTopic) -> &'static str {
         MessageTopic::NotTheServer => {
             "The shop cannot be reached from this network. If it asks you to log in, do so; nothing is lost."
         }
+        MessageTopic::WrongClock => {
+            "Check the date and time of this device: the shop cannot be reached with them. Nothing is lost."
+        }
         MessageTopic::TokenNotRenewed => "The app cannot reach the shop right now. Nothing is lost: we keep trying.",
         MessageTopic::OutcomeUnknown => {
             "The bank has not answered yet. Please do not pay again: we are finding out what happened."
@@ -42,6 +45,9 @@ fn russian(topic: MessageTopic) -> &'static str {
         MessageTopic::ServerBusy => "Магазин сейчас занят. Ничего не потеряно: мы пробуем снова.",
         MessageTopic::NotTheServer => {
             "Магазин недоступен из этой сети. Если она просит войти, войдите; ничего не потеряно."
+        }
+        MessageTopic::WrongClock => {
+            "Проверьте дату и время на устройстве: из-за них магазин недоступен. Ничего не потеряно."
         }
         MessageTopic::TokenNotRenewed => {
             "Приложение сейчас не может связаться с магазином. Ничего не потеряно: мы пробуем снова."
@@ -70,6 +76,9 @@ fn kyrgyz(topic: MessageTopic) -> &'static str {
         MessageTopic::ServerBusy => "Дүкөн азыр бош эмес. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз.",
         MessageTopic::NotTheServer => {
             "Бул тармактан дүкөнгө жетүүгө болбой жатат. Эгер ал кирүүнү сураса, кириңиз; эч нерсе жоголгон жок."
+        }
+        MessageTopic::WrongClock => {
+            "Түзмөктүн күнүн жана убактысын текшериңиз: алардан улам дүкөнгө жетүүгө болбой жатат. Эч нерсе жоголгон жок."
         }
         MessageTopic::TokenNotRenewed => {
             "Колдонмо азыр дүкөн менен байланыша албай жатат. Эч нерсе жоголгон жок: кайра аракет кылып жатабыз."

@@ -17,6 +17,9 @@ pub enum MessageTopic {
     /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate
     /// that fails. It is tried again by itself.
     NotTheServer,
+    /// The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by
+    /// itself.
+    WrongClock,
     /// The app's own function gave no new client token. It is asked again by itself.
     TokenNotRenewed,
     /// Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.**

@@ -42,6 +42,8 @@ pub(crate) enum What {
     NoReply { attempt: u32, duration_ms: u64, failure: String },
     /// A payment has its reply, and its caller is gone.
     NobodyWaits,
+    /// A payer's checkout has nothing of a call to the merchant's server.
+    CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
 }
 
 impl Event {
@@ -59,7 +61,7 @@ impl Event {
     pub(crate) fn level(&self) -> Level {
         match self.what {
             What::Replied { .. } => Level::DEBUG,
-            What::NoReply { .. } | What::NobodyWaits => Level::WARN,
+            What::NoReply { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
         }
     }
 
@@ -68,6 +70,7 @@ impl Event {
             What::Replied { .. } => "replied",
             What::NoReply { .. } => "no reply",
             What::NobodyWaits => "the payment has its reply, but nobody waits for it any more",
+            What::CheckoutFailed { .. } => "a call of the checkout failed",
         }
     }
 
@@ -85,6 +88,9 @@ impl Event {
                 warn!(target: "kassa", endpoint, order, attempt, duration_ms, %failure, "{message}");
             }
             What::NobodyWaits => warn!(target: "kassa", endpoint, order, "{message}"),
+            What::CheckoutFailed { http_status, duration_ms, failure } => {
+                warn!(target: "kassa", endpoint, http_status, duration_ms, %failure, "{message}");
+            }
         }
     }
 }

@@ -216,6 +216,13 @@ impl Line {
                 line.note("failure", failure);
             }
             What::NobodyWaits => {}
+            What::CheckoutFailed { http_status, duration_ms, failure } => {
+                if let Some(http_status) = http_status {
+                    line.note("http_status", http_status);
+                }
+                line.note("duration_ms", duration_ms);
+                line.note("failure", failure);
+            }
         }
         line
     }

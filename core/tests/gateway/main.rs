@@ -5,6 +5,7 @@ mod against_the_sandbox;
 mod alone;
 mod callbacks;
 mod callers;
+mod checkouts;
 mod connect_proxy;
 mod contract;
 mod crowd;

@@ -35,7 +35,8 @@ public final class Checkout: Sendable {
     ///     minutes unless the server is set up otherwise). Where it throws, it is called again, after a while; the error is for you, and
     ///     stands in the log (``KassaLog``), while the payer reads ``MessageTopic/tokenNotRenewed``. Its task is cancelled when the
     ///     checkout is closed, or nobody holds it any more.
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the address or a setting cannot work, naming it.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the address or a setting cannot work, or the token can
+    ///   be no client token (such as an API key of the shop's), naming it.
     public init(
         serverURL: String, clientToken: String, settings: CheckoutSettings = CheckoutSettings(),
         renewToken: (@Sendable () async throws -> String)? = nil
@@ -132,7 +133,8 @@ public final class Checkout: Sendable {
     /// for a button.
     public func checkNow() { core.checkNow() }
 
-    /// Goes on with another client token of the same checkout. One that is too long for a text of 2 GiB is none, and changes nothing.
+    /// Goes on with another client token of the same checkout. A text that can be none, such as an API key of the shop's, is sent to
+    /// nobody, and a message says so (``MessageTopic/tokenNotRenewed``). One that is too long for a text of 2 GiB changes nothing.
     public func renewToken(_ clientToken: String) {
         if canBeHandedOn([clientToken]) { core.renewToken(clientToken: clientToken) }
     }

@@ -8,7 +8,8 @@ internal import KassaGenerated
 public struct CheckoutMessage: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What it is about.
     public let topic: MessageTopic
-    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong.
+    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What is in
+    /// the way of reaching the server is told for developers, and is not for a payer to read.
     public let reason: String?
 
     /// One made by hand, for previews and tests of your own.
@@ -35,6 +36,9 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that fails. It
     /// is tried again by itself.
     case notTheServer = "not_the_server"
+    /// The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by
+    /// itself.
+    case wrongClock = "wrong_clock"
     /// The app's own function gave no new client token. It is asked again by itself. The reason is the app's own error: for its developer
     /// to read (it is in ``KassaLog``, too), and never for a payer.
     case tokenNotRenewed = "token_not_renewed"
@@ -79,6 +83,7 @@ extension MessageTopic {
             case .noNetwork: .noNetwork
             case .serverBusy: .serverBusy
             case .notTheServer: .notTheServer
+            case .wrongClock: .wrongClock
             case .tokenNotRenewed: .tokenNotRenewed
             case .outcomeUnknown: .outcomeUnknown
             case .codeRefused: .codeRefused
@@ -99,6 +104,7 @@ extension MessageTopic {
         case .noNetwork: .noNetwork
         case .serverBusy: .serverBusy
         case .notTheServer: .notTheServer
+        case .wrongClock: .wrongClock
         case .tokenNotRenewed: .tokenNotRenewed
         case .outcomeUnknown: .outcomeUnknown
         case .codeRefused: .codeRefused

@@ -36,6 +36,16 @@ import Testing
         #expect(kinds.count == 12)
     }
 
+    /// What is in the way of reaching the server is told for developers.
+    @Test func onlyWordsForPayersAreShown() {
+        for topic in MessageTopic.allCases {
+            let forDevelopers: [MessageTopic] = [.noNetwork, .serverBusy, .notTheServer, .wrongClock, .tokenNotRenewed]
+            let message = CheckoutMessage(topic: topic, reason: "HTTP 503")
+            let told = StateTexts.of(.english).texts(of: .sending(message: message), mayHavePaid: false, .english)
+            #expect(told.reason == (forDevelopers.contains(topic) ? nil : "HTTP 503"), "\(topic)")
+        }
+    }
+
     @Test func everyLabelIsThereInEveryLanguage() {
         let all = Language.allCases.map { texts(CheckoutLabels.of($0)) }
         #expect(all.allSatisfy { $0.count == all[0].count && $0.count > 20 })

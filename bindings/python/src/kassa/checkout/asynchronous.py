@@ -51,8 +51,8 @@ class AsyncCheckout(Opened):
         * ``language``: the payer's, for the page on which a payment by card is confirmed (3DS); the server's choice unless
           given
 
-        Raises `kassa.Misconfigured` where the address or a setting cannot work, naming it, and RuntimeError where
-        ``renew_token`` is given and no event loop runs.
+        Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
+        API key of the shop's), naming it, and RuntimeError where ``renew_token`` is given and no event loop runs.
         """
         loop = None if renew_token is None else _schedulers.running_loop()
         core = self._open(

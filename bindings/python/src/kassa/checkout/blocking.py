@@ -62,7 +62,8 @@ class Checkout(Opened):
         * ``language``: the payer's, for the page on which a payment by card is confirmed (3DS); the server's choice unless
           given
 
-        Raises `kassa.Misconfigured` where the address or a setting cannot work, naming it.
+        Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
+        API key of the shop's), naming it.
         """
         core = self._open(
             server_url, client_token, connect_timeout, extra_root_certificates, proxy, user_agent_suffix, language

@@ -21,6 +21,9 @@ class MessageTopic(Enum):
     NOT_THE_SERVER = "not_the_server"
     """What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that
     fails. It is tried again by itself."""
+    WRONG_CLOCK = "wrong_clock"
+    """The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried
+    again by itself."""
     TOKEN_NOT_RENEWED = "token_not_renewed"  # noqa: S105 (a name)
     """The app's own function gave no new client token. It is asked again by itself."""
     OUTCOME_UNKNOWN = "outcome_unknown"
@@ -59,7 +62,8 @@ class CheckoutMessage:
     topic: MessageTopic
     """What it is about."""
     reason: str | None = None
-    """More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong."""
+    """More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What
+    is in the way of reaching the server is told for developers, and is not for a payer to read."""
 
     def text_in(self, language: Language) -> str:
         """What it says to the payer, in a language. The reason is not part of it.

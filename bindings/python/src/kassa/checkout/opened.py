@@ -164,7 +164,10 @@ class Opened(OfOneProcess):
         call(self._core().check_now)
 
     def renew_token(self, client_token: str) -> None:
-        """Goes on with another client token of the same checkout."""
+        """Goes on with another client token of the same checkout.
+
+        A text that can be none, such as an API key of the shop's, is sent to nobody, and a message says so
+        (``MessageTopic.TOKEN_NOT_RENEWED``)."""
         call(self._core().renew_token, _check.text("client_token", client_token))
 
     def close(self) -> None:

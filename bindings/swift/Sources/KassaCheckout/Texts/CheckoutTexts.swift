@@ -67,7 +67,7 @@ struct StateTexts: Sendable {
     func texts(of state: CheckoutState, mayHavePaid: Bool, _ language: Language) -> CheckoutTexts {
         let (title, explanation, message) = about(state, mayHavePaid: mayHavePaid)
         return CheckoutTexts(
-            title: title, explanation: explanation, message: message?.textIn(language), reason: message.flatMap(reasonForPayer))
+            title: title, explanation: explanation, message: message?.textIn(language), reason: message?.reasonForPayers)
     }
 
     private func about(_ state: CheckoutState, mayHavePaid: Bool) -> (String, String?, CheckoutMessage?) {
@@ -93,11 +93,6 @@ struct StateTexts: Sendable {
 extension StateTexts {
     /// Where the code went.
     private func sentTo(_ last2: String?) -> String { last2.map { codeMoreTo.replacing("{}", with: $0) } ?? codeMore }
-}
-
-/// Why an app's own function gave no token is for its developer, who has it in the log.
-private func reasonForPayer(_ message: CheckoutMessage) -> String? {
-    message.topic == .tokenNotRenewed ? nil : message.reason
 }
 
 @available(iOS 17, macOS 14, *)
@@ -127,4 +122,14 @@ extension CheckoutModel {
 
     /// The button that pays, with the amount as soon as it is known.
     public var payText: String { [labels.pay, amountText].compactMap { $0 }.joined(separator: " ") }
+}
+
+extension CheckoutMessage {
+    /// The reason, where it is not one for developers: what is in the way of reaching the server.
+    fileprivate var reasonForPayers: String? {
+        switch topic {
+        case .noNetwork, .serverBusy, .notTheServer, .wrongClock, .tokenNotRenewed: nil
+        default: reason
+        }
+    }
 }

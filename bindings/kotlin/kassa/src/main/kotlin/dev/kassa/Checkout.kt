@@ -145,7 +145,8 @@ public class Checkout private constructor(private val serverUrl: String, interna
 
     /**
      * Goes on with another client token of the same checkout: after [CheckoutState.TokenExpired], where the checkout was opened without a
-     * function that renews it.
+     * function that renews it. A text that can be none, such as an API key of the shop's, is sent to nobody, and a message says so
+     * ([MessageTopic.TOKEN_NOT_RENEWED]).
      *
      * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
      */
@@ -189,7 +190,8 @@ public class Checkout private constructor(private val serverUrl: String, interna
          *
          * @param serverUrl the server's address: https, or http to a loopback address
          * @param clientToken what the shop's back end got from the server for this checkout, `ct_…`
-         * @throws PaymentException.Misconfigured where the address cannot be that of a server, or a setting cannot work, naming it
+         * @throws PaymentException.Misconfigured where the address cannot be that of a server, the token can be no client token (such as an
+         *   API key of the shop's), or a setting cannot work, naming it
          * @throws PaymentException.Invalid where a text has half a surrogate pair in it, which is no text
          */
         @JvmStatic

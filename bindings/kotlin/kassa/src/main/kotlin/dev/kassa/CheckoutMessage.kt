@@ -12,7 +12,8 @@ import dev.kassa.internal.MessageTopic as CoreMessageTopic
  *
  * @property topic what it is about
  * @property reason more words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong; of
- *   the app's own function that renews the token
+ *   the app's own function that renews the token. What is in the way of reaching the server is told for developers, and is not for a
+ *   payer to read
  */
 public data class CheckoutMessage @JvmOverloads constructor(
     public val topic: MessageTopic,
@@ -36,6 +37,11 @@ public enum class MessageTopic {
      * tried again by itself.
      */
     NOT_THE_SERVER,
+
+    /**
+     * The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by itself.
+     */
+    WRONG_CLOCK,
 
     /** The app's own function gave no new client token. It is asked again by itself. */
     TOKEN_NOT_RENEWED,

@@ -40,6 +40,22 @@ class LogTest {
     }
 
     @Test
+    fun `what keeps a checkout from its server is logged, without the token`() {
+        val events = LinkedBlockingQueue<LogEvent>()
+        try {
+            Kassa.logTo { events += it }
+            // Nobody listens on this port of the loopback address.
+            Checkout.open("http://127.0.0.1:9", "ct_swordfish").use {
+                val event = events.next("endpoint=\"checkout\"")
+                assertEquals(LogLevel.WARNING, event.level)
+                assertTrue("failure=no_network: " in event.text && "swordfish" !in event.text, event.text)
+            }
+        } finally {
+            Library.logTo(SystemLog)
+        }
+    }
+
+    @Test
     fun `a sink that blocks holds up no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
         val called = CountDownLatch(1)
         val release = CountDownLatch(1)

@@ -107,7 +107,7 @@ internal fun Banner(message: CheckoutMessage) {
 
 private val CALM = setOf(
     MessageTopic.NO_NETWORK, MessageTopic.SERVER_BUSY, MessageTopic.NOT_THE_SERVER, MessageTopic.TOKEN_NOT_RENEWED,
-    MessageTopic.OUTCOME_UNKNOWN,
+    MessageTopic.OUTCOME_UNKNOWN, MessageTopic.WRONG_CLOCK,
 )
 
 /** The gateway's own words. Those about what is in the way are for developers. */
