@@ -182,7 +182,7 @@ impl Line<'_> {
             let took = self.transport.now().saturating_duration_since(began);
             let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             let what = What::CheckoutFailed { http_status, duration_ms, failure };
-            Event { endpoint, order: None, what }.record();
+            Event { call: 0, endpoint, order: None, what }.record();
         }
         heard
     }
