@@ -76,7 +76,7 @@ impl fmt::Display for PaymentEntry {
     }
 }
 
-/// Reads the text form back.
+/// Reads the text form back. White space around it, as files and columns of a fixed width add it, is left out.
 ///
 /// # Errors
 /// [`PaymentError::Invalid`] for a text of another version, one that is not whole or was changed, and one whose payment
@@ -85,6 +85,7 @@ impl FromStr for PaymentEntry {
     type Err = PaymentError;
 
     fn from_str(text: &str) -> Result<Self, PaymentError> {
+        let text = text.trim_ascii();
         let query = text.strip_prefix(PREFIX).ok_or_else(|| malformed("must begin with kassa-entry1:"))?;
         let whole = text.rsplit_once("&check=").filter(|(before, check)| checksum(before) == *check);
         whole.ok_or_else(|| malformed("is not whole: its checksum is another one"))?;
@@ -119,6 +120,7 @@ mod tests {
     fn a_text_that_was_cut_or_changed_is_refused() {
         let text = entry().to_string();
         assert_eq!(text.parse::<PaymentEntry>().unwrap(), entry());
+        assert_eq!(format!(" {text}\r\n").parse::<PaymentEntry>().unwrap(), entry());
         for end in 0..text.len() {
             assert!(text[..end].parse::<PaymentEntry>().is_err(), "{}", &text[..end]);
         }

@@ -29,7 +29,7 @@ public struct PaymentEntry: Hashable, Sendable {
         self.qrText = qrText
     }
 
-    /// Reads the stored text.
+    /// Reads the stored text. White space around it is left out.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, for one that is not whole or was changed, and for
     ///   one whose payment cannot be read.

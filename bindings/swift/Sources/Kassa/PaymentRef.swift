@@ -95,10 +95,10 @@ public struct PaymentRef: Hashable, Sendable {
         PaymentRef(qrPaymentRef(sumTyiyn: sumTyiyn.map(Int64.init)))
     }
 
-    /// Reads the stored text.
+    /// Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, with an unknown or doubled field, or without a
-    ///   kind.
+    /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, one that is not whole, with white space inside, with
+    ///   an unknown or doubled field, without a kind, or with an amount that is no decimal number.
     public init(_ text: String) throws {
         self.init(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
     }

@@ -18,6 +18,10 @@ const NAMES: [&str; 10] =
 
 const CLAIMED: &str = "yes";
 
+const KINDS: [PaymentKind; 4] = [PaymentKind::Card, PaymentKind::Mbank, PaymentKind::PayForm, PaymentKind::Qr];
+
+const NOT_WHOLE: &str = "is not whole: its end is missing";
+
 /// The text form: a version, then the fields that are there, encoded as a query.
 impl fmt::Display for PaymentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,17 +51,29 @@ impl fmt::Display for PaymentRef {
     }
 }
 
-/// Reads the text form back.
+/// Reads the text form back. White space around it, as files and columns of a fixed width add it, is left out.
 ///
 /// # Errors
-/// [`PaymentError::Invalid`] for a text of another version, with an unknown or doubled field, without a kind, with
+/// [`PaymentError::Invalid`] for a text of another version, one that is not whole where that can be told, with white space
+/// or another character inside that the text form never has, with an unknown or doubled field, without a kind, with
 /// characters that are not encoded as they must be, with an amount that is no decimal number, or with the transaction
 /// id of a QR payment in one of another kind.
 impl FromStr for PaymentRef {
     type Err = PaymentError;
 
     fn from_str(text: &str) -> Result<Self, PaymentError> {
-        let query = text.strip_prefix(PREFIX).ok_or_else(|| malformed("must begin with kassa1:"))?;
+        let text = text.trim_ascii();
+        let query = text.strip_prefix(PREFIX).ok_or_else(|| match PREFIX.starts_with(text) && !text.is_empty() {
+            true => malformed(NOT_WHOLE),
+            false => malformed("must begin with kassa1:"),
+        })?;
+        // Else such a character would become part of a field: a currency with a space at its end is another one.
+        if !query.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(malformed("has white space or another character inside that its text never has"));
+        }
+        if is_cut(query) {
+            return Err(malformed(NOT_WHOLE));
+        }
         let mut fields = decoded_pairs(query, &NAMES).map_err(malformed)?;
         let kind = fields.remove("kind").and_then(|name| name.parse().ok());
         let kind = kind.ok_or_else(|| malformed("has no kind that this version knows"))?;
@@ -80,6 +96,34 @@ impl FromStr for PaymentRef {
     }
 }
 
+/// Whether the last field shows that the text was cut there. One that was cut elsewhere lacks its currency at least, and
+/// then no charge is believed.
+fn is_cut(query: &str) -> bool {
+    let last = query.rsplit('&').next().unwrap_or_default();
+    let begins = |whole: &str, part: &str| part != whole && whole.starts_with(part);
+    match last.split_once('=') {
+        // Also where nothing comes after `&`, or after the version.
+        None => NAMES.iter().any(|name| name.starts_with(last)),
+        Some(("kind", value)) => {
+            let kinds = KINDS.map(|kind| kind.to_string());
+            kinds.iter().all(|kind| kind != value) && kinds.iter().any(|kind| begins(kind, value))
+        }
+        Some(("claimed", value)) => begins(CLAIMED, value),
+        Some(("amount", value)) => value.is_empty() || value.ends_with('.'),
+        Some((_, value)) => ends_within_a_character(value),
+    }
+}
+
+/// Whether a value ends with half an escape, or with the first bytes of a character.
+fn ends_within_a_character(value: &str) -> bool {
+    let half = value.rsplit_once('%').is_some_and(|(_, digits)| digits.len() < 2 && are_hex(digits));
+    half || percent_decode_str(value).decode_utf8().is_err_and(|error| error.error_len().is_none())
+}
+
+fn are_hex(digits: &str) -> bool {
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// The fields of a text in the form of a query, each known and at most once.
 pub(crate) fn decoded_pairs(
     query: &str,
@@ -87,7 +131,7 @@ pub(crate) fn decoded_pairs(
 ) -> Result<BTreeMap<&'static str, String>, &'static str> {
     let mut fields = BTreeMap::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = pair.split_once('=').ok_or("has a field without a value")?;
         let known = names.iter().find(|known| **known == name);
         let known = known.ok_or("has a field that this version does not know")?;
         let value = decode(value).ok_or("has characters that are not encoded as they must be")?;
@@ -111,9 +155,7 @@ fn is_claimed(text: &str) -> Result<bool, PaymentError> {
 /// The value behind its percent-encoding, or nothing where that is damaged. Parsers of forms make U+FFFD of what is not
 /// UTF-8, and leave half an escape as it is; either would be the number of another payment.
 fn decode(value: &str) -> Option<String> {
-    let is_hex =
-        |digits: Option<&str>| digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let is_whole = value.split('%').skip(1).all(|rest| is_hex(rest.get(..2)));
+    let is_whole = value.split('%').skip(1).all(|rest| rest.get(..2).is_some_and(are_hex));
     let value = value.replace('+', " ");
     is_whole.then(|| percent_decode_str(&value).decode_utf8().ok().map(Cow::into_owned))?
 }
@@ -157,6 +199,48 @@ mod tests {
         ] {
             assert!(matches!(text.parse::<PaymentRef>(), Err(PaymentError::Invalid { .. })), "{text}");
         }
+    }
+
+    fn refused(text: &str) -> String {
+        text.parse::<PaymentRef>().map_or_else(|error| error.to_string(), |payment| panic!("{payment} was read"))
+    }
+
+    #[test]
+    fn white_space_around_a_text_is_left_out_and_refused_inside() {
+        let payment = PaymentRef::card("order 1", Decimal::new(10025, 2), "KGS");
+        let text = payment.to_string();
+        for around in [" ", "\n", "\r\n", "\t", "                "] {
+            for padded in [format!("{text}{around}"), format!("{around}{text}"), format!("{around}{text}{around}")] {
+                assert_eq!(padded.parse::<PaymentRef>().unwrap(), payment, "{padded:?}");
+            }
+        }
+        // A no-break space and a zero-width one come with pasting; a zero byte pads in some databases.
+        for inside in [" ", "\n", "\t", "\u{a0}", "\u{200b}", "\0", "я"] {
+            for damaged in [text.replace("&", &format!("{inside}&")), format!("{text}{inside}&entry=1")] {
+                assert!(refused(&damaged).contains("white space or another character inside"), "{damaged:?}");
+            }
+        }
+        for at_the_end in ["\u{a0}", "\u{200b}", "\0"] {
+            assert!(refused(&format!("{text}{at_the_end}")).contains("white space or another character inside"));
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_says_so_where_it_can_be_told() {
+        let claimed = PaymentRef::pay_form(Decimal::new(10025, 2)).with_claimed_number("№ 1", Some(Provider::MegaPay));
+        let text = claimed.to_string();
+        for end in 1..text.len() {
+            let cut = &text[..end];
+            match cut.parse::<PaymentRef>() {
+                // Cut within a value that could be one: the currency is missing, or another one.
+                Ok(payment) => assert_ne!(payment.currency, claimed.currency, "{cut}"),
+                Err(error) => assert!(error.to_string().contains(NOT_WHOLE), "{cut}: {error}"),
+            }
+        }
+        for cut in ["kassa1:kind=card&amount=100.", "kassa1:kind=card&order=1&currency", "kassa1:kind=card&"] {
+            assert!(refused(cut).contains(NOT_WHOLE), "{cut}");
+        }
+        assert!(refused("kassa1:kind=card&currency&order=1").contains("has a field without a value"));
     }
 
     proptest! {

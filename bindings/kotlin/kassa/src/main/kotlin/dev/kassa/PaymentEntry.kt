@@ -64,7 +64,7 @@ public constructor(
     /** Reads entries. */
     public companion object {
         /**
-         * Reads the stored text.
+         * Reads the stored text. White space around it is left out.
          *
          * @throws PaymentException.Invalid for a text of another version, one that is not whole or was changed, and one whose payment
          *   cannot be read

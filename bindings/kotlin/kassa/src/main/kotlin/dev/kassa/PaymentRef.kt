@@ -194,10 +194,10 @@ public constructor(
         public fun qr(sumTyiyn: Long?): PaymentRef = calling { qrPaymentRef(sumTyiyn).toKassa() }
 
         /**
-         * Reads the stored text.
+         * Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
          *
-         * @throws PaymentException.Invalid for a text of another version, with an unknown or doubled field, without a kind, or with an
-         *   amount that is no decimal number
+         * @throws PaymentException.Invalid for a text of another version, one that is not whole, with white space inside, with an unknown
+         *   or doubled field, without a kind, or with an amount that is no decimal number
          */
         @JvmStatic
         @JsonCreator
