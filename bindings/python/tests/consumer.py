@@ -114,7 +114,8 @@ def on_error(error: kassa.PaymentError) -> str:
 
 
 def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.Verdict | None:
-    payment = kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea")
+    payment = kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=Decimal(250), comment="Tea")
+    assert_type(payment.amount_som, int)
     created = assert_type(gateway.create_mbank_payment(payment), kassa.MbankPaymentCreated)
     reply = gateway.confirm_mbank_payment(created.payment, "123456")
     assert_type(reply, kassa.MbankConfirmed)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import pickle
+import sys
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from conformance.patience import PATIENCE
@@ -178,7 +181,7 @@ def test_an_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):  # noqa: S301
         assert type(again) is type(error)
         assert again.__dict__ == error.__dict__
-        assert str(again) == str(error)
+        assert again.args == (str(again),) == (str(error),)
         assert repr(again) == repr(error)
 
 
@@ -189,6 +192,110 @@ def test_an_error_says_what_happened(error: kassa.PaymentError) -> None:
     assert str(error).endswith(".")
     assert repr(error).startswith(type(error).__name__ + "(")
     assert type(error).__module__ == "kassa"
+
+
+def through_celery(error: Exception) -> Exception:
+    """As Celery's JSON results carry an exception: by the name of its class, and its ``args``."""
+    kind = type(error)
+    written = {"exc_type": kind.__qualname__, "exc_message": error.args, "exc_module": kind.__module__}
+    read = json.loads(json.dumps(written))
+    own = getattr(sys.modules[read["exc_module"]], read["exc_type"])
+    again: Exception = own(*read["exc_message"])
+    return again
+
+
+@pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
+def test_an_error_is_made_again_by_its_text(error: kassa.PaymentError) -> None:
+    once = through_celery(error)
+    for again in (once, through_celery(once), pickle.loads(pickle.dumps(once)), copy.deepcopy(once)):  # noqa: S301
+        assert isinstance(again, kassa.PaymentError)
+        assert (type(again), str(again), again.args) == (type(error), str(error), error.args)
+        for name in ("kind", "payment_may_exist", "is_retryable"):
+            assert getattr(again, name) == getattr(error, name), name
+        assert (again.http_status, again.code, again.body) == (None, None, None)
+        assert repr(again) == f"{type(error).__name__}({str(error)!r})"
+        # With it the payment is found, wherever the error has come.
+        assert getattr(again, "payment", None) == getattr(error, "payment", None)
+        assert getattr(error, "detail", "") in getattr(again, "detail", "")
+    assert str(through_celery(kassa.InternalError("a panic"))) == str(kassa.InternalError("a panic"))
+
+
+def test_a_text_of_another_program_is_an_error_all_the_same() -> None:
+    kind: Any
+    for kind in {type(error) for error in EVERY_ERROR}:
+        for text in ("", "51", "The outcome of order-1 is unknown", "half a letter \ud800"):
+            if kind in (kassa.Misconfigured, kassa.Unauthorized, kassa.Unavailable, kassa.Unexpected):
+                # That is how such an error is made: with what is wrong.
+                if text.isascii():
+                    assert kind(text).detail == text
+                continue
+            error = kind(text)
+            assert (str(error), error.kind) == (text, kind.__name__)
+            assert not hasattr(error, "payment")
+            assert error.payment_may_exist == (kind is kassa.OutcomeUnknown)
+
+
+MBANK = kassa.PaymentRef.mbank("o-1", 250)
+WRONG: list[tuple[type, tuple[Any, ...], str]] = [
+    (kassa.Invalid, (kassa.Violation("pan", kassa.Rule.LUHN, None, "pan is wrong"),), "violations"),
+    (kassa.Invalid, (("pan",),), "violations"),
+    (kassa.Misconfigured, (404,), "detail"),
+    (kassa.Misconfigured, ("HTTP 404", "404"), "http_status"),
+    (kassa.Misconfigured, ("HTTP 404", 404, 1), "code"),
+    (kassa.Misconfigured, ("HTTP 404", 404, None, b"<html>"), "body"),
+    (kassa.Unauthorized, ("HTTP 403", None), "http_status"),
+    (kassa.Unavailable, ("HTTP 429", "7"), "retry_after"),
+    (kassa.Refused, ("402", "51"), "http_status"),
+    (kassa.Refused, (402, 51), "code"),
+    (kassa.Refused, (402, "51", ["no money"]), "reason"),
+    (kassa.Refused, (402, "51", None, None), "body"),
+    (kassa.OutcomeUnknown, ("order-1", "reset"), "payment"),
+    (kassa.OutcomeUnknown, (MBANK, None), "detail"),
+    (kassa.Unexpected, ("no status", True), "http_status"),
+    (kassa.DeadlineExpired, (kassa.PaymentStatus.CHARGED,), "last"),
+    (kassa.QueryFailed, ("HTTP 500",), "error"),
+    (kassa.Violation, ("pan", "luhn", None, "pan is wrong"), "rule"),
+    (kassa.Advice, ("pan", kassa.AdviceTopic.CARD_EXPIRED, None), "text"),
+    (kassa.StatusReport, ("CHARGE",), "status"),
+    (kassa.Charged, (MBANK, {}, ()), "report"),
+    (kassa.Contradicted, ("amount",), "fields"),
+    (kassa.InternalError, (None,), "detail"),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "field"), WRONG)
+def test_a_field_of_a_wrong_type_is_named(kind: Any, given: tuple[Any, ...], field: str) -> None:
+    with pytest.raises(TypeError, match=rf"^(each of )?{field} must be "):
+        kind(*given)
+
+
+class OutOfStock(kassa.PaymentError):
+    """A kind of a shop's own, of which Kassa knows nothing."""
+
+
+class OverTheLimit(kassa.Refused):
+    """A kind of a shop's own, made from what it has."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(402, "51")
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"over {self.limit}"
+
+
+def test_errors_of_a_users_own_say_what_they_are() -> None:
+    missing = OutOfStock("no tea")
+    assert (str(missing), missing.args, missing.kind) == ("no tea", ("no tea",), "PaymentError")
+    # Nothing is known of the money.
+    assert missing.payment_may_exist
+    assert not missing.is_retryable
+    limited = OverTheLimit(100)
+    assert (str(limited), limited.kind, limited.http_status) == ("over 100", "Refused", 402)
+    assert not limited.payment_may_exist
+    for error in (missing, limited):
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301
+        assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)
 
 
 def test_a_defect_says_that_it_says_nothing_about_the_money() -> None:
@@ -210,8 +317,9 @@ def test_errors_match_by_their_fields() -> None:
 
 
 def test_the_base_is_not_an_error_by_itself() -> None:
+    anything: Any = kassa.PaymentError
     with pytest.raises(TypeError):
-        kassa.PaymentError()
+        anything()
 
 
 @pytest.mark.parametrize("url", ["", "pay.example.kg", "http://pay.example.kg", "https://me:secret@pay.example.kg"])

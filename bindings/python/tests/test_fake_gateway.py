@@ -204,6 +204,9 @@ def test_faults_and_plans_are_values(fake: FakeGateway) -> None:
     assert repr(FakeFault.refused("51", "NO")) == "FakeFault.refused(code='51', reason='NO')"
     assert repr(FakePlan.charge(2)) == "FakePlan.charge(after=datetime.timedelta(seconds=2))"
     assert FakePlan.reject().after == timedelta()
+    seconds: Any = 2
+    assert FakePlan("charge", seconds) == FakePlan.charge(2)
+    assert FakeFault("too_many_requests", retry_after=seconds) == FakeFault.too_many_requests(2)
     with pytest.raises(TypeError, match="make another one"):
         copy.copy(fake)
 
@@ -216,6 +219,7 @@ def test_what_is_wrong_is_named(fake: FakeGateway) -> None:
         (lambda: fake.charge(fake.gateway.create_pay_form(pay_form())), TypeError, "payment must be a str"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         (lambda: fake.advance(-1), ValueError, "by must not be negative"),
         (lambda: FakePlan("charge"), ValueError, "with a time"),
+        (lambda: FakePlan.charge(-1), ValueError, "after must not be negative"),
         (lambda: FakeFault("refused"), ValueError, "with a code and a reason"),
         (lambda: FakeFault("no_answer", code="51"), ValueError, "a fault is one of its constants"),
     )

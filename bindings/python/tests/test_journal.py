@@ -222,9 +222,13 @@ def test_what_is_wrong_with_a_journal_is_named(raw: RawGateway, tmp_path: Path) 
     anything: Any = 17
     journal = kassa.Journal(tmp_path / "payments")
     wrong = (
-        (lambda: raw.gateway(journal=anything), TypeError, r"journal must be a str or an os\.PathLike, not int"),
+        (lambda: raw.gateway(journal=anything), TypeError, r"journal must be a kassa\.Journal, a str or an os"),
         (lambda: kassa.Journal(anything), TypeError, "folder must be a str"),
-        (lambda: journal.finish(anything), TypeError, "entry must be a str, not int"),
+        (
+            lambda: journal.finish(anything),
+            TypeError,
+            r"entry must be a kassa\.JournalEntry, a kassa\.Unreadable or a str",
+        ),
         (lambda: journal.finish("../payments"), kassa.Invalid, "names no entry"),
         (lambda: journal.entry(anything), TypeError, "payment must be"),
         (lambda: journal.prune(-1), ValueError, "older_than must not be negative"),

@@ -112,9 +112,11 @@ def test_a_record_says_what_happened_and_when(raw: RawGateway, records: list[log
     failed, replied = records
     assert (failed.levelno, replied.levelno) == (logging.WARNING, logging.DEBUG)
     assert failed.getMessage().startswith("no reply ")
-    fields: dict[str, str] = replied.__dict__["kassa"]
-    assert fields["order"] == "logged-1"
-    assert (fields["http_status"], fields["attempt"]) == ("200", "2")
+    fields: dict[str, str | int] = replied.__dict__["kassa"]
+    assert (fields["endpoint"], fields["order"]) == ("provider_status", "logged-1")
+    # Numbers, so that a log store can count and compare them.
+    assert (fields["http_status"], fields["attempt"]) == (200, 2)
+    assert {type(fields["duration_ms"]), type(failed.__dict__["kassa"]["duration_ms"])} == {int}
     assert before - 0.001 <= failed.created <= replied.created <= time.time()
     assert 0 <= replied.msecs < 1000
 
@@ -492,7 +494,7 @@ def test_nothing_is_kept_of_calls_that_are_over() -> None:
 def an_event(text: str) -> object:
     """As the core keeps one."""
     event = native.LogEvent(level=native.LogLevel.DEBUG, text=text)
-    return native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={})
+    return native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={}, numbers={})
 
 
 def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) -> None:

@@ -261,7 +261,7 @@ def test_what_is_wrong_with_a_settling_is_named(tmp_path: Path) -> None:
             gateway.with_journal(tmp_path).settle(kassa.SettlePolicy(at_once=0))
         with pytest.raises(TypeError, match=r"policy must be a kassa\.SettlePolicy"):
             gateway.settle(anything)
-    with pytest.raises(ValueError, match="deadline must not be negative"):
+    with pytest.raises(ValueError, match="deadline must be longer than zero"):
         kassa.SettlePolicy(deadline=-1)
     with pytest.raises(TypeError, match="at_once must be an int"):
         kassa.SettlePolicy(at_once=anything / 2)

@@ -3,7 +3,6 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    fmt::Display,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU8, Ordering},
@@ -50,8 +49,10 @@ pub struct KeptLogEvent {
     pub call: u64,
     /// When it happened.
     pub at: SystemTime,
-    /// Its details by their names.
+    /// Its details that are texts, by their names.
     pub fields: HashMap<String, String>,
+    /// Its details that are numbers, by their names.
+    pub numbers: HashMap<String, u64>,
 }
 
 /// What was kept of some calls.
@@ -144,6 +145,7 @@ impl Kept {
             call,
             at: SystemTime::now(),
             fields: HashMap::default(),
+            numbers: HashMap::from([("dropped".to_owned(), dropped as u64)]),
         });
         gap.into_iter().chain(events).collect()
     }
@@ -162,10 +164,10 @@ fn hear(heard: &Event) {
     if sink.is_none() && !is_kept {
         return;
     }
-    let Line { text, fields } = Line::of(heard);
+    let Line { text, fields, numbers } = Line::of(heard);
     let event = LogEvent { level, text };
     if is_kept {
-        let event = KeptLogEvent { event: event.clone(), call: heard.call, at: SystemTime::now(), fields };
+        let event = KeptLogEvent { event: event.clone(), call: heard.call, at: SystemTime::now(), fields, numbers };
         kept().entry(heard.call).or_default().keep(event);
     }
     if let Some(sink) = sink {
@@ -195,24 +197,26 @@ fn level_of(level: tracing::Level) -> LogLevel {
 struct Line {
     text: String,
     fields: HashMap<String, String>,
+    numbers: HashMap<String, u64>,
 }
 
 impl Line {
     fn of(event: &Event) -> Self {
-        let mut line = Self { text: event.message().to_owned(), fields: HashMap::default() };
+        let mut line =
+            Self { text: event.message().to_owned(), fields: HashMap::default(), numbers: HashMap::default() };
         line.quote("endpoint", event.endpoint);
         if let Some(order) = &event.order {
             line.quote("order", order);
         }
         match &event.what {
             What::Replied { attempt, http_status, duration_ms } => {
-                line.note("attempt", attempt);
-                line.note("http_status", http_status);
-                line.note("duration_ms", duration_ms);
+                line.count("attempt", *attempt);
+                line.count("http_status", *http_status);
+                line.count("duration_ms", *duration_ms);
             }
             What::NoReply { attempt, duration_ms, failure } => {
-                line.note("attempt", attempt);
-                line.note("duration_ms", duration_ms);
+                line.count("attempt", *attempt);
+                line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
             }
             What::NobodyWaits => {}
@@ -229,17 +233,19 @@ impl Line {
 
     /// A text has quotes in the line, so that it cannot pass for another field, and none among the fields.
     fn quote(&mut self, name: &str, value: &str) {
-        self.add(name, &format!("{value:?}"), value.to_owned());
+        self.text += &format!(" {name}={value:?}");
+        self.fields.insert(name.to_owned(), value.to_owned());
     }
 
-    fn note(&mut self, name: &str, value: impl Display) {
-        let value = value.to_string();
-        self.add(name, &value.clone(), value);
+    fn note(&mut self, name: &str, value: &str) {
+        self.text += &format!(" {name}={value}");
+        self.fields.insert(name.to_owned(), value.to_owned());
     }
 
-    fn add(&mut self, name: &str, in_line: &str, value: String) {
-        self.text += &format!(" {name}={in_line}");
-        self.fields.insert(name.to_owned(), value);
+    fn count(&mut self, name: &str, value: impl Into<u64>) {
+        let value = value.into();
+        self.text += &format!(" {name}={value}");
+        self.numbers.insert(name.to_owned(), value);
     }
 }
 
@@ -314,6 +320,7 @@ mod tests {
                 call: 7,
                 at: SystemTime::UNIX_EPOCH,
                 fields: HashMap::default(),
+                numbers: HashMap::default(),
             });
         }
         let events = kept.take(7);

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
 
-from . import _buffers, _schedulers
+from . import _buffers, _check, _schedulers
 from ._convert import lift, lower
 from ._generated import native
 
@@ -18,7 +18,7 @@ class InternalError(RuntimeError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """What went wrong."""
 
     def __str__(self) -> str:

@@ -46,7 +46,7 @@ def hand_on(kept: Any) -> None:
     level = _LEVEL_OF[kept.event.level.name]
     if not LOGGER.isEnabledFor(level):
         return
-    extra = {"kassa": kept.fields}
+    extra = {"kassa": {**kept.fields, **kept.numbers}}
     record = LOGGER.makeRecord(LOGGER.name, level, "kassa", 0, kept.event.text, (), None, "kassa", extra)
     _happened_at(record, kept.at.timestamp())
     try:

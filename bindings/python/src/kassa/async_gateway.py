@@ -15,9 +15,9 @@ from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected, note_what_is_left
-from .settling import AsyncSettling, SettlePolicy
+from .settling import AsyncSettling, SettlePolicy, begun
 from .verdict import Verdict
-from .watching import AsyncStatusWatch, PollPolicy
+from .watching import AsyncStatusWatch, PollPolicy, made
 
 
 class AsyncGateway(Connected):
@@ -162,7 +162,7 @@ class AsyncGateway(Connected):
         Raises `kassa.Invalid` where the reference has nothing to ask with.
         """
         _check.instance("payment", payment, PaymentRef)
-        return AsyncStatusWatch(call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+        return made(AsyncStatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> AsyncIterator[Unfinished]:
         """What the gateway's journal has not done with, the oldest first, for ``async for``: payments to ask about
@@ -177,8 +177,9 @@ class AsyncGateway(Connected):
         program that runs for long. ``async for settled in gateway.settle():`` brings each payment when it ends: deliver what
         is charged, then ``finish`` it. Nothing is asked until then. See `AsyncSettling`.
 
-        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy of zeros."""
-        return AsyncSettling(call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy that asks about no
+        payment at once."""
+        return begun(AsyncSettling, call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
 
     async def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

@@ -1,10 +1,13 @@
 """Errors, told apart by what the caller can do next."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
 from . import _check
+from ._calls import call
 from ._convert import lower, mirror_fields
 from ._generated import native
 from .payments import PaymentRef, StatusReport
@@ -19,11 +22,18 @@ class PaymentError(Exception):
     Only `OutcomeUnknown` means that this call may have moved money; every other error says that it did not. No error ever
     holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
 
-    ``str(error)`` says what happened and what to do. Errors can be pickled, and matched on:
-    ``case kassa.Refused(code="51")``.
+    ``str(error)`` says what happened and what to do, and ``error.args`` holds that text alone. Errors can be pickled, and
+    matched on: ``case kassa.Refused(code="51")``.
+
+    What carries only the class of an error and its ``args`` (Celery's JSON results, for example) makes it again by its text:
+    ``type(error)(*error.args)``. Such an error says the same and knows what it did to the money. Of its fields it has what is
+    in the text: a ``detail``, and the ``payment`` of an `OutcomeUnknown`. The others are None or empty, and an `OutcomeUnknown`
+    whose text does not name its payment lacks that attribute.
     """
 
+    _native: ClassVar[Any] = None
     _names: ClassVar[tuple[str, ...]] = ()
+    _text: str | None = None
 
     http_status: int | None = None
     """The HTTP status of the reply, where one came."""
@@ -32,56 +42,103 @@ class PaymentError(Exception):
     body: str | None = None
     """The body of the reply where one came, with secrets masked."""
 
+    def __init__(self, text: str) -> None:
+        """An error of no kind that Kassa knows, for a subclass of your own. Nothing is known of the money then, so it says
+        that the payment may exist."""
+        super().__init__(_check.text("text", text))
+
     def __init_subclass__(cls) -> None:
         # Each mirrors the core's error of its name, by the parameters it is made with.
         native_kind = getattr(native.PaymentError, cls.__name__, None)
-        if cls.__module__ == __name__ and native_kind is not None:
-            cls._names = tuple(signature(cls.__init__).parameters)[1:]
-            mirror_fields(native_kind, cls, list(cls._names))
+        if cls.__module__ != __name__ or native_kind is None:
+            return
+        init: Callable[..., None] = cls.__init__
+        cls._native = native_kind
+        cls._names = tuple(signature(init).parameters)[1:]
+        mirror_fields(native_kind, cls, list(cls._names))
 
-    def __new__(cls: type[E], *_: Any, **__: Any) -> E:
-        if cls is PaymentError:
-            raise TypeError("PaymentError is only a base; make one of the errors under it")
-        # Without its arguments: they are attributes here, and nothing is to print them by itself.
-        return Exception.__new__(cls)
+        @wraps(init)
+        def from_fields_or_text(self: PaymentError, *given: Any, **named: Any) -> None:
+            if len(given) != 1 or named or not isinstance(given[0], str):
+                init(self, *given, **named)
+            elif cls._names[0] == "detail":
+                self._begin_with_detail(init, given[0])
+            else:
+                self._text = given[0]
+                self._read(given[0])
+            # Not by `__str__`, which may be a subclass's own and need what is not there yet.
+            self.args = (PaymentError.describe(self),)
+
+        type.__setattr__(cls, "__init__", from_fields_or_text)
+
+    def _begin_with_detail(self, init: Callable[..., None], text: str) -> None:
+        """A text alone is the detail of a new error, unless it is all that an earlier one said."""
+        init(self, "\n")
+        beginning, _, end = PaymentError.describe(self).partition("\n")
+        if not text.startswith(beginning):
+            init(self, text)
+            return
+        init(self, text.removeprefix(beginning).removesuffix(end))
+        self.http_status = self.code = self.body = None
+        self._text = text
+
+    def _read(self, _text: str, /) -> None:
+        """Fills in the fields of an error that is made again by its text."""
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether it has the fields of one of the core's errors."""
+        return self._native is not None and self._text is None
+
+    def _core(self) -> Any:
+        return self._native(**{name: lower(getattr(self, name)) for name in self._names})
 
     @property
     def payment_may_exist(self) -> bool:
         """True where **this call** may have moved money: for `OutcomeUnknown` alone. Never send such a payment again."""
-        may: bool = lower(self).payment_may_exist()
+        if not self._is_whole:
+            return self._native is None or isinstance(self, OutcomeUnknown)
+        may: bool = call(self._core().payment_may_exist)
         return may
 
     @property
     def is_retryable(self) -> bool:
         """True where the same call may simply be made again, later: for `Unavailable` alone."""
-        may: bool = lower(self).is_retryable()
+        if not self._is_whole:
+            return isinstance(self, Unavailable)
+        may: bool = call(self._core().is_retryable)
         return may
 
     @property
     def kind(self) -> str:
         """The error's name, the same in every language: ``"Refused"``, say. For logs."""
-        kind: str = lower(self).kind()
-        return kind
+        return next(kind.__name__ for kind in type(self).__mro__ if "_native" in vars(kind))
 
     def describe(self) -> str:
         """What happened, and what to do, in one English sentence or two. The same as ``str(error)``."""
-        text: str = lower(self).describe()
+        if self._text is not None:
+            return self._text
+        if self._native is None:
+            return super().__str__()
+        text: str = call(self._core().describe)
         return text
 
     def __str__(self) -> str:
         return self.describe()
 
     def __repr__(self) -> str:
+        if not self._is_whole:
+            return f"{type(self).__name__}({PaymentError.describe(self)!r})"
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
         return f"{type(self).__name__}({fields})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _blank, (type(self),), self.__dict__.copy()
+        return _blank, (type(self), *self.args), self.__dict__.copy()
 
 
-def _blank(kind: type[PaymentError]) -> PaymentError:
+def _blank(kind: type[E], *args: Any) -> E:
     """An error whose attributes come afterwards, by pickle."""
-    return kind.__new__(kind)
+    return Exception.__new__(kind, *args)
 
 
 class Invalid(PaymentError):
@@ -90,8 +147,11 @@ class Invalid(PaymentError):
     __match_args__ = ("violations",)
 
     def __init__(self, violations: tuple[Violation, ...]) -> None:
-        self.violations = tuple(violations)
+        self.violations: tuple[Violation, ...] = _check.instances("violations", violations, Violation)
         """Every rule that is broken, in the order of the interface's table."""
+
+    def _read(self, _text: str, /) -> None:
+        self.violations = ()
 
 
 class Misconfigured(PaymentError):
@@ -103,11 +163,11 @@ class Misconfigured(PaymentError):
     def __init__(
         self, detail: str, http_status: int | None = None, code: str | None = None, body: str | None = None
     ) -> None:
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """What is wrong."""
-        self.http_status = http_status
-        self.code = code
-        self.body = body
+        self.http_status: int | None = _check.optional_http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.body: str | None = _check.optional_text("body", body)
 
 
 class Unauthorized(PaymentError):
@@ -116,11 +176,11 @@ class Unauthorized(PaymentError):
     __match_args__ = ("detail",)
 
     def __init__(self, detail: str, http_status: int = 401, code: str | None = None, body: str = "") -> None:
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """What the gateway said."""
-        self.http_status = http_status
-        self.code = code
-        self.body = body
+        self.http_status: int | None = _check.http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.body: str | None = _check.text("body", body)
 
 
 class Unavailable(PaymentError):
@@ -137,13 +197,13 @@ class Unavailable(PaymentError):
         code: str | None = None,
         body: str | None = None,
     ) -> None:
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """What went wrong."""
-        self.retry_after = _check.optional_duration("retry_after", retry_after)
+        self.retry_after: timedelta | None = _check.optional_duration("retry_after", retry_after)
         """The gateway's ``Retry-After``, capped at one minute. ``None`` where it sent none."""
-        self.http_status = http_status
-        self.code = code
-        self.body = body
+        self.http_status: int | None = _check.optional_http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.body: str | None = _check.optional_text("body", body)
 
 
 class Refused(PaymentError):
@@ -152,11 +212,14 @@ class Refused(PaymentError):
     __match_args__ = ("code",)
 
     def __init__(self, http_status: int, code: str | None = None, reason: str | None = None, body: str = "") -> None:
-        self.http_status = http_status
-        self.code = code
-        self.reason = reason
+        self.http_status: int | None = _check.http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.reason: str | None = _check.optional_text("reason", reason)
         """The gateway's own words, where there are any."""
-        self.body = body
+        self.body: str | None = _check.text("body", body)
+
+    def _read(self, _text: str, /) -> None:
+        self.reason = None
 
 
 class OutcomeUnknown(PaymentError):
@@ -176,15 +239,23 @@ class OutcomeUnknown(PaymentError):
         reason: str | None = None,
         body: str | None = None,
     ) -> None:
-        self.payment = payment
+        self.payment: PaymentRef = _check.instance("payment", payment, PaymentRef)
         """What to ask about the payment with."""
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """Why the outcome is unknown."""
-        self.http_status = http_status
-        self.code = code
-        self.reason = reason
+        self.http_status: int | None = _check.optional_http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.reason: str | None = _check.optional_text("reason", reason)
         """The gateway's own words, where a reply had any."""
-        self.body = body
+        self.body: str | None = _check.optional_text("body", body)
+
+    def _read(self, text: str, /) -> None:
+        self.detail, self.reason = text, None
+        try:
+            payment = PaymentRef.parse(text.removeprefix("The outcome of ").partition(" ")[0])
+        except (PaymentError, ValueError):
+            return
+        self.payment = payment
 
 
 class Unexpected(PaymentError):
@@ -193,11 +264,11 @@ class Unexpected(PaymentError):
     __match_args__ = ("detail",)
 
     def __init__(self, detail: str, http_status: int = 200, code: str | None = None, body: str = "") -> None:
-        self.detail = detail
+        self.detail: str = _check.text("detail", detail)
         """What could not be understood."""
-        self.http_status = http_status
-        self.code = code
-        self.body = body
+        self.http_status: int | None = _check.http_status(http_status)
+        self.code: str | None = _check.optional_text("code", code)
+        self.body: str | None = _check.text("body", body)
 
 
 class DeadlineExpired(PaymentError):
@@ -206,5 +277,8 @@ class DeadlineExpired(PaymentError):
     __match_args__ = ("last",)
 
     def __init__(self, last: StatusReport | None = None) -> None:
-        self.last = last
+        self.last: StatusReport | None = _check.optional_instance("last", last, StatusReport)
         """The last status that was seen, where there was one."""
+
+    def _read(self, _text: str, /) -> None:
+        self.last = None

@@ -16,9 +16,9 @@ from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected, note_what_is_left
-from .settling import SettlePolicy, Settling
+from .settling import SettlePolicy, Settling, begun
 from .verdict import Verdict
-from .watching import PollPolicy, StatusWatch
+from .watching import PollPolicy, StatusWatch, made
 
 
 class Gateway(Connected):
@@ -178,7 +178,7 @@ class Gateway(Connected):
         Raises `kassa.Invalid` where the reference has nothing to ask with.
         """
         _check.instance("payment", payment, PaymentRef)
-        return StatusWatch(call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+        return made(StatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> Iterator[Unfinished]:
         """What the gateway's journal has not done with, the oldest first, read as it is asked for: payments to ask about
@@ -193,8 +193,9 @@ class Gateway(Connected):
         program that runs for long. ``for settled in gateway.settle():`` brings each payment when it ends: deliver what
         is charged, then ``finish`` it. Nothing is asked until then. See `Settling`.
 
-        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy of zeros."""
-        return Settling(call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy that asks about no
+        payment at once."""
+        return begun(Settling, call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
 
     def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

@@ -127,7 +127,9 @@ lowers(Journal, lambda journal: journal._core())
 
 def opened(journal: Journal | str | os.PathLike[str]) -> Journal:
     """A journal, which may be given by its folder."""
-    return journal if isinstance(journal, Journal) else Journal(_check.path("journal", journal))
+    if isinstance(journal, Journal):
+        return journal
+    return Journal(_check.path("journal", journal, "a kassa.Journal, a str or an os.PathLike"))
 
 
 class Pages:

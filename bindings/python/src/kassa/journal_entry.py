@@ -106,4 +106,6 @@ def id_of(entry: Unfinished | str) -> str:
     """The name by which it is finished."""
     if isinstance(entry, JournalEntry | Unreadable):
         return entry.id
+    if not isinstance(entry, str):
+        raise _check.wrong("entry", "a kassa.JournalEntry, a kassa.Unreadable or a str, its id", entry)
     return _check.text("entry", entry)

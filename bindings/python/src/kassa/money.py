@@ -25,7 +25,7 @@ def tyiyn_to_som(tyiyn: int) -> Decimal:
     >>> tyiyn_to_som(10010)
     Decimal('100.10')
     """
-    som: Decimal = call(native.tyiyn_to_som, _check.whole("tyiyn", tyiyn))
+    som: Decimal = call(native.tyiyn_to_som, _check.whole_tyiyn("tyiyn", tyiyn))
     return som
 
 

@@ -38,7 +38,7 @@ class PaymentEntry:
 
     @classmethod
     def parse(cls, text: str) -> "PaymentEntry":
-        """Reads the stored text.
+        """Reads the stored text. White space around it is left out.
 
         Raises `kassa.Invalid` for a text of another version, one that is not whole or was changed, and one whose payment cannot
         be read.

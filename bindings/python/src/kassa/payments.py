@@ -125,8 +125,7 @@ class PaymentRef:
         _check.instance("kind", self.kind, PaymentKind)
         _check.optional_text("order_number", self.order_number)
         _check.optional_text("gateway_number", self.gateway_number)
-        if self.provider is not None:
-            _check.instance("provider", self.provider, Provider)
+        _check.optional_instance("provider", self.provider, Provider)
         _check.optional_text("transaction_id", self.transaction_id)
         _check.optional_text("confirm_identifier", self.confirm_identifier)
         object.__setattr__(self, "amount", _check.optional_amount("amount", self.amount))
@@ -142,10 +141,10 @@ class PaymentRef:
         return _made(native.card_payment_ref, order_number, amount, _check.text("currency", currency))
 
     @classmethod
-    def mbank(cls, order_number: str, amount_som: int) -> "PaymentRef":
+    def mbank(cls, order_number: str, amount_som: Decimal | int) -> "PaymentRef":
         """A mobile-bank payment, by the merchant's order number, with the amount in **whole som**."""
         order_number = _check.text("order_number", order_number)
-        return _made(native.mbank_payment_ref, order_number, _check.whole("amount_som", amount_som))
+        return _made(native.mbank_payment_ref, order_number, _check.whole_som("amount_som", amount_som))
 
     @classmethod
     def pay_form(cls, amount: Decimal | int) -> "PaymentRef":
@@ -157,14 +156,14 @@ class PaymentRef:
     def qr(cls, sum_tyiyn: int | None = None) -> "PaymentRef":
         """A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction yet:
         see `with_transaction_id`."""
-        return _made(native.qr_payment_ref, None if sum_tyiyn is None else _check.whole("sum_tyiyn", sum_tyiyn))
+        return _made(native.qr_payment_ref, _check.optional_whole_tyiyn("sum_tyiyn", sum_tyiyn))
 
     @classmethod
     def parse(cls, text: str) -> "PaymentRef":
-        """Reads the stored text.
+        """Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
 
-        Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, without a kind, or with an
-        amount that is no decimal number.
+        Raises `kassa.Invalid` for a text of another version, one that is not whole, with white space inside, with an unknown or
+        doubled field, without a kind, or with an amount that is no decimal number.
         """
         return _made(native.parse_payment_ref, _check.text("text", text))
 
@@ -184,8 +183,7 @@ class PaymentRef:
         remember which numbers were accepted, and accept none twice.
         """
         order_number = _check.text("order_number", order_number)
-        if provider is not None:
-            _check.instance("provider", provider, Provider)
+        _check.optional_instance("provider", provider, Provider)
         return _made(lower(self).with_claimed_number, order_number, provider)
 
     def with_entry_id(self, entry_id: str) -> "PaymentRef":
@@ -291,6 +289,13 @@ class StatusReport:
     """The currency as the gateway reports it."""
     raw: str = ""
     """The whole reply, with secrets masked."""
+
+    def __post_init__(self) -> None:
+        _check.instance("status", self.status, PaymentStatus)
+        for name in ("code", "reason", "order_number", "currency"):
+            _check.optional_text(name, getattr(self, name))
+        object.__setattr__(self, "amount", _check.optional_amount("amount", self.amount))
+        _check.text("raw", self.raw)
 
     def __bool__(self) -> NoReturn:
         _check.no_truth(self, "report.status == kassa.PaymentStatus.CHARGED, or whether it is None")

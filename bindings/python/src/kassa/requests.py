@@ -59,7 +59,7 @@ class CardPayment:
 
 
 @mirrors(native.MbankPayment)
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class MbankPayment:
     """A request for a mobile-bank payment."""
 
@@ -71,16 +71,33 @@ class MbankPayment:
     What is sent is `kassa.normalized_phone` of it.
     """
     amount_som: int
-    """The amount in **whole som**, at least 1."""
+    """The amount in **whole som**, at least 1. It may be given as a `Decimal` without a fraction."""
     comment: str
     """What is paid for."""
     callback_url: str | None = None
     """Where the gateway sends its callbacks: an absolute http or https URL."""
 
+    def __init__(
+        self,
+        *,
+        order_number: str,
+        phone: str,
+        amount_som: Decimal | int,
+        comment: str,
+        callback_url: str | None = None,
+    ) -> None:
+        # Written by hand, because what is given and what is read have different types.
+        object.__setattr__(self, "order_number", order_number)
+        object.__setattr__(self, "phone", phone)
+        object.__setattr__(self, "amount_som", amount_som)
+        object.__setattr__(self, "comment", comment)
+        object.__setattr__(self, "callback_url", callback_url)
+        self.__post_init__()
+
     def __post_init__(self) -> None:
         for name in ("order_number", "phone", "comment"):
             _check.text(name, getattr(self, name))
-        _check.whole("amount_som", self.amount_som)
+        object.__setattr__(self, "amount_som", _check.whole_som("amount_som", self.amount_som))
         _check.optional_text("callback_url", self.callback_url)
 
     def payment_ref(self) -> PaymentRef:
@@ -156,8 +173,7 @@ class QrPayment:
     gateway tells a transaction. The gateway never sees it."""
 
     def __post_init__(self) -> None:
-        if self.sum_tyiyn is not None:
-            _check.whole("sum_tyiyn", self.sum_tyiyn)
+        _check.optional_whole_tyiyn("sum_tyiyn", self.sum_tyiyn)
         for name in ("requisite", "callback_url", "entry_id"):
             _check.optional_text(name, getattr(self, name))
 

@@ -76,19 +76,20 @@ class Connected:
         * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
         * ``journal``: where payments are written down before they are sent, a `Journal` or its folder; nowhere unless given
 
-        Raises `kassa.Misconfigured` where a setting cannot work, naming it.
+        Raises `kassa.Misconfigured` where a setting cannot work, naming it, and `ValueError` for a time that is not longer than
+        zero.
         """
         config = native.GatewayConfig(
             base_url=_check.text("base_url", base_url),
             credentials=lower(_check.instance("credentials", credentials, Credentials)),
-            connect_timeout=_check.duration("connect_timeout", connect_timeout),
-            payment_deadline=_check.duration("payment_deadline", payment_deadline),
-            query_deadline=_check.duration("query_deadline", query_deadline),
+            connect_timeout=_check.positive_duration("connect_timeout", connect_timeout),
+            payment_deadline=_check.positive_duration("payment_deadline", payment_deadline),
+            query_deadline=_check.positive_duration("query_deadline", query_deadline),
             query_retries=_check.count("query_retries", query_retries),
             status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
-            dialect=lower(Dialect() if dialect is None else _check.instance("dialect", dialect, Dialect)),
+            dialect=lower(_check.optional_instance("dialect", dialect, Dialect) or Dialect()),
             extra_root_certificates=certificates(extra_root_certificates),
-            proxy=lower(Proxy.direct() if proxy is None else _check.instance("proxy", proxy, Proxy)),
+            proxy=lower(_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct()),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
         )
@@ -118,13 +119,13 @@ class Connected:
         An empty variable is one that is not set.
 
         Raises `kassa.Misconfigured`, once, naming every variable that is missing or cannot be used. It quotes none of their
-        values.
+        values. Settings are refused as by ``Gateway(...)``.
         """
         with translated():
             config = native.config_from_environment()
-        config.connect_timeout = _check.duration("connect_timeout", connect_timeout)
-        config.payment_deadline = _check.duration("payment_deadline", payment_deadline)
-        config.query_deadline = _check.duration("query_deadline", query_deadline)
+        config.connect_timeout = _check.positive_duration("connect_timeout", connect_timeout)
+        config.payment_deadline = _check.positive_duration("payment_deadline", payment_deadline)
+        config.query_deadline = _check.positive_duration("query_deadline", query_deadline)
         config.query_retries = _check.count("query_retries", query_retries)
         config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
         config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
@@ -140,9 +141,9 @@ class Connected:
         It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch
         made by it gives each of its queries that long. Closing one of them closes both.
 
-        Raises `kassa.Misconfigured` for a deadline of zero.
+        Raises `ValueError` for a deadline that is not longer than zero.
         """
-        time = _check.duration("deadline", deadline)
+        time = _check.positive_duration("deadline", deadline)
         return self._derived(lambda: self._core().with_deadline(time))
 
     def with_journal(self: C, journal: Journal | str | os.PathLike[str]) -> C:
@@ -254,6 +255,4 @@ def note_what_is_left(error: BaseException) -> None:
 
 def certificates(given: Iterable[str]) -> list[str]:
     """Texts of certificates, however they are listed."""
-    if isinstance(given, str | bytes):
-        raise TypeError("extra_root_certificates must be several str, such as a list of them")
-    return [_check.text("extra_root_certificates", text) for text in given]
+    return list(_check.texts("extra_root_certificates", given))

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import ask
@@ -18,8 +18,8 @@ from .journal_entry import JournalEntry, Unreadable
 @mirrors(native.SettlePolicy)
 @dataclass(frozen=True, slots=True, init=False)
 class SettlePolicy:
-    """How ``settle`` follows payments. Each time is given as a `timedelta` or as a number of seconds, and read as a
-    `timedelta`.
+    """How ``settle`` follows payments. Each time is given as a `timedelta` or as a number of seconds, longer than zero,
+    and read as a `timedelta`.
 
     >>> once_at_a_start = SettlePolicy(deadline=30)
     >>> once_at_a_start.interval, once_at_a_start.at_once
@@ -55,7 +55,7 @@ class SettlePolicy:
 
     def __post_init__(self) -> None:
         for name in ("interval", "deadline"):
-            object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
+            object.__setattr__(self, name, _check.positive_duration(name, getattr(self, name)))
         _check.count("at_once", self.at_once)
         _check.flag("follow_new", self.follow_new)
 
@@ -71,14 +71,19 @@ lifts(native.Settled.PAYMENT, lambda settled: lift(settled.entry))
 lifts(native.Settled.UNREADABLE, lambda settled: Unreadable(settled.id, settled.why))
 
 
+F = TypeVar("F", bound="Following")
+
+
 class Following:
     """What both kinds of settling share."""
 
     __slots__ = ("_native", "_process")
+    _native: Any
+    _process: int
 
-    def __init__(self, native_settling: Any) -> None:
-        self._native: Any = native_settling
-        self._process = os.getpid()
+    def __init__(self, *_: object, **__: object) -> None:
+        """Not made by itself: ``gateway.settle()`` gives one."""
+        raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.settle()")
 
     def cancel(self) -> None:
         """Stops asking, and lets other processes settle: there is no next end. Any thread may call it."""
@@ -192,3 +197,11 @@ class AsyncSettling(Following):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.cancel()
+
+
+def begun(kind: type[F], core: object) -> F:
+    """A settling over the core's."""
+    settling = kind.__new__(kind)
+    object.__setattr__(settling, "_native", core)
+    object.__setattr__(settling, "_process", os.getpid())
+    return settling

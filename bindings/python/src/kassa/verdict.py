@@ -44,7 +44,10 @@ class Charged(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
-        _check.verdict(self, "charged", self.report.status == PaymentStatus.CHARGED)
+        _check.instance("payment", self.payment, PaymentRef)
+        report = _check.instance("report", self.report, StatusReport)
+        object.__setattr__(self, "compared", _check.texts("compared", self.compared))
+        _check.verdict(self, "charged", report.status == PaymentStatus.CHARGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Rejected(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
-        _check.verdict(self, "rejected", self.report.status == PaymentStatus.REJECTED)
+        report = _check.instance("report", self.report, StatusReport)
+        _check.verdict(self, "rejected", report.status == PaymentStatus.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,9 @@ class Open(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
-        _check.verdict(self, "open", not self.report.status.is_final)
+        _check.instance("payment", self.payment, PaymentRef)
+        report = _check.instance("report", self.report, StatusReport)
+        _check.verdict(self, "open", not report.status.is_final)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,8 @@ class Contradicted(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", _check.texts("fields", self.fields))
+        _check.optional_instance("report", self.report, StatusReport)
         _check.verdict(self, "contradicted")
 
 
@@ -103,6 +111,8 @@ class Unverifiable(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
+        _check.text("why", self.why)
+        _check.optional_instance("report", self.report, StatusReport)
         _check.verdict(self, "unverifiable")
 
 

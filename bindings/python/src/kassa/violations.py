@@ -89,6 +89,12 @@ class Violation:
     text: str
     """One sentence that names the field and the rule, in English; ``text_in`` has other languages."""
 
+    def __post_init__(self) -> None:
+        _check.text("field", self.field)
+        _check.instance("rule", self.rule, Rule)
+        _check.optional_text("limit", self.limit)
+        _check.text("text", self.text)
+
     def text_in(self, language: Language) -> str:
         """The same in a language, for the payer to read: what a payer types has a name there, any other field is named as
         it is.
@@ -135,6 +141,11 @@ class Advice:
     """What the advice is about."""
     text: str
     """One sentence, in English; ``text_in`` has other languages."""
+
+    def __post_init__(self) -> None:
+        _check.text("field", self.field)
+        _check.instance("topic", self.topic, AdviceTopic)
+        _check.text("text", self.text)
 
     def text_in(self, language: Language) -> str:
         """The same in a language, for the payer to read."""

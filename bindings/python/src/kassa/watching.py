@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import ask
@@ -18,7 +18,8 @@ from .verdict import Verdict
 @mirrors(native.PollPolicy)
 @dataclass(frozen=True, slots=True, init=False)
 class PollPolicy:
-    """How a watch asks. Each time is given as a `timedelta` or as a number of seconds, and read as a `timedelta`.
+    """How a watch asks. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and read as a
+    `timedelta`.
 
     >>> PollPolicy(interval=2.5).interval
     datetime.timedelta(seconds=2, microseconds=500000)
@@ -41,7 +42,7 @@ class PollPolicy:
 
     def __post_init__(self) -> None:
         for name in ("interval", "deadline"):
-            object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
+            object.__setattr__(self, name, _check.positive_duration(name, getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,9 @@ class QueryFailed:
 
     error: PaymentError
     """Why."""
+
+    def __post_init__(self) -> None:
+        _check.instance("error", self.error, PaymentError)
 
     def __bool__(self) -> NoReturn:
         _check.no_truth(self, "whether the report is a kassa.Charged (isinstance)")
@@ -62,14 +66,19 @@ lifts(native.WatchReport.STATUS, lambda seen: lift(seen.verdict))
 lifts(native.WatchReport.QUERY_FAILED, lambda failed: QueryFailed(lift(failed.error)))
 
 
+W = TypeVar("W", bound="Watching")
+
+
 class Watching:
     """What both kinds of watch share."""
 
     __slots__ = ("_native", "_process")
+    _native: Any
+    _process: int
 
-    def __init__(self, native_watch: Any) -> None:
-        self._native: Any = native_watch
-        self._process = os.getpid()
+    def __init__(self, *_: object, **__: object) -> None:
+        """Not made by itself: ``gateway.watch(payment)`` gives one."""
+        raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.watch(payment)")
 
     def check_now(self) -> None:
         """Makes the next query due at once: when the payer has just come back. Any thread may call it."""
@@ -173,3 +182,11 @@ class AsyncStatusWatch(Watching):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.cancel()
+
+
+def made(kind: type[W], core: object) -> W:
+    """A watch over the core's."""
+    watch = kind.__new__(kind)
+    object.__setattr__(watch, "_native", core)
+    object.__setattr__(watch, "_process", os.getpid())
+    return watch

@@ -32,6 +32,11 @@ def came(name: str, function: Callable[[], Any]) -> Came:
     except kassa.PaymentError as error:
         printed.assert_no_cause(error)
         return Came({"error": canonical(error)}, printed.forms(error))
+    except ValueError as error:
+        # `in_python` says which vectors end so.
+        if not str(error).endswith(" must be longer than zero"):
+            raise
+        return Came({"error": {"kind": "ValueError", "text": str(error)}}, printed.forms(error))
     return Came({"answer": _FORMS.get(name, canonical)(answer)}, printed.forms(answer))
 
 

@@ -49,7 +49,7 @@ class Log(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         details = dict(record.__dict__.get("kassa") or {})
-        # A quoted number, that now and then is a forbidden one; the message has it, too, and without quotes.
+        # A number that now and then is a forbidden one; the message has it, too.
         details.pop("duration_ms", None)
         self.lines.append(MADE_UP.sub("", f"{record.levelname} {record.name} {record.getMessage()} {details}"))
 

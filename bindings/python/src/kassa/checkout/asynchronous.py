@@ -12,7 +12,7 @@ from .. import _check, _schedulers
 from .._calls import ask
 from ..secrets import Proxy
 from ..violations import Language
-from .opened import OfOneProcess, Opened, words_of
+from .opened import Opened, States, states_over, words_of
 from .state import CheckoutState
 
 
@@ -52,7 +52,8 @@ class AsyncCheckout(Opened):
           given
 
         Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
-        API key of the shop's), naming it, and RuntimeError where ``renew_token`` is given and no event loop runs.
+        API key of the shop's), naming it, `ValueError` for a time that is not longer than zero, and RuntimeError where
+        ``renew_token`` is given and no event loop runs.
         """
         loop = None if renew_token is None else _schedulers.running_loop()
         core = self._open(
@@ -67,7 +68,7 @@ class AsyncCheckout(Opened):
 
     def states(self) -> AsyncCheckoutStates:
         """The states as they come: the one of now first, then each that is another one. See `AsyncCheckoutStates`."""
-        return AsyncCheckoutStates(self._core().states())
+        return states_over(AsyncCheckoutStates, self._core().states())
 
     def close(self) -> None:
         """Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of
@@ -85,7 +86,7 @@ class AsyncCheckout(Opened):
         self.close()
 
 
-class AsyncCheckoutStates(OfOneProcess):
+class AsyncCheckoutStates(States):
     """The states of a checkout, as they come, for ``async for``. Cancelling the task that waits loses none. For the rest see
     `CheckoutStates`.
     """

@@ -13,7 +13,7 @@ from .._calls import ask
 from .._wait import wait
 from ..secrets import Proxy
 from ..violations import Language
-from .opened import OfOneProcess, Opened, words_of
+from .opened import Opened, States, states_over, words_of
 from .state import CheckoutState
 
 
@@ -63,7 +63,7 @@ class Checkout(Opened):
           given
 
         Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
-        API key of the shop's), naming it.
+        API key of the shop's), naming it, and `ValueError` for a time that is not longer than zero.
         """
         core = self._open(
             server_url, client_token, connect_timeout, extra_root_certificates, proxy, user_agent_suffix, language
@@ -73,7 +73,7 @@ class Checkout(Opened):
 
     def states(self) -> CheckoutStates:
         """The states as they come: the one of now first, then each that is another one. See `CheckoutStates`."""
-        return CheckoutStates(self._core().states())
+        return states_over(CheckoutStates, self._core().states())
 
     def __enter__(self) -> Checkout:
         return self
@@ -84,7 +84,7 @@ class Checkout(Opened):
         self.close()
 
 
-class CheckoutStates(OfOneProcess):
+class CheckoutStates(States):
     """The states of a checkout, as they come: the one of now first, then each that is another one. One that was replaced
     before anybody took it is left out. Made by ``checkout.states()``; each has all states for itself.
 

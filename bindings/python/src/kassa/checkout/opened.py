@@ -6,7 +6,7 @@ import os
 import weakref
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from .. import _check
 from .._calls import call, translated
@@ -25,10 +25,8 @@ class OfOneProcess:
     """An object of the core that works in the process that made it."""
 
     __slots__ = ("__weakref__", "_native", "_process")
-
-    def __init__(self, core: Any) -> None:
-        self._native: Any = core
-        self._process = os.getpid()
+    _native: Any
+    _process: int
 
     def _core(self) -> Any:
         if self._process != os.getpid():
@@ -52,6 +50,32 @@ class OfOneProcess:
         )
 
 
+def hold(owner: OfOneProcess, core: object) -> None:
+    """Puts the core's object into one that is being made in this process."""
+    object.__setattr__(owner, "_native", core)
+    object.__setattr__(owner, "_process", os.getpid())
+
+
+class States(OfOneProcess):
+    """What both kinds of states share."""
+
+    __slots__ = ()
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Not made by itself: ``checkout.states()`` gives one."""
+        raise TypeError(f"a kassa.checkout.{type(self).__name__} is made by checkout.states()")
+
+
+S = TypeVar("S", bound=States)
+
+
+def states_over(kind: type[S], core: object) -> S:
+    """The states that come from the core's."""
+    states = kind.__new__(kind)
+    hold(states, core)
+    return states
+
+
 class Opened(OfOneProcess):
     """What a payer can do, and what is known."""
 
@@ -69,16 +93,16 @@ class Opened(OfOneProcess):
     ) -> Any:
         """The core's checkout, which ends with this object."""
         settings = native.CheckoutSettings(
-            connect_timeout=_check.duration("connect_timeout", connect_timeout),
+            connect_timeout=_check.positive_duration("connect_timeout", connect_timeout),
             extra_root_certificates=certificates(extra_root_certificates),
-            proxy=lower(Proxy.direct() if proxy is None else _check.instance("proxy", proxy, Proxy)),
+            proxy=lower(_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct()),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
-            language=None if language is None else lower(_check.instance("language", language, Language)),
+            language=lower(_check.optional_instance("language", language, Language)),
         )
         self._server_url = _check.text("server_url", server_url)
         with translated():
             core = native.Checkout.open(server_url, _check.text("client_token", client_token), settings)
-        OfOneProcess.__init__(self, core)
+        hold(self, core)
         # Whoever renews its token holds the core's checkout, too.
         self._end = weakref.finalize(self, _end, core, os.getpid())
         self._end.atexit = False

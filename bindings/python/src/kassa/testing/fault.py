@@ -61,7 +61,7 @@ class FakeFault:
             raise ValueError("a fault is one of its constants, refused with a code and a reason, or too_many_requests")
         _check.optional_text("code", self.code)
         _check.optional_text("reason", self.reason)
-        _check.optional_duration("retry_after", self.retry_after)
+        object.__setattr__(self, "retry_after", _check.optional_duration("retry_after", self.retry_after))
 
     @classmethod
     def refused(cls, code: str, reason: str) -> "FakeFault":

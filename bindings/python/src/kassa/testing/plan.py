@@ -30,7 +30,7 @@ class FakePlan:
     def __post_init__(self) -> None:
         if self.kind not in get_args(_Kind) or (self.kind == "stay_open") != (self.after is None):
             raise ValueError("a plan is stay_open, or charge or reject with a time")
-        _check.optional_duration("after", self.after)
+        object.__setattr__(self, "after", _check.optional_duration("after", self.after))
 
     @classmethod
     def charge(cls, after: timedelta | float = 0) -> "FakePlan":
