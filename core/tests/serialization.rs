@@ -59,8 +59,10 @@ fn what_a_later_version_adds_is_left_alone() {
     let mut expected = StatusReport::new(PaymentStatus::Other("refunded".into()));
     expected.raw = "{}".into();
     assert_eq!(read, expected);
-    let rejected = r#"{"kind":"rejected","report":{"status":"rejected","raw":"","x":1},"is_charged":false}"#;
-    let verdict = Verdict::rejected(StatusReport::new(PaymentStatus::Rejected));
+    let rejected = r#"{"kind":"rejected","payment":{"kind":"card","order_number":"1","provider":"cards","amount":"5",
+        "currency":"KGS"},"report":{"status":"rejected","raw":"","x":1},"is_charged":false}"#;
+    let payment = PaymentRef::card("1", Decimal::from(5), "KGS");
+    let verdict = Verdict::rejected(payment, StatusReport::new(PaymentStatus::Rejected));
     assert_eq!(from_str::<Verdict>(rejected).unwrap(), verdict);
     assert!(from_str::<Verdict>(r#"{"kind":"refunded"}"#).is_err(), "a verdict that is not known is none");
     let card: PaymentRef =

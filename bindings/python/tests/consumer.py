@@ -137,7 +137,7 @@ def on_report(report: kassa.WatchReport) -> None:
 
 
 def on_verdict(verdict: kassa.Verdict) -> kassa.PaymentRef | None:
-    assert_type(verdict.is_charged, bool)
+    assert_type((verdict.is_charged, verdict.payment), tuple[bool, kassa.PaymentRef])
     assert_type(verdict.report, kassa.StatusReport | None)
     match verdict:
         case kassa.Charged(payment, report, compared):
@@ -146,11 +146,11 @@ def on_verdict(verdict: kassa.Verdict) -> kassa.PaymentRef | None:
             return payment
         case kassa.Open(payment):
             return payment
-        case kassa.Rejected(report):
+        case kassa.Rejected(payment, report):
             assert_type(report, kassa.StatusReport)
-        case kassa.Contradicted(fields, report):
+        case kassa.Contradicted(payment, fields, report):
             assert_type((fields, report), tuple[tuple[str, ...], kassa.StatusReport | None])
-        case kassa.Unverifiable(why, report):
+        case kassa.Unverifiable(payment, why, report):
             assert_type((why, report), tuple[str, kassa.StatusReport | None])
         case _:
             assert_never(verdict)

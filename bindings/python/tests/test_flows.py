@@ -134,7 +134,7 @@ def test_a_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gat
     callback = callback_of(request.order_number, "100.10")
     assert gateway.verify_callback(callback, payment).is_charged
     match gateway.verify_callback(callback_of(request.order_number, "1"), payment):
-        case kassa.Contradicted(fields, None):
+        case kassa.Contradicted(_, fields, None):
             assert fields == ("amount",)
         case other:
             pytest.fail(repr(other))

@@ -208,10 +208,10 @@ SAYS_REJECTED = a_report(kassa.PaymentStatus.REJECTED)
 SAYS_OPEN = a_report(kassa.PaymentStatus.other("HOLD"))
 VERDICTS: list[kassa.Verdict] = [
     kassa.Charged(REF, SAYS_CHARGED, ("amount",)),
-    kassa.Rejected(SAYS_REJECTED),
+    kassa.Rejected(REF, SAYS_REJECTED),
     kassa.Open(REF, SAYS_OPEN),
-    *(kassa.Contradicted(("amount",), report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
-    *(kassa.Unverifiable("no amount", report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
+    *(kassa.Contradicted(REF, ("amount",), report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
+    *(kassa.Unverifiable(REF, "no amount", report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
 ]
 
 
@@ -245,8 +245,8 @@ def test_no_verdict_contradicts_its_own_report(status: kassa.PaymentStatus) -> N
     with pytest.raises(ValueError, match="Charged has another status"):
         kassa.Charged(REF, a_report(status), ())
     with pytest.raises(ValueError, match="Rejected has another status"):
-        kassa.Rejected(SAYS_CHARGED)
+        kassa.Rejected(REF, SAYS_CHARGED)
     with pytest.raises(ValueError, match="Open has another status"):
         kassa.Open(REF, SAYS_CHARGED)
     with pytest.raises(ValueError, match="the kind of Unverifiable is unverifiable"):
-        kassa.Unverifiable("no amount", kind="charged")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        kassa.Unverifiable(REF, "no amount", kind="charged")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -174,11 +174,14 @@ def test_settings_name_what_is_wrong() -> None:
     for name, value in wrong.items():
         with pytest.raises(TypeError, match=name):
             kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
-    given: dict[str, Any] = {"extra_root_certificates": [17], "proxy": 17, "dialect": 17, "journal": 17}
-    wanted = ("each of extra_root_certificates must be a str,", "proxy must be a kassa.Proxy or None,")
-    wanted += ("dialect must be a kassa.Dialect or None,", "journal must be a kassa.Journal, a str or an os.PathLike,")
-    for (name, value), rule in zip(given.items(), wanted, strict=True):
-        with pytest.raises(TypeError, match=f"^{rule} not int$"):
+    every_type: tuple[tuple[str, Any, str], ...] = (
+        ("extra_root_certificates", [17], "each of extra_root_certificates must be a str"),
+        ("proxy", 17, "proxy must be a kassa.Proxy or None"),
+        ("dialect", 17, "dialect must be a kassa.Dialect or None"),
+        ("journal", 17, "journal must be a kassa.Journal, a str or an os.PathLike"),
+    )
+    for name, value, rule in every_type:
+        with pytest.raises(TypeError, match=f"^{rule}, not int$"):
             kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
 
 
@@ -458,10 +461,10 @@ VALUES = [
     kassa.Callback.parse("orderNumber=o-1"),
     kassa.OpenConfirmation("https://pay.example.kg/3ds"),
     kassa.Charged(REF, kassa.StatusReport(kassa.PaymentStatus.CHARGED), ("orderNumber",)),
-    kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED)),
+    kassa.Rejected(REF, kassa.StatusReport(kassa.PaymentStatus.REJECTED)),
     kassa.Open(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
-    kassa.Contradicted(("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
-    kassa.Unverifiable("there is no number to ask the gateway with"),
+    kassa.Contradicted(REF, ("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
+    kassa.Unverifiable(REF, "there is no number to ask the gateway with"),
     kassa.JournalEntry(
         "o-1-0123", REF, datetime(2026, 11, 20, tzinfo=timezone.utc), kassa.JournalState.REJECTED, reason="NO FUNDS"
     ),

@@ -74,7 +74,7 @@ fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdic
 /// What the gateway said of an end, or which fields differ.
 pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
     let reason = match verdict {
-        Verdict::Charged { report, .. } | Verdict::Rejected { report } => report.reason.as_deref()?,
+        Verdict::Charged { report, .. } | Verdict::Rejected { report, .. } => report.reason.as_deref()?,
         Verdict::Contradicted { fields, .. } => &fields.join(", "),
         Verdict::Open { .. } | Verdict::Unverifiable { .. } => return None,
     };
@@ -89,9 +89,11 @@ fn note_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Re
             Taken::Here => journal.note_report(found, Says::Charged, reason_of(&verdict).as_deref()),
             Taken::Elsewhere => {
                 let field = if payment.kind == PaymentKind::Qr { "transaction_id" } else { "orderNumber" };
-                return Ok(Verdict::contradicted([field], Some(report.clone())));
+                return Ok(Verdict::contradicted(PaymentRef::clone(found), [field], Some(report.clone())));
             }
-            Taken::Nowhere => return Ok(Verdict::unverifiable(NO_ENTRY, Some(report.clone()))),
+            Taken::Nowhere => {
+                return Ok(Verdict::unverifiable(PaymentRef::clone(found), NO_ENTRY, Some(report.clone())));
+            }
         },
         Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open, None),
         Verdict::Rejected { .. } | Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => {}
@@ -172,7 +174,7 @@ impl Asking<'_> {
         if payment.order_number.is_none() || named == payment.order_number.as_ref() {
             return Ok(verdict);
         }
-        let not_by_own_number = || Verdict::unverifiable(NOT_BY_OWN_NUMBER, verdict.report().cloned());
+        let not_by_own_number = || Verdict::unverifiable(payment.clone(), NOT_BY_OWN_NUMBER, verdict.report().cloned());
         let by_own_number = PaymentRef { gateway_number: None, ..payment.clone() };
         for question in Question::all_about(&by_own_number) {
             let by_own = match self.ask(&question).await {
@@ -195,7 +197,7 @@ impl Asking<'_> {
     async fn unless_it_is_a_qr_payment(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
         let dialect = self.engine.dialect();
         let unverifiable =
-            |why: String, verdict: &Verdict| Verdict::Unverifiable { why, report: verdict.report().cloned() };
+            |why: String, verdict: &Verdict| Verdict::unverifiable(payment.clone(), why, verdict.report().cloned());
         match (dialect.qr_amount_unit(), dialect.qr_numbers()) {
             (_, Some(QrNumbers::None)) => return Ok(verdict),
             // The amount was compared in som. The number may still be that of a paid QR code, which paid for another order.
@@ -214,7 +216,9 @@ impl Asking<'_> {
                     unverifiable("qr_status answers about another number".to_owned(), &verdict)
                 }
                 PaymentStatus::Rejected => verdict,
-                PaymentStatus::Charged => Verdict::contradicted(vec!["orderNumber"], verdict.report().cloned()),
+                PaymentStatus::Charged => {
+                    Verdict::contradicted(payment.clone(), ["orderNumber"], verdict.report().cloned())
+                }
                 PaymentStatus::Other(word) => unverifiable(
                     format!("qr_status says {word:?} of this number, so it may be a QR payment's"),
                     &verdict,

@@ -60,6 +60,8 @@ pub enum Verdict {
     /// The payment ended without the money being taken. On a pay-form the payer may try again.
     #[non_exhaustive]
     Rejected {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
         /// The gateway's own report.
         report: StatusReport,
     },
@@ -75,6 +77,8 @@ pub enum Verdict {
     /// on it; let a person look.
     #[non_exhaustive]
     Contradicted {
+        /// The payment, as it was asked about.
+        payment: Box<PaymentRef>,
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
         /// The gateway's own report, where it was asked.
@@ -83,6 +87,8 @@ pub enum Verdict {
     /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
     #[non_exhaustive]
     Unverifiable {
+        /// The payment, as it was asked about.
+        payment: Box<PaymentRef>,
         /// What is missing.
         why: String,
         /// The gateway's own report, where it was asked.
@@ -99,8 +105,19 @@ impl Verdict {
     /// The gateway's own report, where it was asked.
     pub fn report(&self) -> Option<&StatusReport> {
         match self {
-            Self::Charged { report, .. } | Self::Rejected { report } | Self::Open { report, .. } => Some(report),
+            Self::Charged { report, .. } | Self::Rejected { report, .. } | Self::Open { report, .. } => Some(report),
             Self::Contradicted { report, .. } | Self::Unverifiable { report, .. } => report.as_ref(),
+        }
+    }
+
+    /// The payment that it is about.
+    pub fn payment(&self) -> &PaymentRef {
+        match self {
+            Self::Charged { payment, .. }
+            | Self::Rejected { payment, .. }
+            | Self::Open { payment, .. }
+            | Self::Contradicted { payment, .. }
+            | Self::Unverifiable { payment, .. } => payment,
         }
     }
 
@@ -110,8 +127,8 @@ impl Verdict {
     }
 
     /// [`Rejected`](Self::Rejected), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
-    pub fn rejected(report: StatusReport) -> Self {
-        Self::Rejected { report }
+    pub fn rejected(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Rejected { payment: payment.into(), report }
     }
 
     /// [`Open`](Self::Open), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
@@ -120,14 +137,18 @@ impl Verdict {
     }
 
     /// [`Unverifiable`](Self::Unverifiable), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
-    pub fn unverifiable(why: impl Into<String>, report: Option<StatusReport>) -> Self {
-        Self::Unverifiable { why: why.into(), report }
+    pub fn unverifiable(payment: PaymentRef, why: impl Into<String>, report: Option<StatusReport>) -> Self {
+        Self::Unverifiable { payment: payment.into(), why: why.into(), report }
     }
 
     /// [`Contradicted`](Self::Contradicted), for a [`PaymentGateway`](crate::PaymentGateway) of your own: by the fields
     /// that differ, as the interface spells them.
-    pub fn contradicted(fields: impl IntoIterator<Item = impl Into<String>>, report: Option<StatusReport>) -> Self {
-        Self::Contradicted { fields: fields.into_iter().map(Into::into).collect(), report }
+    pub fn contradicted(
+        payment: PaymentRef,
+        fields: impl IntoIterator<Item = impl Into<String>>,
+        report: Option<StatusReport>,
+    ) -> Self {
+        Self::Contradicted { payment: payment.into(), fields: fields.into_iter().map(Into::into).collect(), report }
     }
 }
 
@@ -136,7 +157,7 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
     let compared = Compared::with(payment, &told, dialect);
     let report = told.report;
     if !compared.differing.is_empty() {
-        return Verdict::contradicted(compared.differing, Some(report));
+        return Verdict::contradicted(payment.clone(), compared.differing, Some(report));
     }
     let unproved = match report.status {
         PaymentStatus::Charged => nothing_asked_for(payment)
@@ -146,11 +167,11 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
         PaymentStatus::Other(_) => None,
     };
     if let Some(why) = unproved {
-        return Verdict::Unverifiable { why: why.to_owned(), report: Some(report) };
+        return Verdict::unverifiable(payment.clone(), why, Some(report));
     }
     match report.status {
-        PaymentStatus::Rejected => Verdict::Rejected { report },
-        PaymentStatus::Other(_) => Verdict::Open { payment: payment.clone().into(), report },
+        PaymentStatus::Rejected => Verdict::rejected(payment.clone(), report),
+        PaymentStatus::Other(_) => Verdict::open(payment.clone(), report),
         PaymentStatus::Charged => {
             let compared = compared.agreeing.into_iter().map(str::to_owned).collect();
             Verdict::Charged { payment: payment.clone().into(), report, compared }

@@ -34,7 +34,7 @@ pub(crate) async fn verify_callback(
     let claim = Claim { callback, payment, dialect: engine.dialect() };
     let fields = claim.differing_from_what_was_asked_for();
     if !fields.is_empty() {
-        return Ok(Verdict::contradicted(fields, None));
+        return Ok(Verdict::contradicted(payment.clone(), fields, None));
     }
     let completed = claim.completed();
     if !completed.has_only_a_claimed_number() {
@@ -42,7 +42,7 @@ pub(crate) async fn verify_callback(
         return Ok(claim.compared(check_if_possible(engine, &completed).await?));
     }
     if !completed.can_be_asked_about() {
-        return Ok(nothing_to_ask_with());
+        return Ok(nothing_to_ask_with(completed));
     }
     let verdict = claim.compared(asked(engine, &completed, engine.limits()).await?);
     noted(engine, &completed, verdict).await
@@ -61,7 +61,7 @@ pub(crate) async fn verify_return(
     }
     // A return may name the gateway's number or the merchant's, so it is wrong for certain only where both are known.
     if payment.gateway_number.is_some() && payment.is_called(number) == Some(false) {
-        return Ok(Verdict::contradicted(vec!["OrderNumber"], None));
+        return Ok(Verdict::contradicted(payment.clone(), ["OrderNumber"], None));
     }
     check_if_possible(engine, payment).await
 }
@@ -70,11 +70,11 @@ async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verd
     if payment.can_be_asked_about() {
         return check(engine, payment, engine.limits()).await;
     }
-    Ok(nothing_to_ask_with())
+    Ok(nothing_to_ask_with(payment.clone()))
 }
 
-fn nothing_to_ask_with() -> Verdict {
-    Verdict::unverifiable("there is no number to ask the gateway with", None)
+fn nothing_to_ask_with(payment: PaymentRef) -> Verdict {
+    Verdict::unverifiable(payment, "there is no number to ask the gateway with", None)
 }
 
 /// What a callback says, about a payment of which something was asked for.
@@ -133,7 +133,10 @@ impl Claim<'_> {
         };
         let Some(report) = report else { return verdict };
         let fields = self.differing_from(report);
-        if fields.is_empty() { verdict } else { Verdict::contradicted(fields, Some(report.clone())) }
+        if fields.is_empty() {
+            return verdict;
+        }
+        Verdict::contradicted(verdict.payment().clone(), fields, Some(report.clone()))
     }
 
     /// The fields in which the callback is not what the gateway reports.

@@ -163,8 +163,8 @@ impl StatusWatch {
     /// use kassa::{Decimal, PaymentRef, PaymentStatus, PollPolicy, StatusReport, StatusWatch, Verdict};
     ///
     /// let payment = PaymentRef::card("order-1", Decimal::TEN, "KGS");
-    /// let watch = StatusWatch::asking(payment, PollPolicy::default(), |_| async {
-    ///     Ok(Verdict::rejected(StatusReport::new(PaymentStatus::Rejected)))
+    /// let watch = StatusWatch::asking(payment, PollPolicy::default(), |payment| async move {
+    ///     Ok(Verdict::rejected(payment, StatusReport::new(PaymentStatus::Rejected)))
     /// })?;
     /// assert!(matches!(pollster::block_on(watch.outcome())?, Some(Verdict::Rejected { .. })));
     /// # Ok::<(), kassa::PaymentError>(())

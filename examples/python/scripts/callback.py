@@ -15,7 +15,7 @@ with kassa.Gateway.from_environment() as gateway:
             print("not paid")
         case kassa.Open(found):
             print("still open, watch it:", found)
-        case kassa.Contradicted(fields):
+        case kassa.Contradicted(_, fields):
             print("not true, it differs in", *fields)
-        case kassa.Unverifiable(why):
+        case kassa.Unverifiable(_, why):
             print("nothing is proved:", why)

@@ -160,13 +160,16 @@ fn says(world: &World, number: &str, verdict: Verdict) {
     lock(&world.faults.0).forced.insert(number.to_owned(), vec![verdict]);
 }
 
+fn form_of(number: &str) -> PaymentRef {
+    PaymentRef::pay_form(390.into()).with_claimed_number(number, None)
+}
+
 fn charge_of(number: &str) -> Verdict {
-    let payment = PaymentRef::pay_form(390.into()).with_claimed_number(number, None);
-    Verdict::charged(payment, report(PaymentStatus::Charged))
+    Verdict::charged(form_of(number), report(PaymentStatus::Charged))
 }
 
 fn unverifiable() -> Verdict {
-    Verdict::unverifiable("the report has no amount", Some(report(PaymentStatus::Charged)))
+    Verdict::unverifiable(form_of("GW-1"), "the report has no amount", Some(report(PaymentStatus::Charged)))
 }
 
 /// Whatever the reason is for which a charge cannot be believed: its payer has probably paid.
@@ -187,7 +190,7 @@ fn a_charge_that_cannot_be_verified_reaches_a_person_and_holds_back_another_paym
         assert!(matches!(again, Err(ServerError::UnderWay { state: PaymentState::Unverifiable, .. })), "{again:?}");
     }
     // What the gateway says afterwards takes nothing back, and neither does time.
-    says(&world, "GW-1", Verdict::rejected(report(PaymentStatus::Rejected)));
+    says(&world, "GW-1", Verdict::rejected(form_of("GW-1"), report(PaymentStatus::Rejected)));
     world.fake.advance(Duration::from_secs(24 * 3600));
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unverifiable));
@@ -404,7 +407,8 @@ fn contradictions_count_where_they_lie_apart_in_time() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    force(&world, &payment.reference, vec![Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)))]);
+    let odd = Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
+    force(&world, &payment.reference, vec![odd]);
     for _ in 0..10 {
         process.run(process.server.check_now(&id)).unwrap();
         process.run(process.server.follow_once()).unwrap();
@@ -487,7 +491,7 @@ fn reports_that_contradict_are_for_a_person() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    let odd = || Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)));
+    let odd = || Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
     let open = Verdict::open(payment.reference.clone(), report(PaymentStatus::Other("OPEN".into())));
     force(&world, &payment.reference, vec![odd(), odd(), open, odd(), odd(), odd()]);
     ask(&process, &world, 5);
@@ -503,7 +507,7 @@ fn reports_that_contradict_are_for_a_person() {
 
 fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
     let (id, payment) = mbank(process, "order-1");
-    let odd = Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)));
+    let odd = Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
     force(world, &payment.reference, vec![odd]);
     ask(process, world, 3);
     assert_eq!(state(process, &id).1, PaymentState::Contradicted);
@@ -530,7 +534,7 @@ fn a_charge_after_a_rejection_is_told() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    let rejected = Verdict::rejected(report(PaymentStatus::Rejected));
+    let rejected = Verdict::rejected(payment.reference.clone(), report(PaymentStatus::Rejected));
     force(&world, &payment.reference, vec![rejected]);
     ask(&process, &world, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Rejected));
@@ -551,7 +555,8 @@ fn what_was_rejected_is_asked_about_for_three_days_at_growing_distance() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    force(&world, &payment.reference, vec![Verdict::rejected(report(PaymentStatus::Rejected))]);
+    let rejected = Verdict::rejected(payment.reference.clone(), report(PaymentStatus::Rejected));
+    force(&world, &payment.reference, vec![rejected]);
     ask(&process, &world, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Rejected), "its payer sees it at once");
     let (mut asked, hours) = (Vec::new(), 4 * 24);

@@ -167,7 +167,8 @@ fn only_what_has_not_ended_is_for_a_person_and_needs_a_reason() {
 /// The gateway reports another amount, three times.
 fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
     let (id, payment) = unknown(process, world, FakeFault::AnswerLost);
-    let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
+    let odd =
+        Verdict::contradicted(payment.reference.clone(), ["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
     lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
     for _ in 0..3 {
         world.fake.advance(Duration::from_secs(11));

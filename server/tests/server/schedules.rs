@@ -432,8 +432,8 @@ impl Play {
         let Some(number) = number else { return };
         let charge = Some(StatusReport::new(PaymentStatus::Charged));
         let odd = match self.random.bool() {
-            true => Verdict::contradicted(["amount"], charge),
-            false => Verdict::unverifiable("the report has no amount", charge),
+            true => Verdict::contradicted(payment.reference.clone(), ["amount"], charge),
+            false => Verdict::unverifiable(payment.reference.clone(), "the report has no amount", charge),
         };
         lock(&self.world.faults.0).forced.insert(number, vec![odd]);
         lock(&self.world.log).odd.insert(payment.id.to_string());

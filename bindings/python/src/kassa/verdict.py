@@ -54,12 +54,15 @@ class Charged(_Judged):
 class Rejected(_Judged):
     """The payment ended without the money being taken. On a pay-form the payer may try again."""
 
+    payment: PaymentRef
+    """The payment, with the number by which it was found."""
     report: StatusReport
     """The gateway's own report."""
     kind: Literal["rejected"] = field(default="rejected", repr=False, kw_only=True)
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
+        _check.instance("payment", self.payment, PaymentRef)
         report = _check.instance("report", self.report, StatusReport)
         _check.verdict(self, "rejected", report.status == PaymentStatus.REJECTED)
 
@@ -86,6 +89,8 @@ class Contradicted(_Judged):
     """The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it;
     let a person look."""
 
+    payment: PaymentRef
+    """The payment, as it was asked about."""
     fields: tuple[str, ...]
     """The fields that differ, as the interface spells them."""
     report: StatusReport | None = None
@@ -94,6 +99,7 @@ class Contradicted(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
+        _check.instance("payment", self.payment, PaymentRef)
         object.__setattr__(self, "fields", _check.texts("fields", self.fields))
         _check.optional_instance("report", self.report, StatusReport)
         _check.verdict(self, "contradicted")
@@ -103,6 +109,8 @@ class Contradicted(_Judged):
 class Unverifiable(_Judged):
     """Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment."""
 
+    payment: PaymentRef
+    """The payment, as it was asked about."""
     why: str
     """What is missing."""
     report: StatusReport | None = None
@@ -111,6 +119,7 @@ class Unverifiable(_Judged):
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
+        _check.instance("payment", self.payment, PaymentRef)
         _check.text("why", self.why)
         _check.optional_instance("report", self.report, StatusReport)
         _check.verdict(self, "unverifiable")
@@ -120,8 +129,9 @@ Verdict: TypeAlias = Charged | Rejected | Open | Contradicted | Unverifiable
 """What the gateway says about a payment, compared with what was asked for. **Only `Charged` is a reason to ship.**
 
 It is the same, made in the same place, whether a payment is asked about once (``check``), until it ends (``watch``), or because
-of a callback or a return (``verify_callback``, ``verify_return``). Each has ``is_charged``, and ``report``, which is None where
-the gateway was not asked. ``kind`` names the verdict; JSON needs it, so that no verdict is read back as another.
+of a callback or a return (``verify_callback``, ``verify_return``). Each has ``is_charged``, the ``payment`` that it is about,
+and ``report``, which is None where the gateway was not asked. ``kind`` names the verdict; JSON needs it, so that no verdict is
+read back as another.
 
 A verdict is neither true nor false: ``if verdict`` raises `TypeError`, because every verdict would pass it. Ask ``is_charged``.
 """

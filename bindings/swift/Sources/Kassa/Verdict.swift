@@ -23,27 +23,36 @@ public enum Verdict: Hashable, Sendable, Codable {
     /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for no
     /// other order (replay).
     case charged(payment: PaymentRef, report: StatusReport, compared: [String])
-    /// The payment ended without the money being taken.
-    case rejected(report: StatusReport)
+    /// The payment ended without the money being taken. `payment` has the number by which it was found.
+    case rejected(payment: PaymentRef, report: StatusReport)
     /// The gateway says that the payment is still open. Watch `payment`, which has the number by which it was found.
     case open(payment: PaymentRef, report: StatusReport)
     /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
-    /// person look. `fields` are those that differ, as the interface spells them; `report` is the gateway's own, where it was asked.
-    case contradicted(fields: [String], report: StatusReport?)
-    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment. `why` says what is
-    /// missing; `report` is the gateway's own, where it was asked.
-    case unverifiable(why: String, report: StatusReport?)
+    /// person look. `payment` is the one that was asked about; `fields` are those that differ, as the interface spells them; `report` is
+    /// the gateway's own, where it was asked.
+    case contradicted(payment: PaymentRef, fields: [String], report: StatusReport?)
+    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment. `payment` is the one
+    /// that was asked about; `why` says what is missing; `report` is the gateway's own, where it was asked.
+    case unverifiable(payment: PaymentRef, why: String, report: StatusReport?)
 
     /// True where the money was taken, and nothing contradicts what was asked for.
     public var isCharged: Bool {
         if case .charged = self { true } else { false }
     }
 
+    /// The payment that it is about.
+    public var payment: PaymentRef {
+        switch self {
+        case .charged(let payment, _, _), .rejected(let payment, _), .open(let payment, _): payment
+        case .contradicted(let payment, _, _), .unverifiable(let payment, _, _): payment
+        }
+    }
+
     /// The gateway's own report, where it was asked.
     public var report: StatusReport? {
         switch self {
-        case .charged(_, let report, _), .rejected(let report), .open(_, let report): report
-        case .contradicted(_, let report), .unverifiable(_, let report): report
+        case .charged(_, let report, _), .rejected(_, let report), .open(_, let report): report
+        case .contradicted(_, _, let report), .unverifiable(_, _, let report): report
         }
     }
 }
@@ -54,10 +63,10 @@ extension Verdict: CustomStringConvertible {
         let fields: [String?] =
             switch self {
             case .charged(let payment, let report, let compared): ["\(payment)", "\(report)", "compared: \(compared)"]
-            case .rejected(let report): ["\(report)"]
+            case .rejected(let payment, let report): ["\(payment)", "\(report)"]
             case .open(let payment, let report): ["\(payment)", "\(report)"]
-            case .contradicted(let fields, let report): ["\(fields)", report?.description]
-            case .unverifiable(let why, let report): [why, report?.description]
+            case .contradicted(let payment, let fields, let report): ["\(payment)", "\(fields)", report?.description]
+            case .unverifiable(let payment, let why, let report): ["\(payment)", why, report?.description]
             }
         return "\(name)(\(fields.compactMap { $0 }.joined(separator: ", ")))"
     }
@@ -79,10 +88,12 @@ extension Verdict {
             switch core {
             case .charged(let payment, let report, let compared):
                 .charged(payment: PaymentRef(payment), report: StatusReport(report), compared: compared)
-            case .rejected(let report): .rejected(report: StatusReport(report))
+            case .rejected(let payment, let report): .rejected(payment: PaymentRef(payment), report: StatusReport(report))
             case .open(let payment, let report): .open(payment: PaymentRef(payment), report: StatusReport(report))
-            case .contradicted(let fields, let report): .contradicted(fields: fields, report: report.map(StatusReport.init))
-            case .unverifiable(let why, let report): .unverifiable(why: why, report: report.map(StatusReport.init))
+            case .contradicted(let payment, let fields, let report):
+                .contradicted(payment: PaymentRef(payment), fields: fields, report: report.map(StatusReport.init))
+            case .unverifiable(let payment, let why, let report):
+                .unverifiable(payment: PaymentRef(payment), why: why, report: report.map(StatusReport.init))
             }
     }
 }

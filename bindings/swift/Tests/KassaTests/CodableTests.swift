@@ -97,15 +97,21 @@ import Testing
                 .charged(payment: payment, report: charged, compared: ["amount"]),
                 #"{"charged":{"compared":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
             ),
-            (.rejected(report: charged), #"{"rejected":{"report":\#(chargedJSON)}}"#),
+            (.rejected(payment: payment, report: charged), #"{"rejected":{"payment":\#(stored),"report":\#(chargedJSON)}}"#),
             (.open(payment: payment, report: held), #"{"open":{"payment":\#(stored),"report":\#(heldJSON)}}"#),
             (
-                .contradicted(fields: ["amount"], report: charged),
-                #"{"contradicted":{"fields":["amount"],"report":\#(chargedJSON)}}"#
+                .contradicted(payment: payment, fields: ["amount"], report: charged),
+                #"{"contradicted":{"fields":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
             ),
-            (.contradicted(fields: ["currency"], report: nil), #"{"contradicted":{"fields":["currency"]}}"#),
-            (.unverifiable(why: "?", report: charged), #"{"unverifiable":{"report":\#(chargedJSON),"why":"?"}}"#),
-            (.unverifiable(why: "?", report: nil), #"{"unverifiable":{"why":"?"}}"#),
+            (
+                .contradicted(payment: payment, fields: ["currency"], report: nil),
+                #"{"contradicted":{"fields":["currency"],"payment":\#(stored)}}"#
+            ),
+            (
+                .unverifiable(payment: payment, why: "?", report: charged),
+                #"{"unverifiable":{"payment":\#(stored),"report":\#(chargedJSON),"why":"?"}}"#
+            ),
+            (.unverifiable(payment: payment, why: "?", report: nil), #"{"unverifiable":{"payment":\#(stored),"why":"?"}}"#),
         ]
         for (verdict, json) in forms {
             try expect(verdict, json)

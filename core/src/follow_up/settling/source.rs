@@ -124,7 +124,7 @@ impl Source {
         if let Some(wait) = after_end.map(|after_end| self.wait_after_end(after_end)).filter(|wait| !wait.is_zero()) {
             return Answer::NotYet(Due { at: after(started, wait), ..due });
         }
-        let answer = self.answer(claims_to_ask(&payments, due.turn), deadline).await;
+        let answer = self.answer(&entry.payment, claims_to_ask(&payments, due.turn), deadline).await;
         let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
         let mut entry = Box::new(entry);
         match self.questions(&due.id).await {
@@ -138,8 +138,13 @@ impl Source {
     }
 
     /// Of several numbers that were claimed for a payment, one may have paid.
-    async fn answer(&self, questions: Vec<PaymentRef>, deadline: Instant) -> Result<Verdict, PaymentError> {
-        let mut answer = Ok(Verdict::unverifiable("there is nothing to ask with", None));
+    async fn answer(
+        &self,
+        own: &PaymentRef,
+        questions: Vec<PaymentRef>,
+        deadline: Instant,
+    ) -> Result<Verdict, PaymentError> {
+        let mut answer = Ok(Verdict::unverifiable(own.clone(), "there is nothing to ask with", None));
         for payment in questions {
             let patience = deadline.saturating_duration_since(self.engine.transport().now());
             let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0, detached: true };

@@ -85,7 +85,7 @@ impl Faults {
         let number = payment.order_number.as_ref()?;
         let mut plan = lock(&self.0);
         if plan.taken_back.remove(number) {
-            return Some(Verdict::rejected(StatusReport::new(PaymentStatus::Rejected)));
+            return Some(Verdict::rejected(payment.clone(), StatusReport::new(PaymentStatus::Rejected)));
         }
         let answers = plan.forced.get_mut(number)?;
         if answers.len() > 1 { Some(answers.remove(0)) } else { answers.first().cloned() }

@@ -342,15 +342,19 @@ impl Form for Verdict {
                 let (payment, report) = (payment.canonical(), report.canonical());
                 json!({"kind": "charged", "payment": payment, "report": report, "compared": compared})
             }
-            Self::Rejected { report, .. } => json!({"kind": "rejected", "report": report.canonical()}),
+            Self::Rejected { payment, report, .. } => {
+                json!({"kind": "rejected", "payment": payment.canonical(), "report": report.canonical()})
+            }
             Self::Open { payment, report, .. } => {
                 json!({"kind": "open", "payment": payment.canonical(), "report": report.canonical()})
             }
-            Self::Contradicted { fields, report, .. } => {
-                json!({"kind": "contradicted", "fields": fields, "report": report.canonical()})
+            Self::Contradicted { payment, fields, report, .. } => {
+                let (payment, report) = (payment.canonical(), report.canonical());
+                json!({"kind": "contradicted", "payment": payment, "fields": fields, "report": report})
             }
-            Self::Unverifiable { why, report, .. } => {
-                json!({"kind": "unverifiable", "why": why, "report": report.canonical()})
+            Self::Unverifiable { payment, why, report, .. } => {
+                let (payment, report) = (payment.canonical(), report.canonical());
+                json!({"kind": "unverifiable", "payment": payment, "why": why, "report": report})
             }
             other => panic!("no form of {other:?}"),
         };

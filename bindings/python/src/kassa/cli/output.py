@@ -100,14 +100,14 @@ def describe(answer: Answer) -> str:
     match answer:
         case kassa.StatusReport():
             return _describe_report(answer)
-        case kassa.Charged(report=report) | kassa.Rejected(report):
+        case kassa.Charged(report=report) | kassa.Rejected(report=report):
             return _describe_report(report)
         case kassa.Open(report=report):
             return f"still open: {_describe_report(report)}"
-        case kassa.Contradicted(fields, report):
+        case kassa.Contradicted(_, fields, report):
             told = "" if report is None else f"; the gateway reports: {_describe_report(report)}"
             return f"contradicted in {', '.join(fields)}, do not act on it{told}"
-        case kassa.Unverifiable(why):
+        case kassa.Unverifiable(_, why):
             return f"unverifiable: {why}"
 
 

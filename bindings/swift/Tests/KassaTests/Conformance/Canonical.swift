@@ -191,13 +191,13 @@ extension Verdict: Canonical {
     var canonical: JSON {
         var form: [String: JSON] =
             switch self {
-            case .charged(let payment, _, let compared):
-                ["kind": "charged", "payment": payment.canonical, "compared": compared.canonical]
+            case .charged(_, _, let compared): ["kind": "charged", "compared": compared.canonical]
             case .rejected: ["kind": "rejected"]
-            case .open(let payment, _): ["kind": "open", "payment": payment.canonical]
-            case .contradicted(let fields, _): ["kind": "contradicted", "fields": fields.canonical]
-            case .unverifiable(let why, _): ["kind": "unverifiable", "why": .string(why)]
+            case .open: ["kind": "open"]
+            case .contradicted(_, let fields, _): ["kind": "contradicted", "fields": fields.canonical]
+            case .unverifiable(_, let why, _): ["kind": "unverifiable", "why": .string(why)]
             }
+        form["payment"] = payment.canonical
         form["report"] = report.canonical
         form["is_charged"] = isCharged.canonical
         return .object(form)

@@ -4,9 +4,9 @@ import Kassa
 func check(_ stored: String) async throws {
     switch try await openShop().check(PaymentRef(stored)) {
     case .charged(let payment, _, _): print("charged:", payment)
-    case .rejected(let report): print("not paid:", report.reason ?? "")
+    case .rejected(_, let report): print("not paid:", report.reason ?? "")
     case .open: print("still open")
-    case .contradicted(let fields, _): print("a person should look, these differ:", fields)
-    case .unverifiable(let why, _): print("a person should look:", why)
+    case .contradicted(_, let fields, _): print("a person should look, these differ:", fields)
+    case .unverifiable(_, let why, _): print("a person should look:", why)
     }
 }

@@ -108,7 +108,7 @@ pub fn verdict(subject: &Subject, shown: Shown) -> Value {
                 if is_qr { json!(["amount", "currency"]) } else { json!(["orderNumber", "amount", "currency"]) };
             json!({"kind": "charged", "payment": payment, "report": report, "compared": compared, "is_charged": true})
         }
-        "Reject" => json!({"kind": "rejected", "report": report, "is_charged": false}),
+        "Reject" => json!({"kind": "rejected", "payment": payment, "report": report, "is_charged": false}),
         _ => json!({"kind": "open", "payment": payment, "report": report, "is_charged": false}),
     }
 }

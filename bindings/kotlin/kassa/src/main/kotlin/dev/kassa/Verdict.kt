@@ -23,6 +23,9 @@ import dev.kassa.internal.Verdict as CoreVerdict
  * It is [Serializable], and what is read is of the kind that was written.
  */
 public sealed class Verdict : WatchReport, Serializable {
+    /** The payment that it is about. */
+    public abstract val payment: PaymentRef
+
     /** The gateway's own report, where it was asked. */
     public abstract val report: StatusReport?
 
@@ -41,7 +44,7 @@ public sealed class Verdict : WatchReport, Serializable {
      * @property compared the fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`
      */
     public data class Charged(
-        public val payment: PaymentRef,
+        override val payment: PaymentRef,
         override val report: StatusReport,
         public val compared: List<String>,
     ) : Verdict() {
@@ -51,10 +54,11 @@ public sealed class Verdict : WatchReport, Serializable {
     /**
      * The payment ended without the money being taken. On a pay-form the payer may try again.
      *
+     * @property payment the payment, with the number by which it was found
      * @property report the gateway's own report
      */
-    public data class Rejected(override val report: StatusReport) : Verdict() {
-        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(report) }
+    public data class Rejected(override val payment: PaymentRef, override val report: StatusReport) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, report) }
     }
 
     /**
@@ -63,7 +67,7 @@ public sealed class Verdict : WatchReport, Serializable {
      * @property payment the payment to watch, with the number by which it was found
      * @property report the gateway's own report
      */
-    public data class Open(public val payment: PaymentRef, override val report: StatusReport) : Verdict() {
+    public data class Open(override val payment: PaymentRef, override val report: StatusReport) : Verdict() {
         private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, report) }
     }
 
@@ -71,27 +75,31 @@ public sealed class Verdict : WatchReport, Serializable {
      * The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
      * person look.
      *
+     * @property payment the payment, as it was asked about
      * @property fields the fields that differ, as the interface spells them
      * @property report the gateway's own report, where it was asked
      */
     public data class Contradicted @JvmOverloads constructor(
+        override val payment: PaymentRef,
         public val fields: List<String>,
         override val report: StatusReport? = null,
     ) : Verdict() {
-        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(fields) }
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, fields) }
     }
 
     /**
      * Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
      *
+     * @property payment the payment, as it was asked about
      * @property why what is missing
      * @property report the gateway's own report, where it was asked
      */
     public data class Unverifiable @JvmOverloads constructor(
+        override val payment: PaymentRef,
         public val why: String,
         override val report: StatusReport? = null,
     ) : Verdict() {
-        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(why) }
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, why) }
     }
 }
 
@@ -103,8 +111,8 @@ internal fun whole(stream: ObjectInputStream, needed: () -> List<Any?>) {
 
 internal fun CoreVerdict.toKassa(): Verdict = when (this) {
     is CoreVerdict.Charged -> Verdict.Charged(payment.toKassa(), report.toKassa(), compared)
-    is CoreVerdict.Rejected -> Verdict.Rejected(report.toKassa())
+    is CoreVerdict.Rejected -> Verdict.Rejected(payment.toKassa(), report.toKassa())
     is CoreVerdict.Open -> Verdict.Open(payment.toKassa(), report.toKassa())
-    is CoreVerdict.Contradicted -> Verdict.Contradicted(fields, report?.toKassa())
-    is CoreVerdict.Unverifiable -> Verdict.Unverifiable(why, report?.toKassa())
+    is CoreVerdict.Contradicted -> Verdict.Contradicted(payment.toKassa(), fields, report?.toKassa())
+    is CoreVerdict.Unverifiable -> Verdict.Unverifiable(payment.toKassa(), why, report?.toKassa())
 }

@@ -184,12 +184,12 @@ class SerializationTest {
         @JvmStatic
         fun verdicts() = listOf(
             Verdict.Charged(payment, report, listOf("amount")),
-            Verdict.Rejected(report),
+            Verdict.Rejected(payment, report),
             Verdict.Open(payment, report),
-            Verdict.Contradicted(listOf("orderNumber", "amount"), report),
-            Verdict.Contradicted(listOf("amount")),
-            Verdict.Unverifiable("there is nothing to ask with", report),
-            Verdict.Unverifiable("there is nothing to ask with"),
+            Verdict.Contradicted(payment, listOf("orderNumber", "amount"), report),
+            Verdict.Contradicted(payment, listOf("amount")),
+            Verdict.Unverifiable(payment, "there is nothing to ask with", report),
+            Verdict.Unverifiable(payment, "there is nothing to ask with"),
         )
 
         @JvmStatic

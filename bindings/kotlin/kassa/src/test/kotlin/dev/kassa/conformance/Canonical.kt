@@ -166,14 +166,14 @@ private fun callback(value: Callback) = jsonOf(
 )
 
 private fun verdict(value: Verdict): JsonElement {
+    val payment = "payment" to canonical(value.payment)
     val report = "report" to canonical(value.report)
     val form = when (value) {
-        is Verdict.Charged ->
-            jsonOf("kind" to "charged", "payment" to canonical(value.payment), report, "compared" to value.compared)
-        is Verdict.Rejected -> jsonOf("kind" to "rejected", report)
-        is Verdict.Open -> jsonOf("kind" to "open", "payment" to canonical(value.payment), report)
-        is Verdict.Contradicted -> jsonOf("kind" to "contradicted", "fields" to value.fields, report)
-        is Verdict.Unverifiable -> jsonOf("kind" to "unverifiable", "why" to value.why, report)
+        is Verdict.Charged -> jsonOf("kind" to "charged", payment, report, "compared" to value.compared)
+        is Verdict.Rejected -> jsonOf("kind" to "rejected", payment, report)
+        is Verdict.Open -> jsonOf("kind" to "open", payment, report)
+        is Verdict.Contradicted -> jsonOf("kind" to "contradicted", payment, "fields" to value.fields, report)
+        is Verdict.Unverifiable -> jsonOf("kind" to "unverifiable", payment, "why" to value.why, report)
     }
     return JsonObject(form + ("is_charged" to json(value.isCharged)))
 }
