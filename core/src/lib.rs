@@ -60,6 +60,7 @@
 // The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
 mod checkout;
 mod config;
+mod elqr;
 mod exchange;
 #[cfg(any(test, feature = "fake", feature = "_internals"))]
 #[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its replies"))]
@@ -117,6 +118,7 @@ pub use config::{
     gateway_config::{GatewayConfig, StatusQueryForm},
     proxy::Proxy,
 };
+pub use elqr::{BankLink, Elqr, ElqrField, ElqrKind};
 #[cfg(any(test, feature = "fake"))]
 pub use fake::{
     FakeGateway,

@@ -15,7 +15,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "reply", run: replies::any_reply },
     Target { name: "qr_image", run: replies::qr_image },
     Target { name: "qr_data", run: replies::qr_data },
@@ -24,6 +24,7 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "dialect", run: texts::dialect },
     Target { name: "payment_ref", run: texts::payment_ref },
     Target { name: "qr_code", run: texts::qr_code },
+    Target { name: "elqr", run: texts::elqr },
     Target { name: "sandbox_body", run: sandbox_bodies::body },
 ];
 

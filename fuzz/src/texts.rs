@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kassa::{Callback, Dialect, PaymentRef, QR_PNG_SIDE, QrCode, QrLevel, ReturnRedirect};
+use kassa::{Callback, Dialect, Elqr, PaymentRef, QR_PNG_SIDE, QrCode, QrLevel, ReturnRedirect};
 
 use crate::replies;
 
@@ -57,4 +57,16 @@ pub fn qr_code(bytes: &[u8]) {
         assert!(modules.iter().all(|row| row.len() == modules.len()), "it is no square");
         code.png(QR_PNG_SIDE).expect("a picture");
     }
+}
+
+/// Read, a whole code is written and read again as the same one. Codes are read more leniently than they are written.
+pub fn elqr(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    let Ok(code) = Elqr::parse(text) else { return };
+    assert!(!code.provider.is_empty() && !code.payee.is_empty(), "the required values are there");
+    let Ok(written) = code.text() else { return };
+    let again = Elqr::parse(&written).expect("what was written is read");
+    // What is unknown is not written, and the checksum is made anew. Sub-tags are written in the order of their tags.
+    assert_eq!((again.amount_tyiyn, again.payee, again.recipient), (code.amount_tyiyn, code.payee, code.recipient));
+    assert!(again.checksum_ok, "its own checksum is right");
 }

@@ -7,6 +7,7 @@ use http::Method;
 use super::qr_payment::QrPayment;
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    elqr::Elqr,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
@@ -55,6 +56,25 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     success_codes: &[],
 };
 
+impl QrDataRequest {
+    /// A code by which the payer would pay something else than what was asked for is never handed on. Codes in other
+    /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole.
+    fn check_code(&self, payload: &str) -> Result<(), PaymentError> {
+        match Elqr::parse(payload) {
+            Ok(code) => match self.0.sum_tyiyn {
+                Some(sum) => code.check(sum),
+                None => {
+                    let mut checks = Checks::default();
+                    code.check_text(&mut checks);
+                    checks.finish()
+                }
+            },
+            Err(problem) if payload.contains("#0002") => Err(problem),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
 impl Operation for QrDataRequest {
     type Answer = QrData;
 
@@ -98,6 +118,10 @@ impl Operation for QrDataRequest {
         // A secret in it would be read by whoever scans the code, and a masked payload would be another code.
         if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
+        }
+        if let Some(payload) = &payload {
+            self.check_code(payload)
+                .map_err(|problem| NotAnAnswer::because(format!("the reply's QR code: {problem}")))?;
         }
         let payload = payload.map(Cow::into_owned);
         let transaction_id = reply.identifier(ReplyField::TransactionId);

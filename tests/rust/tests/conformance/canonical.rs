@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, fmt::Debug, sync::Mutex, time::SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, JournalEntry, JournalState, LocalDateTime,
-    MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef,
-    PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled, StatusReport, Unfinished, Verdict,
-    Violation, WatchReport,
+    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, Elqr, ElqrField, FieldState, JournalEntry, JournalState,
+    LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError,
+    PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled, StatusReport, Unfinished,
+    Verdict, Violation, WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -368,6 +368,35 @@ impl Form for ReturnRedirect {
     fn form(&self) -> Value {
         note("ReturnRedirect");
         json!({"order_number": self.order_number, "status_code": self.status_code})
+    }
+}
+
+impl Form for Elqr {
+    fn form(&self) -> Value {
+        note("Elqr");
+        let tagged = |fields: &[ElqrField]| -> Value {
+            fields.iter().map(|field| json!({"tag": field.tag, "text": field.text})).collect()
+        };
+        json!({
+            "link": self.link,
+            "kind": self.kind.to_string(),
+            "provider": self.provider,
+            "service_code": self.service_code,
+            "recipient": self.recipient,
+            "transaction": self.transaction,
+            "amount_editable": self.amount_editable,
+            "recipient_editable": self.recipient_editable,
+            "merchant_id": self.merchant_id,
+            "merchant_service": self.merchant_service,
+            "comment": self.comment,
+            "fields": tagged(&self.fields),
+            "mcc": self.mcc,
+            "currency": self.currency,
+            "amount_tyiyn": self.amount_tyiyn,
+            "payee": self.payee,
+            "other": tagged(&self.other),
+            "checksum_ok": self.checksum_ok,
+        })
     }
 }
 

@@ -31,6 +31,7 @@ const ANSWERS: &[&str] = &[
     "CardBrand::unknown",
     "CardBrand::visa",
     "CardPaymentCreated",
+    "Elqr",
     "FieldState::complete",
     "FieldState::incomplete",
     "FieldState::wrong",

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway, GatewayConfig, Language,
-    MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel,
-    QrPayment, SettlePolicy, StatusQueryForm, Violation,
+    Advice, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Elqr, ElqrKind, Gateway,
+    GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy,
+    Provider, Proxy, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -186,6 +186,21 @@ pub fn payment_entry(value: &Value) -> PaymentEntry {
     let entry = PaymentEntry::new(payment_ref(&value["payment"]));
     let entry = optional(&value["page_url"]).into_iter().fold(entry, PaymentEntry::with_page_url);
     optional(&value["qr_text"]).into_iter().fold(entry, PaymentEntry::with_qr_text)
+}
+
+/// A code to be written. A `link` that is absent stays the one of any bank.
+pub fn elqr(input: &Value) -> Elqr {
+    let kind = if input["kind"] == "static" { ElqrKind::Static } else { ElqrKind::Dynamic };
+    let mut code = Elqr::new(kind, text(&input["provider"]), text(&input["payee"]), text(&input["mcc"]));
+    if let Some(link) = optional(&input["link"]) {
+        code.link = link;
+    }
+    code.service_code = optional(&input["service_code"]);
+    code.transaction = optional(&input["transaction"]);
+    code.amount_editable = input["amount_editable"].as_bool();
+    code.comment = optional(&input["comment"]);
+    code.amount_tyiyn = input["amount_tyiyn"].as_i64();
+    code
 }
 
 /// A reference as its constructors make it.

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 
 use kassa::{
-    Callback, CallbackKey, Dialect, Gateway, LocalDateTime, PaymentEntry, PaymentError, PaymentRef, Provider, QrCode,
-    ReturnRedirect, StatusWatch, WatchReport, new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som,
+    BankLink, Callback, CallbackKey, Dialect, Elqr, Gateway, LocalDateTime, PaymentEntry, PaymentError, PaymentRef,
+    Provider, QrCode, ReturnRedirect, StatusWatch, WatchReport, new_order_number, normalized_phone, som_to_tyiyn,
+    tyiyn_to_som,
 };
 use serde_json::{Value, json};
 
@@ -115,6 +116,7 @@ async fn all(watch: &StatusWatch) -> Came {
 pub fn function(name: &str, input: &Value) -> Option<Came> {
     let (address, called) = (|| text(&input["url"]), || text(&input["called"]));
     let signed = || inputs::payment_ref(&input["payment"]);
+    let amount = || input["amount_tyiyn"].as_i64().unwrap();
     Some(match name {
         "parse_callback" => came(Callback::parse(&inputs::json_text(&input["body"]))),
         "parse_return_redirect" => came(ReturnRedirect::parse(&text(&input["url"]))),
@@ -138,6 +140,10 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "new_order_number" => answer(new_order_number()),
         "normalized_phone" => answer(normalized_phone(&text(&input["text"]))),
         "encode_qr" => came(qr_code(input)),
+        "parse_elqr" => came(elqr(input)),
+        "write_elqr" => shaped(inputs::elqr(input).text().map(Value::from)),
+        "check_elqr" => shaped(elqr(input).and_then(|code| code.check(amount())).map(|()| Value::Null)),
+        "elqr_bank_links" => shaped(elqr(input).and_then(|code| code.bank_links()).map(bank_links)),
         "draw_qr_png" => shaped(qr_code(input).and_then(|code| png_size(&code, input))),
         "draw_qr_text" => shaped(qr_code(input).map(|code| code.text().lines().collect())),
         "draw_qr_svg" => shaped(qr_code(input).map(|code| code.svg().into())),
@@ -199,6 +205,14 @@ fn advice(input: &Value) -> Came {
 fn read_dialect(input: &Value) -> Came {
     let dialect = Dialect::from_json(&inputs::json_text(&input["json"]));
     shaped(dialect.map(|dialect| serde_json::from_str(&dialect.to_json()).unwrap()))
+}
+
+fn elqr(input: &Value) -> Result<Elqr, PaymentError> {
+    Elqr::parse(&text(&input["text"]))
+}
+
+fn bank_links(links: Vec<BankLink>) -> Value {
+    links.iter().map(|link| json!({"bank": link.bank, "url": link.url})).collect()
 }
 
 fn qr_code(input: &Value) -> Result<QrCode, PaymentError> {

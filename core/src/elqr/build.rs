@@ -1,0 +1,181 @@
+//! Writing the text of a code.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{
+    Elqr, ElqrKind, checksum,
+    tags::{
+        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LARGEST_AMOUNT, LONGEST_PAYEE,
+        LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
+        RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
+    },
+    units,
+};
+use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+
+/// What may stand in a fragment as it is, and is never decoded to something else.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!');
+
+/// The link and the code behind it, or the code alone where there is no link.
+pub(super) fn text(elqr: &Elqr) -> Result<String, PaymentError> {
+    let code = code(elqr)?;
+    if elqr.link.is_empty() {
+        return Ok(code);
+    }
+    let is_link = elqr.link.starts_with("https://") && !elqr.link.contains(['#', ' ']);
+    if !is_link {
+        let sentence = "must begin with https:// and have no # in it";
+        return Err(PaymentError::invalid("link", Rule::HttpUrl, None, sentence));
+    }
+    Ok(linked(&elqr.link, &code))
+}
+
+/// A link that opens the code in an app.
+pub(super) fn linked(link: &str, code: &str) -> String {
+    format!("{link}#{}", utf8_percent_encode(code, ENCODED))
+}
+
+/// The code alone, with its checksum.
+pub(super) fn code(elqr: &Elqr) -> Result<String, PaymentError> {
+    let mut checks = Checks::default();
+    check(elqr, &mut checks);
+    let mut code = Written { text: String::with_capacity(160), checks };
+    code.push(VERSION, THE_VERSION);
+    code.push(KIND, if elqr.kind == ElqrKind::Dynamic { DYNAMIC } else { STATIC });
+    let service = code.inside(&[
+        (PROVIDER, Some(&elqr.provider)),
+        (SERVICE_CODE, elqr.service_code.as_deref()),
+        (RECIPIENT, elqr.recipient.as_deref()),
+        (TRANSACTION, elqr.transaction.as_deref()),
+        (AMOUNT_EDITABLE, elqr.amount_editable.map(yes_or_no)),
+        (RECIPIENT_EDITABLE, elqr.recipient_editable.map(yes_or_no)),
+    ]);
+    code.push(SERVICE, &service);
+    let merchant = code
+        .inside(&[(MERCHANT_ID, elqr.merchant_id.as_deref()), (MERCHANT_SERVICE, elqr.merchant_service.as_deref())]);
+    if !merchant.is_empty() {
+        code.push(MERCHANT, &merchant);
+    }
+    if let Some(comment) = &elqr.comment {
+        code.push(COMMENT, comment);
+    }
+    code.push_fields(elqr);
+    code.push(MCC, &elqr.mcc);
+    code.push(CURRENCY, &elqr.currency);
+    if let Some(amount) = elqr.amount_tyiyn {
+        code.push(AMOUNT, &amount.to_string());
+    }
+    code.push(PAYEE, &elqr.payee);
+    code.checks.finish()?;
+    let [first, second] = checksum(&code.text);
+    let checksum = format!("{first:02x}{second:02x}");
+    code.text.push_str(&format!("{}{:02}{checksum}", CHECKSUM.number, checksum.len()));
+    Ok(code.text)
+}
+
+fn yes_or_no(yes: bool) -> &'static str {
+    if yes { YES } else { NO }
+}
+
+/// What the format asks for beside what each value must be.
+fn check(elqr: &Elqr, checks: &mut Checks) {
+    if elqr.service_code.is_none() && elqr.merchant_id.is_none() {
+        checks.fail("service_code", Rule::Required, None, "must be given, or merchant_id");
+    }
+    let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(&elqr.mcc, 4) {
+        checks.fail("mcc", Rule::Digits, Some("4"), "must be 4 digits");
+    }
+    if !is_number(&elqr.currency, 3) {
+        checks.fail("currency", Rule::Digits, Some("3"), "must be the 3 digits of ISO 4217, such as 417");
+    }
+    let least = i64::from(elqr.kind == ElqrKind::Dynamic);
+    match elqr.amount_tyiyn {
+        None if elqr.kind == ElqrKind::Dynamic => {
+            checks.fail("amount_tyiyn", Rule::Required, None, "must be given for a dynamic code");
+        }
+        Some(amount) if !(least..=LARGEST_AMOUNT).contains(&amount) => {
+            let limit = format!("{least} to {LARGEST_AMOUNT}");
+            checks.fail("amount_tyiyn", Rule::Minimum, Some(&limit), &format!("must be {limit}"));
+        }
+        _ => {}
+    }
+    if units(&elqr.payee) > LONGEST_PAYEE {
+        let limit = LONGEST_PAYEE.to_string();
+        checks.fail("payee", Rule::Length, Some(&limit), "must have at most 25 characters");
+    }
+}
+
+struct Written {
+    text: String,
+    checks: Checks,
+}
+
+impl Written {
+    fn push(&mut self, tag: Tag, value: &str) {
+        let value = element(tag.number, &tag.to_string(), value, &mut self.checks);
+        self.text.push_str(&value);
+    }
+
+    fn inside(&mut self, values: &[(Tag, Option<&str>)]) -> String {
+        let mut text = String::new();
+        for (tag, value) in values {
+            if let Some(value) = value {
+                text.push_str(&element(tag.last(), &tag.to_string(), value, &mut self.checks));
+            }
+        }
+        text
+    }
+
+    /// Those with the same tag stand in one element, as their sub-tags.
+    fn push_fields(&mut self, elqr: &Elqr) {
+        for number in FURTHER {
+            let mut inside = String::new();
+            for field in &elqr.fields {
+                match field.tag.split_once('.') {
+                    Some((tag, sub)) if tag == number && is_tag(sub) => {
+                        inside.push_str(&element(sub, &field.tag, &field.text, &mut self.checks));
+                    }
+                    None if field.tag == number => {
+                        let value = element(number, &field.tag, &field.text, &mut self.checks);
+                        self.text.push_str(&value);
+                    }
+                    _ => {}
+                }
+            }
+            if !inside.is_empty() {
+                let value = element(number, number, &inside, &mut self.checks);
+                self.text.push_str(&value);
+            }
+        }
+        let is_known = |tag: &str| {
+            let (tag, sub) = tag.split_once('.').unwrap_or((tag, "00"));
+            FURTHER.contains(&tag) && is_tag(sub)
+        };
+        if elqr.fields.iter().any(|field| !is_known(&field.tag)) {
+            self.checks.fail("fields", Rule::OneOf, None, "must have tags from 35 to 39, such as 35 or 35.00");
+        }
+    }
+}
+
+fn is_tag(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Tag, length and value. Characters outside the basic plane are two units for some readers and one for others.
+fn element(number: &str, name: &str, value: &str, checks: &mut Checks) -> String {
+    let length = units(value);
+    if !(1..=LONGEST_VALUE).contains(&length) {
+        let limit = format!("1 to {LONGEST_VALUE}");
+        checks.fail("elqr", Rule::Length, Some(&limit), &format!("{name} must have {limit} characters"));
+    }
+    if value.chars().any(|c| c.len_utf16() > 1) {
+        checks.fail(
+            "elqr",
+            Rule::Format,
+            None,
+            &format!("{name} must have no emoji and no other character above U+FFFF"),
+        );
+    }
+    format!("{number}{length:02}{value}")
+}

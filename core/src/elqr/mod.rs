@@ -1,0 +1,216 @@
+//! ELQR, the national format of QR codes for payments in Kyrgyzstan: reading, building and checking the text of a code.
+
+mod banks;
+mod build;
+mod parse;
+mod tags;
+
+use ring::digest::{SHA256, digest};
+use strum::Display;
+
+pub use crate::elqr::banks::BankLink;
+use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+
+/// The currency of ELQR: the som, by its number in ISO 4217.
+const SOM: &str = "417";
+
+/// Whether a code is for one payment.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+// Exhaustive: the format has these two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum ElqrKind {
+    /// A code for any number of payments, such as a sticker at a cash desk.
+    Static,
+    /// A code for one payment.
+    Dynamic,
+}
+
+/// A further field of a code (tags 35 to 39), such as the number of a table.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElqrField {
+    /// Where it stands: the tag and the sub-tag, such as `35.00`.
+    pub tag: String,
+    /// The whole of it: `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for no.
+    pub text: String,
+}
+
+/// A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
+///
+/// The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it.
+/// [`parse`](Self::parse) reads a text, [`text`](Self::text) writes one, and [`check`](Self::check) says whether a payer
+/// who scans the code pays what was asked for.
+///
+/// ```
+/// use kassa::{Elqr, ElqrKind};
+///
+/// let mut code = Elqr::new(ElqrKind::Dynamic, "qr.example.kg", "SHOP", "5812");
+/// code.service_code = Some("02".to_owned());
+/// code.amount_tyiyn = Some(39_000);
+/// let text = code.text()?;
+/// assert!(text.starts_with("https://pay.payqr.kg/#000201"));
+///
+/// let read = Elqr::parse(&text)?;
+/// assert_eq!(read, code);
+/// read.check(39_000)?;
+/// assert!(read.check(39_100).is_err());
+/// # Ok::<(), kassa::PaymentError>(())
+/// ```
+///
+/// **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway
+/// answered with, and no others.
+///
+/// Source: `docs/elqr.md`.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Elqr {
+    /// The link before the `#`; empty where a code had none. It says which app opens: see [`bank_links`](Self::bank_links).
+    pub link: String,
+    /// Whether it is for one payment (tag 01).
+    pub kind: ElqrKind,
+    /// The payment system of the payee, such as `qr.example.kg` (tag 32.00).
+    pub provider: String,
+    /// The service that is paid for, by the provider's own codes (tag 32.01).
+    pub service_code: Option<String>,
+    /// The payee's number at the provider: a phone number or an account (tag 32.10).
+    pub recipient: Option<String>,
+    /// The number of the transaction, for the provider; some write another text here (tag 32.11).
+    pub transaction: Option<String>,
+    /// Whether the payer may change the amount (tag 32.12).
+    pub amount_editable: Option<bool>,
+    /// Whether the payer may change the payee's number (tag 32.13).
+    pub recipient_editable: Option<bool>,
+    /// The merchant's number (tag 33.00).
+    pub merchant_id: Option<String>,
+    /// The name of the merchant's service (tag 33.01).
+    pub merchant_service: Option<String>,
+    /// A comment on the payment (tag 34).
+    pub comment: Option<String>,
+    /// Further fields (tags 35 to 39).
+    pub fields: Vec<ElqrField>,
+    /// What the merchant trades in: a merchant category code of ISO 18245 (tag 52).
+    pub mcc: String,
+    /// The currency by its number in ISO 4217: `417` is the som (tag 53).
+    pub currency: String,
+    /// The amount in **tyiyn** (tag 54). Some codes without an amount say 0.
+    pub amount_tyiyn: Option<i64>,
+    /// The payee's name, as the payer sees it (tag 59).
+    pub payee: String,
+    /// What else a code has, by its tag. It is not written again by [`text`](Self::text).
+    pub other: Vec<ElqrField>,
+    /// Whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed.
+    pub checksum_ok: bool,
+}
+
+impl Elqr {
+    /// A code with what every code has: the kind, the payee's payment system, the payee's name and what the merchant
+    /// trades in. To be written, it needs a service code or a merchant's number as well, and a dynamic one an amount.
+    pub fn new(kind: ElqrKind, provider: impl Into<String>, payee: impl Into<String>, mcc: impl Into<String>) -> Self {
+        Self {
+            link: banks::ANY_BANK.to_owned(),
+            kind,
+            provider: provider.into(),
+            service_code: None,
+            recipient: None,
+            transaction: None,
+            amount_editable: None,
+            recipient_editable: None,
+            merchant_id: None,
+            merchant_service: None,
+            comment: None,
+            fields: Vec::new(),
+            mcc: mcc.into(),
+            currency: SOM.to_owned(),
+            amount_tyiyn: None,
+            payee: payee.into(),
+            other: Vec::new(),
+            checksum_ok: true,
+        }
+    }
+
+    /// Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
+    ///
+    /// A wrong checksum and a foreign currency are read, and told in [`checksum_ok`](Self::checksum_ok) and
+    /// [`currency`](Self::currency): [`check`](Self::check) refuses both.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the text is no ELQR, or damaged; it names the tag and the rule.
+    pub fn parse(text: &str) -> Result<Self, PaymentError> {
+        parse::parse(text).map_err(|sentence| PaymentError::invalid("elqr", Rule::Format, None, &sentence))
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Elqr {
+    /// The text of the code, with a checksum of its own: to be drawn with [`QrCode`](crate::QrCode), or opened as a link.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with everything that the format does not allow.
+    pub fn text(&self) -> Result<String, PaymentError> {
+        build::text(self)
+    }
+
+    /// Whether a payer who scans the code pays this amount in **tyiyn**, in som: the checksum is right, the currency is
+    /// the som, and the amount is this one.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with everything that differs.
+    pub fn check(&self, amount_tyiyn: i64) -> Result<(), PaymentError> {
+        let mut checks = Checks::default();
+        self.check_text(&mut checks);
+        if self.amount_tyiyn != Some(amount_tyiyn) {
+            let sentence = match self.amount_tyiyn {
+                Some(amount) => format!("has the amount {amount} (in tyiyn), and {amount_tyiyn} was asked for"),
+                None => format!("has no amount, and {amount_tyiyn} (in tyiyn) was asked for"),
+            };
+            checks.fail("elqr", Rule::Exact, Some(&amount_tyiyn.to_string()), &sentence);
+        }
+        checks.finish()
+    }
+
+    /// The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is
+    /// for any bank.
+    ///
+    /// Some of the addresses are known from public lists alone: `docs/elqr.md` says which.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn bank_links(&self) -> Result<Vec<BankLink>, PaymentError> {
+        let code = build::code(self)?;
+        Ok(banks::links(&code))
+    }
+}
+
+impl Elqr {
+    /// What makes any payment by the code wrong, whatever its amount.
+    pub(crate) fn check_text(&self, checks: &mut Checks) {
+        if !self.checksum_ok {
+            checks.fail("elqr", Rule::Format, None, "has a wrong checksum: it was damaged or changed");
+        }
+        if self.currency != SOM {
+            let sentence = format!("has the currency {}, which is not the som ({SOM})", self.currency);
+            checks.fail("elqr", Rule::OneOf, Some(SOM), &sentence);
+        }
+    }
+}
+
+/// The last four hexadecimal digits of SHA-256 over the code before its checksum.
+fn checksum(code: &str) -> [u8; 2] {
+    match digest(&SHA256, code.as_bytes()).as_ref() {
+        [.., first, second] => [*first, *second],
+        _ => [0, 0],
+    }
+}
+
+/// In UTF-16 code units, as the format counts.
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// All other examples are in `tests/conformance/elqr.json`.
+const CAFE: &str = "https://nambaone.app/?a=#00020101021232850013qr.example.kg0101710129967000000011131FNP0000000000000000000000000000\
+    12021113021233180005340770105%D0%97%D0%B0%D0%BA%D0%B0%D0%B735240020table%3A%D0%A1%D1%82%D0%BE%D0%BB%3A7%3A%D0%A1%D1%82%D0%BE%D0%BB%3A11\
+    5204581253034175405120505904%D0%9A%D0%B0%D1%84%D0%B5630406fe";
+
+#[test]
+fn further_fields_and_unknown_tags_are_kept() {
+    let code = Elqr::parse(CAFE).unwrap();
+    assert_eq!((code.merchant_id.as_deref(), code.merchant_service.as_deref()), (Some("34077"), Some("Заказ")));
+    let field = ElqrField { tag: "35.00".to_owned(), text: "table:Стол:7:Стол:11".to_owned() };
+    assert_eq!(code.fields, [field]);
+    let sealed = |body: &str| {
+        let [first, second] = checksum(body);
+        format!("{body}6304{first:02X}{second:02X}")
+    };
+    let body = "0002010102113219000412.k0101202029914010155204999953034175901A6202xy";
+    let code = Elqr::parse(&sealed(body)).unwrap();
+    let other: Vec<_> = code.other.iter().map(|field| (field.tag.as_str(), field.text.as_str())).collect();
+    assert_eq!(other, [("62", "xy"), ("32.02", "99"), ("32.14", "5")]);
+}
+
+#[test]
+fn a_percent_sign_of_its_own_is_no_encoding() {
+    let mut code = shop();
+    code.link = String::new();
+    code.comment = Some("-10%25 today, 5 % tomorrow".to_owned());
+    let text = code.text().unwrap();
+    assert!(text.contains("-10%25 today"), "{text}");
+    assert_eq!(Elqr::parse(&text).unwrap(), code);
+    let linked = format!("https://pay.payqr.kg/#{text}");
+    assert_eq!(Elqr::parse(&linked).unwrap().comment, code.comment);
+}
+
+#[test]
+fn only_the_amount_that_was_asked_for_passes() {
+    let code = shop();
+    code.check(39_000).unwrap();
+    let problems = |code: &Elqr| match code.check(39_000) {
+        Err(PaymentError::Invalid { violations }) => violations.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problems(&Elqr { amount_tyiyn: Some(390), ..code.clone() }), 1);
+    assert_eq!(problems(&Elqr { amount_tyiyn: None, ..code.clone() }), 1);
+    assert_eq!(problems(&Elqr { currency: "840".to_owned(), checksum_ok: false, amount_tyiyn: Some(0), ..code }), 3);
+}
+
+#[test]
+fn what_the_format_does_not_allow_is_not_written() {
+    let long = "x".repeat(100);
+    for (field, code) in [
+        ("service_code", Elqr { service_code: None, ..shop() }),
+        ("mcc", Elqr { mcc: "58".to_owned(), ..shop() }),
+        ("currency", Elqr { currency: "KGS".to_owned(), ..shop() }),
+        ("amount_tyiyn", Elqr { amount_tyiyn: None, ..shop() }),
+        ("amount_tyiyn", Elqr { amount_tyiyn: Some(0), ..shop() }),
+        ("amount_tyiyn", Elqr { amount_tyiyn: Some(10_000_000_000_000), ..shop() }),
+        ("payee", Elqr { payee: "x".repeat(26), ..shop() }),
+        ("elqr", Elqr { payee: String::new(), ..shop() }),
+        ("elqr", Elqr { comment: Some("☕ or 🍵".to_owned()), ..shop() }),
+        ("elqr", Elqr { comment: Some(long.clone()), ..shop() }),
+        ("elqr", Elqr { recipient: Some("9".repeat(90)), ..shop() }),
+        ("fields", Elqr { fields: vec![ElqrField { tag: "40".to_owned(), text: "x".to_owned() }], ..shop() }),
+        ("link", Elqr { link: "http://pay.example.kg/".to_owned(), ..shop() }),
+        ("link", Elqr { link: "https://pay.example.kg/#".to_owned(), ..shop() }),
+    ] {
+        match code.text() {
+            Err(PaymentError::Invalid { violations }) => assert_eq!(violations[0].field, field, "{violations:?}"),
+            other => panic!("{field}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn each_banks_link_holds_the_whole_code() {
+    let code = Elqr { comment: Some("Заказ № 7, «Кафе»".to_owned()), ..shop() };
+    let links = code.bank_links().unwrap();
+    assert_eq!((links[0].bank.as_str(), links[0].url.split('#').next()), ("ELQR", Some("https://pay.payqr.kg/")));
+    for link in links {
+        assert!(link.url.is_ascii(), "{}", link.url);
+        let read = Elqr::parse(&link.url).unwrap();
+        assert_eq!(Elqr { link: code.link.clone(), ..read }, code);
+    }
+}
+
+fn shop() -> Elqr {
+    let mut code = Elqr::new(ElqrKind::Dynamic, "qr.example.kg", "SHOP", "5812");
+    code.service_code = Some("02".to_owned());
+    code.amount_tyiyn = Some(39_000);
+    code
+}
+
+/// Of the basic plane, as the format wants.
+fn words(most: usize) -> impl Strategy<Value = String> {
+    proptest::collection::vec(prop_oneof!["[ -~]", "[А-яҢңӨөҮү]", "[\u{2000}-\u{20ff}]"], 1..=most)
+        .prop_map(|characters| characters.concat())
+}
+
+prop_compose! {
+    fn any_code()(
+        is_dynamic in any::<bool>(),
+        link in prop_oneof![Just(""), Just("https://pay.payqr.kg/"), Just("https://nambaone.app/?a=")],
+        provider in words(20),
+        service_code in words(14),
+        recipient in proptest::option::of(words(20)),
+        transaction in proptest::option::of(words(20)),
+        comment in proptest::option::of(words(99)),
+        merchant_service in proptest::option::of(words(40)),
+        further in proptest::option::of(words(90)),
+        amount_editable in any::<Option<bool>>(),
+        amount in 1..=9_999_999_999_999_i64,
+        payee in words(25),
+    ) -> Elqr {
+        Elqr {
+            link: link.to_owned(),
+            service_code: Some(service_code),
+            recipient,
+            transaction,
+            comment,
+            merchant_service,
+            amount_editable,
+            amount_tyiyn: Some(amount),
+            fields: further.into_iter().map(|text| ElqrField { tag: "36.01".to_owned(), text }).collect(),
+            ..Elqr::new(if is_dynamic { ElqrKind::Dynamic } else { ElqrKind::Static }, provider, payee, "5812")
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(code in any_code()) {
+        let text = code.text().unwrap();
+        prop_assert_eq!(Elqr::parse(&text).unwrap(), code);
+    }
+
+    /// A digit that is read wrongly is found; the checksum has 16 bits, so one in 65,536 is not.
+    #[test]
+    fn a_changed_amount_is_found(code in any_code(), other in 1..=9_999_999_999_999_i64) {
+        let text = Elqr { link: String::new(), ..code.clone() }.text().unwrap();
+        let amount = |amount: i64| format!("54{:02}{amount}59", amount.to_string().len());
+        let changed = text.replacen(&amount(code.amount_tyiyn.unwrap()), &amount(other), 1);
+        let read = Elqr::parse(&changed);
+        prop_assert!(changed == text || !read.is_ok_and(|read| read.checksum_ok && read.amount_tyiyn == Some(other)));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>(), digits in "(https://a.kg/)?#?00020101021[0-9a-f%:🍵я]{0,200}") {
+        let _ = Elqr::parse(&text);
+        let _ = Elqr::parse(&digits);
+    }
+}
