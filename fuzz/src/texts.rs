@@ -66,7 +66,7 @@ pub fn elqr(bytes: &[u8]) {
     assert!(!code.provider.is_empty() && !code.payee.is_empty(), "the required values are there");
     let Ok(written) = code.text() else { return };
     let again = Elqr::parse(&written).expect("what was written is read");
-    // What is unknown is not written, and the checksum is made anew. Sub-tags are written in the order of their tags.
+    // What is unknown is not written, and the checksum is made anew.
     assert_eq!((again.amount_tyiyn, again.payee, again.recipient), (code.amount_tyiyn, code.payee, code.recipient));
     assert!(again.checksum_ok, "its own checksum is right");
 }

@@ -5,8 +5,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{
     Elqr, ElqrKind, checksum,
     tags::{
-        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LARGEST_AMOUNT, LONGEST_PAYEE,
-        LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
+        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LARGEST_AMOUNT, LONGEST_CODE,
+        LONGEST_PAYEE, LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
         RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
     },
     units,
@@ -22,10 +22,14 @@ pub(super) fn text(elqr: &Elqr) -> Result<String, PaymentError> {
     if elqr.link.is_empty() {
         return Ok(code);
     }
-    let is_link = elqr.link.starts_with("https://") && !elqr.link.contains(['#', ' ']);
-    if !is_link {
-        let sentence = "must begin with https:// and have no # in it";
+    let has_wrong_character = elqr.link.contains(|c: char| c == '#' || c.is_whitespace() || c.is_control());
+    if !elqr.link.starts_with("https://") || has_wrong_character {
+        let sentence = "must begin with https:// and have neither # nor spaces in it";
         return Err(PaymentError::invalid("link", Rule::HttpUrl, None, sentence));
+    }
+    if elqr.link.len() > LONGEST_CODE {
+        let sentence = format!("must not be longer than {LONGEST_CODE} bytes");
+        return Err(PaymentError::invalid("link", Rule::Length, Some(&format!("1 to {LONGEST_CODE}")), &sentence));
     }
     Ok(linked(&elqr.link, &code))
 }
@@ -43,7 +47,7 @@ pub(super) fn code(elqr: &Elqr) -> Result<String, PaymentError> {
     code.push(VERSION, THE_VERSION);
     code.push(KIND, if elqr.kind == ElqrKind::Dynamic { DYNAMIC } else { STATIC });
     let service = code.inside(&[
-        (PROVIDER, Some(&elqr.provider)),
+        (PROVIDER, Some(elqr.provider.as_str())),
         (SERVICE_CODE, elqr.service_code.as_deref()),
         (RECIPIENT, elqr.recipient.as_deref()),
         (TRANSACTION, elqr.transaction.as_deref()),
@@ -66,10 +70,13 @@ pub(super) fn code(elqr: &Elqr) -> Result<String, PaymentError> {
         code.push(AMOUNT, &amount.to_string());
     }
     code.push(PAYEE, &elqr.payee);
-    code.checks.finish()?;
     let [first, second] = checksum(&code.text);
-    let checksum = format!("{first:02x}{second:02x}");
-    code.text.push_str(&format!("{}{:02}{checksum}", CHECKSUM.number, checksum.len()));
+    code.push(CHECKSUM, &format!("{first:02x}{second:02x}"));
+    if code.text.len() > LONGEST_CODE {
+        let sentence = format!("must not be longer than {LONGEST_CODE} bytes: no QR code holds more");
+        code.checks.fail("elqr", Rule::Length, Some(&format!("1 to {LONGEST_CODE}")), &sentence);
+    }
+    code.checks.finish()?;
     Ok(code.text)
 }
 
@@ -94,15 +101,17 @@ fn check(elqr: &Elqr, checks: &mut Checks) {
         None if elqr.kind == ElqrKind::Dynamic => {
             checks.fail("amount_tyiyn", Rule::Required, None, "must be given for a dynamic code");
         }
-        Some(amount) if !(least..=LARGEST_AMOUNT).contains(&amount) => {
-            let limit = format!("{least} to {LARGEST_AMOUNT}");
-            checks.fail("amount_tyiyn", Rule::Minimum, Some(&limit), &format!("must be {limit}"));
+        Some(amount) if amount < least => {
+            checks.break_rule("amount_tyiyn", Rule::Minimum, Some(&least.to_string()));
+        }
+        Some(amount) if amount > LARGEST_AMOUNT => {
+            checks.fail("amount_tyiyn", Rule::Exact, None, &format!("must be at most {LARGEST_AMOUNT}"));
         }
         _ => {}
     }
     if units(&elqr.payee) > LONGEST_PAYEE {
-        let limit = LONGEST_PAYEE.to_string();
-        checks.fail("payee", Rule::Length, Some(&limit), "must have at most 25 characters");
+        let limit = format!("1 to {LONGEST_PAYEE}");
+        checks.fail("payee", Rule::Length, Some(&limit), &format!("must have at most {LONGEST_PAYEE} characters"));
     }
 }
 
@@ -127,26 +136,27 @@ impl Written {
         text
     }
 
-    /// Those with the same tag stand in one element, as their sub-tags.
+    /// Those with the same tag stand in one element, as its sub-tags, until a sub-tag comes again: an element has it once.
     fn push_fields(&mut self, elqr: &Elqr) {
         for number in FURTHER {
-            let mut inside = String::new();
-            for field in &elqr.fields {
-                match field.tag.split_once('.') {
-                    Some((tag, sub)) if tag == number && is_tag(sub) => {
-                        inside.push_str(&element(sub, &field.tag, &field.text, &mut self.checks));
+            let (mut inside, mut sub_tags) = (String::new(), Vec::new());
+            for field in elqr.fields.iter().filter(|field| field.tag.get(..2) == Some(number)) {
+                let name = format!("tag {}", field.tag);
+                let sub_tag = field.tag.split_once('.').map(|(_, sub_tag)| sub_tag);
+                if sub_tag.is_none_or(|sub_tag| sub_tags.contains(&sub_tag)) {
+                    self.push_inside(number, &mut inside);
+                    sub_tags.clear();
+                }
+                let value = element(sub_tag.unwrap_or(number), &name, &field.text, &mut self.checks);
+                match sub_tag {
+                    Some(sub_tag) => {
+                        inside.push_str(&value);
+                        sub_tags.push(sub_tag);
                     }
-                    None if field.tag == number => {
-                        let value = element(number, &field.tag, &field.text, &mut self.checks);
-                        self.text.push_str(&value);
-                    }
-                    _ => {}
+                    None => self.text.push_str(&value),
                 }
             }
-            if !inside.is_empty() {
-                let value = element(number, number, &inside, &mut self.checks);
-                self.text.push_str(&value);
-            }
+            self.push_inside(number, &mut inside);
         }
         let is_known = |tag: &str| {
             let (tag, sub) = tag.split_once('.').unwrap_or((tag, "00"));
@@ -154,6 +164,15 @@ impl Written {
         };
         if elqr.fields.iter().any(|field| !is_known(&field.tag)) {
             self.checks.fail("fields", Rule::OneOf, None, "must have tags from 35 to 39, such as 35 or 35.00");
+        }
+    }
+
+    /// An element of what was gathered for it, if anything was.
+    fn push_inside(&mut self, number: &str, inside: &mut String) {
+        if !inside.is_empty() {
+            let value = element(number, &format!("tag {number}"), inside, &mut self.checks);
+            self.text.push_str(&value);
+            inside.clear();
         }
     }
 }

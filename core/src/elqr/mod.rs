@@ -8,7 +8,8 @@ mod tags;
 use ring::digest::{SHA256, digest};
 use strum::Display;
 
-pub use crate::elqr::banks::BankLink;
+pub use banks::BankLink;
+
 use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 
 /// The currency of ELQR: the som, by its number in ISO 4217.
@@ -27,22 +28,23 @@ pub enum ElqrKind {
     Dynamic,
 }
 
-/// A further field of a code (tags 35 to 39), such as the number of a table.
+/// A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElqrField {
     /// Where it stands: the tag and the sub-tag, such as `35.00`.
     pub tag: String,
-    /// The whole of it: `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for no.
+    /// The whole of it. Of a further field it is `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for
+    /// no.
     pub text: String,
 }
 
 /// A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 ///
 /// The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it.
-/// [`parse`](Self::parse) reads a text, [`text`](Self::text) writes one, and [`check`](Self::check) says whether a payer
-/// who scans the code pays what was asked for.
+/// [`parse`](Self::parse) reads a text, [`text`](Self::text) writes one, and [`check`](Self::check) says whether the
+/// code asks the payer for the right amount.
 ///
 /// ```
 /// use kassa::{Elqr, ElqrKind};
@@ -155,8 +157,8 @@ impl Elqr {
         build::text(self)
     }
 
-    /// Whether a payer who scans the code pays this amount in **tyiyn**, in som: the checksum is right, the currency is
-    /// the som, and the amount is this one.
+    /// Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
+    /// amount is this one. Where [`amount_editable`](Self::amount_editable) is true, the payer may still pay another one.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] with everything that differs.

@@ -7,14 +7,14 @@ use percent_encoding::percent_decode_str;
 use super::{
     Elqr, ElqrField, ElqrKind, checksum,
     tags::{
-        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LONGEST_AMOUNT, MCC, MERCHANT,
-        MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE,
-        STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
+        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LONGEST_AMOUNT, LONGEST_CODE,
+        MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE,
+        SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
     },
 };
 
-/// In bytes: more than the largest QR code holds, each byte of it percent-encoded.
-const LONGEST_TEXT: usize = 3 * 2953;
+/// In bytes: a link as long as a code, and a code with each byte percent-encoded. No text that is written is longer.
+const LONGEST_TEXT: usize = LONGEST_CODE + 1 + 3 * LONGEST_CODE;
 
 const NOT_ELQR: &str = "is no ELQR code: neither the text nor what stands behind its # begins with 000201";
 
@@ -22,10 +22,14 @@ pub(super) fn parse(text: &str) -> Result<Elqr, String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("must not be longer than {LONGEST_TEXT} bytes"));
     }
-    let (link, fragment) = text.split_once('#').unwrap_or(("", text));
-    if !link.is_empty() && !link.starts_with("https://") {
-        return Err("must be a link that begins with https://, or the code alone".to_owned());
-    }
+    // A code alone may hold a # of its own.
+    let (link, fragment) = match text.split_once('#') {
+        Some((link, fragment)) if link.is_empty() || link.starts_with("https://") => (link, fragment),
+        Some((_, fragment)) if !text.starts_with(VERSION.number) && fragment.starts_with(VERSION.number) => {
+            return Err("must be a link that begins with https://, or the code alone".to_owned());
+        }
+        _ => ("", text),
+    };
     let code = if fragment.contains('%') { decoded(fragment)? } else { fragment.into() };
     read(link, &code)
 }

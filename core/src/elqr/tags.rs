@@ -52,6 +52,8 @@ pub(super) const NO: &str = "12";
 /// In digits.
 pub(super) const LONGEST_AMOUNT: usize = 13;
 pub(super) const LARGEST_AMOUNT: i64 = 9_999_999_999_999;
+/// In bytes: as much as the largest QR code holds.
+pub(super) const LONGEST_CODE: usize = 2953;
 /// In UTF-16 code units, of a value that is written.
 pub(super) const LONGEST_PAYEE: usize = 25;
 /// In UTF-16 code units.

@@ -10,7 +10,12 @@ use crate::{
     elqr::Elqr,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
-    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
+    values::{
+        error::{PaymentError, sentences},
+        payment_entry::PaymentEntry,
+        payment_ref::PaymentRef,
+        rules::Checks,
+    },
 };
 
 /// The data of a dynamic QR code.
@@ -22,7 +27,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QrData {
-    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode).
+    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). Where it is one in ELQR,
+    /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it is what was asked for: its amount, the som, and a right checksum.
     pub payload: Option<String>,
     /// The identifier of the QR transaction.
     pub transaction_id: Option<String>,
@@ -59,8 +65,8 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 impl QrDataRequest {
     /// A code by which the payer would pay something else than what was asked for is never handed on. Codes in other
     /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole.
-    fn check_code(&self, payload: &str) -> Result<(), PaymentError> {
-        match Elqr::parse(payload) {
+    fn check_code(&self, payload: &str) -> Result<(), NotAnAnswer> {
+        let checked = match Elqr::parse(payload) {
             Ok(code) => match self.0.sum_tyiyn {
                 Some(sum) => code.check(sum),
                 None => {
@@ -71,7 +77,14 @@ impl QrDataRequest {
             },
             Err(problem) if payload.contains("#0002") => Err(problem),
             Err(_) => Ok(()),
-        }
+        };
+        checked.map_err(|problem| {
+            let told = match &problem {
+                PaymentError::Invalid { violations } => sentences(violations),
+                other => other.to_string(),
+            };
+            NotAnAnswer::because(format!("the reply's QR code is not what was asked for: {told}"))
+        })
     }
 }
 
@@ -120,8 +133,7 @@ impl Operation for QrDataRequest {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
         }
         if let Some(payload) = &payload {
-            self.check_code(payload)
-                .map_err(|problem| NotAnAnswer::because(format!("the reply's QR code: {problem}")))?;
+            self.check_code(payload)?;
         }
         let payload = payload.map(Cow::into_owned);
         let transaction_id = reply.identifier(ReplyField::TransactionId);

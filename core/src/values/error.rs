@@ -220,7 +220,8 @@ impl PaymentError {
     }
 }
 
-fn sentences(violations: &[Violation]) -> String {
+/// What violations say, in one line.
+pub(crate) fn sentences(violations: &[Violation]) -> String {
     violations.iter().map(|violation| violation.text.as_str()).collect::<Vec<_>>().join("; ")
 }
 

@@ -118,6 +118,7 @@ const GROUPS: &[&str] = &[
     "card_input",
     "deadlines",
     "dialects",
+    "elqr",
     "faults",
     "journal",
     "money",
