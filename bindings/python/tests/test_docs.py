@@ -34,6 +34,7 @@ PUBLIC = {
     if not name.startswith("_")
 }
 README = (Path(__file__).parents[1] / "README.md").read_text()
+ELQR_PAGE = (Path(__file__).parents[3] / "docs" / "elqr.md").read_text()
 PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -88,6 +89,11 @@ def test_the_readmes_commands_are_known() -> None:
     for line in commands:
         words = shlex.split(line, comments=True)[1:]
         parser("kassa").parse_args(words)  # what it does not know ends the test
+
+
+def test_the_program_on_the_page_about_elqr_runs() -> None:
+    [program] = re.findall(r"```python\n(.*?)```", ELQR_PAGE, re.DOTALL)
+    exec(program, {})  # noqa: S102
 
 
 def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:

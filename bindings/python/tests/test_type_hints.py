@@ -142,6 +142,14 @@ VALUES = [
     kassa.PaymentRef.pay_form(Decimal("100.10")).with_entry_id("cart-1"),
     kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea"),
     kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),
+    kassa.Elqr(
+        kind=kassa.ElqrKind.DYNAMIC,
+        provider="qr.example.kg",
+        mcc="5812",
+        amount_tyiyn=39_000,
+        payee="SHOP",
+        fields=(kassa.ElqrField("35.00", "table:Table:7:Table:11"),),
+    ),
 ]
 
 

@@ -312,10 +312,11 @@ def test_another_deadline_is_the_same_gateway(raw: RawGateway) -> None:
 
 
 def test_every_name_of_the_core_is_here() -> None:
-    for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind, kassa.QrLevel, kassa.StatusQueryForm):
+    kinds = (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind, kassa.ElqrKind, kassa.QrLevel, kassa.StatusQueryForm)
+    for kind in kinds:
         own: Any = kind
         assert {member.name for member in own} == {member.name for member in getattr(native, kind.__name__)}
-    for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind):
+    for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind, kassa.ElqrKind):
         for member in getattr(native, kind.__name__):
             assert kind[member.name].value == member.as_text()
 
@@ -445,6 +446,34 @@ def test_a_qr_code_is_drawn_in_every_form() -> None:
         code.png(7)
 
 
+def an_elqr_code(**fields: Any) -> kassa.Elqr:
+    given: dict[str, Any] = {"kind": kassa.ElqrKind.STATIC, "provider": "qr.example.kg", "payee": "Кафе", "mcc": "5812"}
+    return kassa.Elqr(**given | fields)
+
+
+def test_an_elqr_code_is_read_as_it_was_written() -> None:
+    table = kassa.ElqrField("35.00", "table:Стол:7:Стол:11")
+    lists: Any = [table]
+    for code in (
+        an_elqr_code(service_code="02", fields=(table,), recipient="996700000001", recipient_editable=False),
+        an_elqr_code(merchant_id="34077", merchant_service="Заказ", fields=lists, amount_tyiyn=0, link=""),
+    ):
+        assert kassa.Elqr.parse(code.text()) == code
+        assert code in {code}
+    wrong: dict[str, Any] = {
+        "kind": "static",
+        "provider": None,
+        "amount_tyiyn": 5.0,
+        "amount_editable": "11",
+        "fields": ("35.00",),
+        "comment": b"Tea",
+        "checksum_ok": None,
+    }
+    for name, value in wrong.items():
+        with pytest.raises(TypeError, match=rf"^{name} must be "):
+            an_elqr_code(**{name: value})
+
+
 def test_order_numbers_never_repeat() -> None:
     numbers = [kassa.new_order_number() for _ in range(1000)]
     assert len(set(numbers)) == 1000
@@ -471,6 +500,8 @@ VALUES = [
     kassa.PollPolicy(),
     kassa.SettlePolicy(follow_new=True),
     kassa.Rule.LUHN,
+    an_elqr_code(fields=(kassa.ElqrField("35.00", "table:Стол:7:Стол:11"),)),
+    kassa.BankLink("ELQR", "https://pay.payqr.kg/#0002"),
     mbank_payment(),
     pay_form(),
 ]

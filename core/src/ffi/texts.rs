@@ -4,8 +4,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, Callback, CardBrand, Language, LocalDateTime, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
-    PaymentStatus, Provider, Proxy, ReturnRedirect, Rule,
+    AdviceTopic, Callback, CardBrand, Elqr, ElqrKind, Language, LocalDateTime, PaymentEntry, PaymentError, PaymentKind,
+    PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -62,6 +62,12 @@ fn parse_return_redirect(url: &str) -> Result<ReturnRedirect, PaymentError> {
     ReturnRedirect::parse(url)
 }
 
+/// Reads the text of an ELQR code.
+#[uniffi::export]
+fn parse_elqr(text: &str) -> Result<Elqr, PaymentError> {
+    Elqr::parse(text)
+}
+
 /// Reads a local date and time; nothing where the text has another form.
 #[uniffi::export]
 fn parse_local_date_time(text: &str) -> Option<LocalDateTime> {
@@ -106,7 +112,7 @@ macro_rules! export_text {
     };
 }
 
-export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic, CardBrand, Language);
+export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic, CardBrand, Language, ElqrKind);
 
 #[uniffi::export]
 impl Proxy {

@@ -31,6 +31,7 @@ take a mobile-bank payment            create_mbank_payment                 confi
 let the payer choose on a page        create_pay_form                      open the page, verify its callback
 show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      verify its callback
+read, write or check an ELQR code     Elqr.parse, Elqr                     text, check, bank_links
 know which order a callback is about  CallbackKey                          take the callback
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 verify_return
@@ -69,6 +70,7 @@ from .callbacks import Callback, ReturnRedirect
 from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
 from .contract import AsyncPaymentGateway, PaymentGateway
 from .dialect import Dialect
+from .elqr import BankLink, Elqr, ElqrField, ElqrKind
 from .errors import (
     DeadlineExpired,
     Invalid,
@@ -116,6 +118,7 @@ __all__ = [
     "AsyncPaymentGateway",
     "AsyncSettling",
     "AsyncStatusWatch",
+    "BankLink",
     "Callback",
     "CallbackKey",
     "Card",
@@ -129,6 +132,9 @@ __all__ = [
     "Credentials",
     "DeadlineExpired",
     "Dialect",
+    "Elqr",
+    "ElqrField",
+    "ElqrKind",
     "FieldState",
     "Gateway",
     "Incomplete",

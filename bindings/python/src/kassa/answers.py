@@ -149,7 +149,8 @@ class QrData(_Accepted):
     """The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in `raw`."""
 
     payload: str | None
-    """The text of the code, to be drawn with `QrCode`."""
+    """The text of the code, to be drawn with `QrCode`. Where it is one in ELQR, `Elqr.parse` reads it, and it is what was asked
+    for: its amount, the som, and a right checksum."""
     transaction_id: str | None
     """The identifier of the QR transaction."""
     payment: PaymentRef

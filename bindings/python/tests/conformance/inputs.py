@@ -134,6 +134,11 @@ def payment_entry(given: Any) -> kassa.PaymentEntry:
     return kassa.PaymentEntry(payment_ref(given["payment"]), given.get("page_url"), given.get("qr_text"))
 
 
+def elqr(given: Any) -> kassa.Elqr:
+    """A code to be written. What is absent is left at its default."""
+    return kassa.Elqr(**given | {"kind": kassa.ElqrKind(given["kind"])})
+
+
 def made_payment_ref(given: Any) -> kassa.PaymentRef:
     """A reference as its constructors make it."""
     match given["kind"]:

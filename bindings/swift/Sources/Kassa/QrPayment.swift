@@ -55,7 +55,8 @@ public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in ``raw``.
 public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The text of the code, to be drawn with ``QrCode``.
+    /// The text of the code, to be drawn with ``QrCode``. Where it is one in ELQR, ``Elqr`` reads it, and it is what was asked for: its
+    /// amount, the som, and a right checksum.
     public let payload: String?
     /// The identifier of the QR transaction.
     public let transactionID: String?

@@ -53,6 +53,14 @@ import Testing
         try expect(ReturnRedirect(orderNumber: "o-1", statusCode: "200"), #"{"orderNumber":"o-1","statusCode":"200"}"#)
     }
 
+    @Test func elqrCodes() throws {
+        try expect(
+            Elqr(kind: .static, provider: "qr.example.kg", payee: "SHOP", mcc: "5812", fields: [ElqrField(tag: "36", text: "!")]),
+            #"{"checksumOK":true,"currency":"417","fields":[{"tag":"36","text":"!"}],"kind":"static","link":"https://pay.payqr.kg/","#
+                + #""mcc":"5812","other":[],"payee":"SHOP","provider":"qr.example.kg"}"#)
+        try expect(BankLink(bank: "ELQR", url: page), #"{"bank":"ELQR","url":"\#(page)"}"#)
+    }
+
     @Test func whatAJournalLists() throws {
         let entry = JournalEntry(
             id: "o-1-0123", payment: payment, begun: Date(timeIntervalSinceReferenceDate: 0.125), state: .charged, isFinished: true,

@@ -20,6 +20,7 @@ import Testing
     @Test func namesAreTheCores() {
         #expect(Kassa.Rule.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.Rule($0.core) == $0 })
         #expect(Kassa.PaymentKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.PaymentKind($0.core) == $0 })
+        #expect(Kassa.ElqrKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.ElqrKind($0.core) == $0 })
         let topics: [KassaGenerated.AdviceTopic] = [
             .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat, .returnUrlFragment,
         ]
@@ -69,6 +70,32 @@ import Testing
         #expect(Kassa.PayFormCreated(payment: payment, payFormURL: page).entry() == shown)
         #expect(Kassa.QrData(payload: "000201", payment: payment).entry().qrText == "000201")
         #expect(Kassa.QrData(payment: payment).entry() == alone)
+    }
+
+    @Test func anELQRCodeIsReadAsItWasWritten() throws {
+        let table = Kassa.ElqrField(tag: "35.00", text: "table:Стол:7:Стол:11")
+        let plain = Kassa.Elqr(kind: .static, provider: "qr.example.kg", payee: "Кафе", mcc: "5812", serviceCode: "02")
+        let full = Kassa.Elqr(
+            kind: .static, provider: "qr.example.kg", payee: "Кафе", mcc: "5812", recipient: "996700000001", recipientEditable: false,
+            merchantID: "34077", merchantService: "Заказ", comment: "Tea", fields: [table], link: "")
+        var sale = plain
+        sale.kind = .dynamic
+        sale.amountTyiyn = 39_000
+        sale.transaction = "17"
+        sale.amountEditable = true
+        for code in [plain, full, sale] { #expect(try Kassa.Elqr(code.text()) == code) }
+        let links = try sale.bankLinks()
+        #expect(links.first?.bank == "ELQR")
+        #expect(try links.first?.url.absoluteString == sale.text())
+    }
+
+    @Test func anELQRCodeIsCheckedAsItsDocumentationSays() throws {
+        let code = Kassa.Elqr(
+            kind: .dynamic, provider: "qr.example.kg", payee: "SHOP", mcc: "5812", serviceCode: "02", amountTyiyn: 39_000)
+        let read = try Kassa.Elqr(code.text())  // equals `code`
+        try read.check(amountTyiyn: 39_000)
+        #expect(read == code)
+        #expect(throws: Kassa.PaymentError.self) { try read.check(amountTyiyn: 39_100) }
     }
 
     @Test func providersAndStatusesAreOpenSets() {

@@ -204,6 +204,35 @@ extension Verdict: Canonical {
     }
 }
 
+extension Elqr: Canonical {
+    var canonical: JSON {
+        var form: [String: JSON] = [
+            "link": .string(link), "kind": .string(kind.rawValue), "provider": .string(provider), "mcc": .string(mcc),
+            "currency": .string(currency), "payee": .string(payee), "checksum_ok": .bool(checksumOK),
+        ]
+        form["service_code"] = JSON(serviceCode)
+        form["recipient"] = JSON(recipient)
+        form["transaction"] = JSON(transaction)
+        form["amount_editable"] = amountEditable.canonical
+        form["recipient_editable"] = recipientEditable.canonical
+        form["merchant_id"] = JSON(merchantID)
+        form["merchant_service"] = JSON(merchantService)
+        form["comment"] = JSON(comment)
+        form["fields"] = fields.canonical
+        form["amount_tyiyn"] = JSON(amountTyiyn)
+        form["other"] = other.canonical
+        return .object(form)
+    }
+}
+
+extension ElqrField: Canonical {
+    var canonical: JSON { ["tag": .string(tag), "text": .string(text)] }
+}
+
+extension BankLink: Canonical {
+    var canonical: JSON { ["bank": .string(bank), "url": .string(url.absoluteString)] }
+}
+
 extension ReturnRedirect: Canonical {
     var canonical: JSON { ["order_number": .string(orderNumber), "status_code": JSON(statusCode)] }
 }

@@ -129,6 +129,17 @@ enum Inputs {
         PaymentEntry(payment: paymentRef(value["payment"]), pageURL: value["page_url"].string, qrText: value["qr_text"].string)
     }
 
+    /// A code to be written. What is absent is left at its default.
+    static func elqr(_ input: JSON) -> Elqr {
+        var code = Elqr(
+            kind: named(input["kind"].text), provider: input["provider"].text, payee: input["payee"].text, mcc: input["mcc"].text,
+            serviceCode: input["service_code"].string, amountTyiyn: input["amount_tyiyn"].int,
+            transaction: input["transaction"].string, comment: input["comment"].string)
+        if case .bool(let isEditable) = input["amount_editable"] { code.amountEditable = isEditable }
+        if let link = input["link"].string { code.link = link }
+        return code
+    }
+
     /// A reference as its constructors make it.
     static func madePaymentRef(_ input: JSON) throws -> PaymentRef {
         var made: PaymentRef =

@@ -122,6 +122,12 @@ enum Operations {
         case "new_order_number": return .answer(newOrderNumber())
         case "normalized_phone": return .answer(normalizedPhone(input["text"].text))
         case "encode_qr": return .answer(try qrCode(input))
+        case "parse_elqr": return .answer(try Elqr(input["text"].text))
+        case "write_elqr": return .answer(try Inputs.elqr(input).text())
+        case "check_elqr":
+            try Elqr(input["text"].text).check(amountTyiyn: input["amount_tyiyn"].whole)
+            return .nothing
+        case "elqr_bank_links": return .answer(try Elqr(input["text"].text).bankLinks())
         case "draw_qr_png": return try pngSize(input)
         case "draw_qr_text":
             return .answer(try qrCode(input).text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init))

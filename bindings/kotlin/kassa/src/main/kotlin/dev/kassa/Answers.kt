@@ -128,7 +128,8 @@ public class QrImage(public val payment: PaymentRef, public val png: ByteArray, 
 /**
  * The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in [raw].
  *
- * @property payload the text of the code, to be drawn with [QrCode]
+ * @property payload the text of the code, to be drawn with [QrCode]. Where it is one in ELQR, [Elqr.parse] reads it, and it is what was
+ *   asked for: its amount, the som, and a right checksum
  * @property transactionId the identifier of the QR transaction
  * @property payment what to ask about the payment with, and to verify its callback with. Store it: it may know the transaction
  * @property raw the whole reply, with secrets masked

@@ -23,6 +23,7 @@ import java.time.LocalDateTime
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
+import dev.kassa.internal.ElqrKind as CoreElqrKind
 import dev.kassa.internal.LogLevel as CoreLogLevel
 import dev.kassa.internal.MessageTopic as CoreMessageTopic
 import dev.kassa.internal.PaymentMethod as CorePaymentMethod
@@ -159,6 +160,9 @@ class ValuesTest {
             "paymentEntry" to { PaymentEntry.parse(half) },
             "proxy" to { Proxy.url(half) },
             "text" to { QrCode.encode(half) },
+            "elqr" to { Elqr.parse(half) },
+            "provider" to { Elqr(ElqrKind.STATIC, half, "SHOP", "5812").text() },
+            "fields" to { Elqr(ElqrKind.STATIC, "qr.example.kg", "SHOP", "5812", fields = listOf(ElqrField("35", half))).check(1) },
         )
         for ((field, call) in calls) {
             val error = assertThrows<PaymentException.Invalid> { call() }
@@ -246,6 +250,7 @@ class ValuesTest {
         assertEquals(names(CoreLogLevel.values().toList()), names(LogLevel.entries))
         assertEquals(names(CoreMessageTopic.values().toList()), names(MessageTopic.entries))
         assertEquals(names(CorePaymentMethod.values().toList()), names(PaymentMethod.entries))
+        assertEquals(names(CoreElqrKind.values().toList()), names(ElqrKind.entries))
         assertEquals(names(CoreQrLevel.values().toList()), names(QrLevel.entries))
         assertEquals(names(CoreStatusQueryForm.values().toList()), names(StatusQueryForm.entries))
         assertEquals(listOf("card", "mbank", "pay_form", "qr"), PaymentKind.entries.map { it.toString() })
@@ -260,6 +265,21 @@ class ValuesTest {
         }
         val refused = CheckoutMessage(MessageTopic.CODE_REFUSED).textIn(Language.RUSSIAN)
         assertEquals("Этот код не подошёл. Введите его ещё раз.", refused)
+    }
+
+    @Test
+    fun `an ELQR code is read as it was written`() {
+        val table = ElqrField("35.00", "table:Стол:7:Стол:11")
+        val plain = Elqr(ElqrKind.STATIC, "qr.example.kg", "Кафе", "5812", "02")
+        val codes = listOf(
+            plain, plain.copy(recipient = "996700000001", recipientEditable = false, fields = listOf(table)),
+            plain.copy(merchantId = "34077", merchantService = "Заказ", amountTyiyn = 0, amountEditable = true, link = ""),
+            plain.copy(kind = ElqrKind.DYNAMIC, amountTyiyn = 39_000, transaction = "17", comment = "Tea"),
+        )
+        for (code in codes) assertEquals(code, Elqr.parse(code.text()))
+        val shown = codes.last().bankLinks().first()
+        assertEquals("ELQR" to codes.last().text(), shown.bank to shown.url.toString())
+        assertEquals("static", "${plain.kind}")
     }
 
     @Test

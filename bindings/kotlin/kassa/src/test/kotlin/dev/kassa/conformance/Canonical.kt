@@ -1,8 +1,11 @@
 package dev.kassa.conformance
 
 import dev.kassa.Advice
+import dev.kassa.BankLink
 import dev.kassa.Callback
 import dev.kassa.CardPaymentCreated
+import dev.kassa.Elqr
+import dev.kassa.ElqrField
 import dev.kassa.FieldState
 import dev.kassa.JournalEntry
 import dev.kassa.JournalState
@@ -63,6 +66,9 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is QrCode -> qrCode(value)
     is Callback -> callback(value)
     is Verdict -> verdict(value)
+    is Elqr -> elqr(value)
+    is ElqrField -> jsonOf("tag" to value.tag, "text" to value.text)
+    is BankLink -> jsonOf("bank" to value.bank, "url" to value.url.toString())
     is ReturnRedirect -> jsonOf("order_number" to value.orderNumber, "status_code" to value.statusCode)
     is Violation -> violation(value)
     is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
@@ -163,6 +169,15 @@ private fun callback(value: Callback) = jsonOf(
     "date_created_text" to value.dateCreatedText, "requisite" to value.requisite,
     "provider" to canonical(value.provider), "missing" to value.missing, "raw" to value.raw,
     "dedup_key" to value.dedupKey(), "payment_ref" to canonical(value.paymentRef()),
+)
+
+private fun elqr(value: Elqr) = jsonOf(
+    "link" to value.link, "kind" to value.kind.toString(), "provider" to value.provider, "service_code" to value.serviceCode,
+    "recipient" to value.recipient, "transaction" to value.transaction, "amount_editable" to value.amountEditable,
+    "recipient_editable" to value.recipientEditable, "merchant_id" to value.merchantId,
+    "merchant_service" to value.merchantService, "comment" to value.comment, "fields" to canonical(value.fields),
+    "mcc" to value.mcc, "currency" to value.currency, "amount_tyiyn" to value.amountTyiyn, "payee" to value.payee,
+    "other" to canonical(value.other), "checksum_ok" to value.checksumOk,
 )
 
 private fun verdict(value: Verdict): JsonElement {

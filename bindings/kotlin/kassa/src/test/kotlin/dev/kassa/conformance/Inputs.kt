@@ -8,6 +8,8 @@ import dev.kassa.CardInput
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
 import dev.kassa.Dialect
+import dev.kassa.Elqr
+import dev.kassa.ElqrKind
 import dev.kassa.GatewayConfig
 import dev.kassa.MbankPayment
 import dev.kassa.PayForm
@@ -142,6 +144,22 @@ fun paymentRefOf(value: JsonElement) = PaymentRef(
 
 fun paymentEntryOf(value: JsonElement) =
     PaymentEntry(paymentRefOf(value.at("payment")), value.at("page_url").optionalText, value.at("qr_text").optionalText)
+
+/** A code to be written. What is absent is left at its default. */
+fun elqrOf(input: JsonElement): Elqr {
+    val code = Elqr(
+        ElqrKind.valueOf(input.at("kind").text.uppercase()),
+        input.at("provider").text,
+        input.at("payee").text,
+        input.at("mcc").text,
+        serviceCode = input.at("service_code").optionalText,
+        amountTyiyn = input.at("amount_tyiyn").optionalLong,
+        transaction = input.at("transaction").optionalText,
+        amountEditable = input.at("amount_editable").orNull?.isTrue,
+        comment = input.at("comment").optionalText,
+    )
+    return input.at("link").optionalText?.let { code.copy(link = it) } ?: code
+}
 
 /** A reference as its functions make it. */
 fun madePaymentRef(input: JsonElement): PaymentRef {

@@ -2,6 +2,7 @@ package dev.kassa.conformance
 
 import dev.kassa.Callback
 import dev.kassa.Dialect
+import dev.kassa.Elqr
 import dev.kassa.Gateway
 import dev.kassa.Kassa
 import dev.kassa.Language
@@ -139,6 +140,10 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "new_order_number" to { Kassa.newOrderNumber() },
     "normalized_phone" to { Kassa.normalizedPhone(it.at("text").text) },
     "encode_qr" to { qrCodeOf(it) },
+    "parse_elqr" to { Elqr.parse(it.at("text").text) },
+    "write_elqr" to { elqrOf(it).text() },
+    "check_elqr" to { checkElqr(it) },
+    "elqr_bank_links" to { Elqr.parse(it.at("text").text).bankLinks() },
     "draw_qr_png" to { pngSize(qrCodeOf(it).png(it.at("px").int)) },
     "draw_qr_text" to { qrCodeOf(it).text().lines() },
     "draw_qr_svg" to { qrCodeOf(it).svg() },
@@ -179,6 +184,12 @@ private fun adviceOn(name: String, input: JsonElement) = when (name) {
     "create_mbank_payment" -> mbankPaymentOf(input).advice()
     "create_pay_form" -> payFormOf(input).advice()
     else -> error("no advice on $name")
+}
+
+/** Nothing where it is right. */
+private fun checkElqr(input: JsonElement): Any? {
+    Elqr.parse(input.at("text").text).check(input.at("amount_tyiyn").optionalLong!!)
+    return null
 }
 
 private fun qrCodeOf(input: JsonElement) = QrCode.encode(input.at("text").text, levelOf(input.at("level")))

@@ -1,0 +1,164 @@
+"""ELQR, the national format of QR codes for payments in Kyrgyzstan."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from . import _check
+from ._calls import call
+from ._convert import lower, mirrors, mirrors_enum
+from ._generated import native
+
+
+@mirrors_enum(native.ElqrKind)
+class ElqrKind(Enum):
+    """Whether a code is for one payment."""
+
+    STATIC = "static"
+    """A code for any number of payments, such as a sticker at a cash desk."""
+    DYNAMIC = "dynamic"
+    """A code for one payment."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.ElqrField)
+@dataclass(frozen=True, slots=True)
+class ElqrField:
+    """A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known."""
+
+    tag: str
+    """Where it stands: the tag and the sub-tag, such as ``35.00``."""
+    text: str
+    """The whole of it. Of a further field it is ``key:label:value:title:visible``, where ``visible`` is ``11`` for yes and
+    ``12`` for no."""
+
+    def __post_init__(self) -> None:
+        for name in ("tag", "text"):
+            _check.text(name, getattr(self, name))
+
+
+@mirrors(native.BankLink)
+@dataclass(frozen=True, slots=True)
+class BankLink:
+    """A link that opens a code in the app of a bank."""
+
+    bank: str
+    """The bank or wallet by its name; ``ELQR`` for any of them."""
+    url: str
+    """The link."""
+
+
+@mirrors(native.Elqr)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elqr:
+    """A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
+
+    The text of a code is a link: whatever stands before its ``#`` opens an app, and the code itself stands behind it. `parse`
+    reads a text, `text` writes one, and `check` says whether the code asks the payer for the right amount.
+
+    >>> code = Elqr(
+    ...     kind=ElqrKind.DYNAMIC, provider="qr.example.kg", service_code="02", mcc="5812", amount_tyiyn=39_000, payee="SHOP"
+    ... )
+    >>> read = Elqr.parse(code.text())
+    >>> read == code
+    True
+    >>> read.check(39_000)
+    >>> read.check(39_100)
+    Traceback (most recent call last):
+    kassa.Invalid: Invalid input, nothing was sent: elqr has the amount 39000 (in tyiyn), and 39100 was asked for.
+
+    To be written, a code needs a ``service_code`` or a ``merchant_id``, and a dynamic one an ``amount_tyiyn``.
+
+    **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway
+    answered with, and no others.
+    """
+
+    link: str = "https://pay.payqr.kg/"
+    """The link before the ``#``; empty where a code had none. It says which app opens: see `bank_links`."""
+    kind: ElqrKind
+    """Whether it is for one payment (tag 01)."""
+    provider: str
+    """The payment system of the payee, such as ``qr.example.kg`` (tag 32.00)."""
+    service_code: str | None = None
+    """The service that is paid for, by the provider's own codes (tag 32.01)."""
+    recipient: str | None = None
+    """The payee's number at the provider: a phone number or an account (tag 32.10)."""
+    transaction: str | None = None
+    """The number of the transaction, for the provider; some write another text here (tag 32.11)."""
+    amount_editable: bool | None = None
+    """Whether the payer may change the amount (tag 32.12)."""
+    recipient_editable: bool | None = None
+    """Whether the payer may change the payee's number (tag 32.13)."""
+    merchant_id: str | None = None
+    """The merchant's number (tag 33.00)."""
+    merchant_service: str | None = None
+    """The name of the merchant's service (tag 33.01)."""
+    comment: str | None = None
+    """A comment on the payment (tag 34)."""
+    fields: tuple[ElqrField, ...] = ()
+    """Further fields (tags 35 to 39)."""
+    mcc: str
+    """What the merchant trades in: a merchant category code of ISO 18245 (tag 52)."""
+    currency: str = "417"
+    """The currency by its number in ISO 4217: ``417`` is the som (tag 53)."""
+    amount_tyiyn: int | None = None
+    """The amount in **tyiyn** (tag 54). Some codes without an amount say 0."""
+    payee: str
+    """The payee's name, as the payer sees it (tag 59)."""
+    other: tuple[ElqrField, ...] = ()
+    """What else a code has, by its tag. It is not written again by `text`."""
+    checksum_ok: bool = True
+    """Whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed."""
+
+    def __post_init__(self) -> None:
+        _check.instance("kind", self.kind, ElqrKind)
+        for name in ("link", "provider", "mcc", "currency", "payee"):
+            _check.text(name, getattr(self, name))
+        for name in ("service_code", "recipient", "transaction", "merchant_id", "merchant_service", "comment"):
+            _check.optional_text(name, getattr(self, name))
+        for name in ("amount_editable", "recipient_editable"):
+            if getattr(self, name) is not None:
+                _check.flag(name, getattr(self, name))
+        for name in ("fields", "other"):
+            given = tuple(_check.instance(name, field, ElqrField) for field in getattr(self, name))
+            object.__setattr__(self, name, given)
+        if self.amount_tyiyn is not None:
+            _check.whole("amount_tyiyn", self.amount_tyiyn)
+        _check.flag("checksum_ok", self.checksum_ok)
+
+    @classmethod
+    def parse(cls, text: str) -> "Elqr":
+        """Reads the text of a code: a link with the code behind its ``#``, percent-encoded or not, or the code alone.
+
+        A wrong checksum and a foreign currency are read, and told in ``checksum_ok`` and ``currency``: `check` refuses both.
+
+        Raises `kassa.Invalid` where the text is no ELQR, or damaged; it names the tag and the rule.
+        """
+        code: Elqr = call(native.parse_elqr, _check.text("text", text))
+        return code
+
+    def text(self) -> str:
+        """The text of the code, with a checksum of its own: to be drawn with `QrCode`, or opened as a link.
+
+        Raises `kassa.Invalid` with everything that the format does not allow.
+        """
+        text: str = call(lower(self).text)
+        return text
+
+    def check(self, amount_tyiyn: int) -> None:
+        """Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
+        amount is this one. Where ``amount_editable`` is true, the payer may still pay another one.
+
+        Raises `kassa.Invalid` with everything that differs.
+        """
+        call(lower(self).check, _check.whole("amount_tyiyn", amount_tyiyn))
+
+    def bank_links(self) -> tuple[BankLink, ...]:
+        """The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is for
+        any bank. Some of the addresses are known from public lists alone.
+
+        Raises `kassa.Invalid` as `text` does.
+        """
+        links: tuple[BankLink, ...] = call(lower(self).bank_links)
+        return links
