@@ -26,7 +26,7 @@ with kassa.Gateway(f"http://127.0.0.1:{port}", kassa.Credentials("shop", "secret
         raise SystemExit("somebody answers where nobody listens")
 
 try:
-    bool(kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED)))
+    bool(kassa.Rejected(kassa.PaymentRef.mbank("o-1", 250), kassa.StatusReport(kassa.PaymentStatus.REJECTED)))
 except TypeError as error:
     assert "is_charged" in str(error)
 else:

@@ -311,14 +311,14 @@ class ByOrder(logging.Handler):
     def __init__(self, program: Program) -> None:
         super().__init__()
         self.go_on = threading.Event()
-        self.lines: dict[str, list[tuple[str, object]]] = {order: [] for order in ORDERS}
+        self.lines: dict[str, list[tuple[object, object]]] = {order: [] for order in ORDERS}
         self._program = program
         self._hung_up = 0
         if isinstance(program, logging.Filter):
             self.addFilter(program)
 
     def emit(self, record: logging.LogRecord) -> None:
-        fields: dict[str, str] = record.__dict__["kassa"]
+        fields: dict[str, Any] = record.__dict__["kassa"]
         self.lines[fields["order"]].append((fields["attempt"], self._program.whose(record)))
         self._hung_up += record.levelno == logging.WARNING
         if self._hung_up == MANY:
@@ -395,7 +395,7 @@ def test_every_line_comes_in_the_context_of_its_own_call(
         way(raw, binding)
     assert sum(map(len, heard.lines.values())) == 2 * MANY
     for order, lines in heard.lines.items():
-        assert lines == [(str(attempt), order) for attempt in range(1, len(lines) + 1)], "and in order"
+        assert lines == [(attempt, order) for attempt in range(1, len(lines) + 1)], "and in order"
 
 
 class Whose(logging.Handler):
@@ -709,7 +709,7 @@ logging.getLogger().addHandler(Forking())
 {ASK}
 for text in ("first", "second"):
     event = native.LogEvent(level=native.LogLevel.DEBUG, text=text)
-    _logs.no_call.taken.append(native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={{}}))
+    _logs.no_call.taken.append(native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={{}}, numbers={{}}))
 _logs.look(())
 if children[0]:
     assert os.waitpid(children[0], 0)[1] == 0

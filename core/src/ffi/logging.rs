@@ -222,9 +222,9 @@ impl Line {
             What::NobodyWaits => {}
             What::CheckoutFailed { http_status, duration_ms, failure } => {
                 if let Some(http_status) = http_status {
-                    line.note("http_status", http_status);
+                    line.count("http_status", *http_status);
                 }
-                line.note("duration_ms", duration_ms);
+                line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
             }
         }

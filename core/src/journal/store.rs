@@ -175,9 +175,9 @@ impl Shared {
             self.flush_name_of(&folder)?;
             match self.disk.create(&path) {
                 Ok(()) => return Ok(Ok(path)),
-                Err(problem) if problem.kind() == io::ErrorKind::AlreadyExists => return Ok(Err(path)),
+                Err(problem) if problem.kind() == ErrorKind::AlreadyExists => return Ok(Err(path)),
                 // Another process has just removed the empty folder.
-                Err(problem) if problem.kind() == io::ErrorKind::NotFound && tries > 1 => tries -= 1,
+                Err(problem) if problem.kind() == ErrorKind::NotFound && tries > 1 => tries -= 1,
                 Err(problem) => return Err(problem),
             }
         }
@@ -255,7 +255,7 @@ impl Shared {
     /// The same for an entry that may have been moved since it was begun.
     pub(super) fn append_to(&self, held: &Held, line: &Line<'_>) -> io::Result<()> {
         match self.append(&held.path, line) {
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound => match self.find(&held.name)? {
+            Err(problem) if problem.kind() == ErrorKind::NotFound => match self.find(&held.name)? {
                 Some(path) => self.append(&path, line),
                 None => Err(problem),
             },
@@ -284,7 +284,7 @@ impl Shared {
         let mut tries = TRIES;
         loop {
             match note() {
-                Err(problem) if problem.kind() == io::ErrorKind::NotFound && tries > 1 => tries -= 1,
+                Err(problem) if problem.kind() == ErrorKind::NotFound && tries > 1 => tries -= 1,
                 done => return done,
             }
         }
@@ -364,7 +364,7 @@ impl Shared {
         }
         match self.put_away_finished(name, &path) {
             // Somebody who lists what is unfinished has just put it away.
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound => match self.find(name)? {
+            Err(problem) if problem.kind() == ErrorKind::NotFound => match self.find(name)? {
                 Some(path) => self.disk.sync_file(&path)?,
                 None => return Err(problem),
             },
@@ -419,11 +419,11 @@ impl Shared {
         let target = folder.join(name);
         let is_there = self.disk.exists(&target)?;
         if is_there && self.disk.exists(path)? {
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("there are two entries called {name}")));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, format!("there are two entries called {name}")));
         }
         match self.disk.rename(path, &target) {
             // Another process has just done it.
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound && self.disk.exists(&target)? => return Ok(()),
+            Err(problem) if problem.kind() == ErrorKind::NotFound && self.disk.exists(&target)? => return Ok(()),
             done => done?,
         }
         self.disk.sync_folder(folder)?;
@@ -460,7 +460,7 @@ impl Shared {
 /// Another process may have removed it just before.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
-        Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
     }
 }

@@ -21,8 +21,8 @@ from .watching import AsyncStatusWatch, PollPolicy, made
 
 
 class AsyncGateway(Connected):
-    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it; where an
-    exception leaves the block, a cancelled task among them, it waits for no payment.
+    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it; where
+    an exception leaves the block, a cancelled task among them, it waits for no payment.
 
     >>> gateway = AsyncGateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
@@ -196,9 +196,9 @@ class AsyncGateway(Connected):
         ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
         longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
 
-        The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it goes
-        on while the process lives. A journal has it, and the next ``settle`` follows it, also that of another process; without
-        a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
+        The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it
+        goes on while the process lives. A journal has it, and the next ``settle`` follows it, also that of another process;
+        without a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
         longest = _check.optional_duration("timeout", timeout)
         core = self._to_close()
         if core is None:

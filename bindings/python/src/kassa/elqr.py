@@ -123,8 +123,7 @@ class Elqr:
         for name in ("fields", "other"):
             given = tuple(_check.instance(name, field, ElqrField) for field in getattr(self, name))
             object.__setattr__(self, name, given)
-        if self.amount_tyiyn is not None:
-            _check.whole("amount_tyiyn", self.amount_tyiyn)
+        _check.optional_whole_tyiyn("amount_tyiyn", self.amount_tyiyn)
         _check.flag("checksum_ok", self.checksum_ok)
 
     @classmethod
@@ -152,7 +151,7 @@ class Elqr:
 
         Raises `kassa.Invalid` with everything that differs.
         """
-        call(lower(self).check, _check.whole("amount_tyiyn", amount_tyiyn))
+        call(lower(self).check, _check.whole_tyiyn("amount_tyiyn", amount_tyiyn))
 
     def bank_links(self) -> tuple[BankLink, ...]:
         """The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is for

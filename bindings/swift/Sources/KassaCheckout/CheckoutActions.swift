@@ -26,16 +26,13 @@ extension CheckoutModel {
     /// Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and ``error(of:)`` says why. Where
     /// another payment is open (``canKeepMethod``), this one replaces it.
     public func pay() {
-        let code = canKeepMethod ? codeToLeave : nil
-        let isSent =
-            switch method {
-            case .payForm: act { try checkout.payByForm() }
-            case .qr: act { try checkout.payByQr() }
-            case .mbank: act { try checkout.payByMbank(phone: typedPhone) }
-            case .card: act { try checkout.payByCard(typedCard.card()) }
-            case nil: false
-            }
-        if isSent, let code { leftCode = code }
+        switch method {
+        case .payForm: act { try checkout.payByForm() }
+        case .qr: act { try checkout.payByQr() }
+        case .mbank: act { try checkout.payByMbank(phone: typedPhone) }
+        case .card: act { try checkout.payByCard(typedCard.card()) }
+        case nil: break
+        }
     }
 
     /// Whether the payer can leave the open payment for another number or another way to pay: they typed somebody else's number, or have no
@@ -49,8 +46,7 @@ extension CheckoutModel {
 
     /// The payer chooses another number or another way to pay. Nothing is sent, and the open payment stays as it is until ``pay()``.
     public func changeMethod() {
-        let code: String? = if case .showQr(let text, _, _) = state { text } else { nil }
-        if act({ try checkout.changeMethod() }) { codeToLeave = code }
+        act { try checkout.changeMethod() }
     }
 
     /// Whether the payer chooses again though a payment is open, and can go back to that.
@@ -85,14 +81,11 @@ extension CheckoutModel {
     /// Goes on with another client token of the same checkout, where the state is `tokenExpired`.
     public func renewToken(_ clientToken: String) { checkout.renewToken(clientToken) }
 
-    /// What was sent is forgotten; what was not stays, with what is wrong with it. Whether it was taken.
-    @discardableResult
-    private func act(_ action: () throws -> Void) -> Bool {
+    /// What was sent is forgotten; what was not stays, with what is wrong with it.
+    private func act(_ action: () throws -> Void) {
         violations = [:]
-        var isTaken = false
         do {
             try action()
-            isTaken = true
             // Not left to the state, which may be the same again by now.
             forgetSecrets()
         } catch PaymentError.invalid(let broken) {
@@ -100,6 +93,5 @@ extension CheckoutModel {
             for violation in broken.reversed() { CheckoutField(of: violation).map { violations[$0] = violation } }
         } catch {}  // it was closed
         refresh()
-        return isTaken
     }
 }

@@ -35,8 +35,8 @@ import Observation
     /// No app on this device has opened the QR code that is shown.
     var isBankAppMissing = false
 
-    /// The QR code that the payer was shown when they wished to choose again.
-    @ObservationIgnored var codeToLeave: String?
+    /// The QR code that the payer was shown, until another payment is begun or it has ended.
+    @ObservationIgnored private var shownCode: String?
     /// The QR code instead of which another payment was begun. It can still be paid.
     @ObservationIgnored var leftCode: String?
 
@@ -128,7 +128,10 @@ import Observation
 
     /// What else changes with the state.
     private func follow() {
+        noteLeftCode()
         switch state {
+        // So a checkout ends by itself only where nothing is on its way.
+        case .notPaid(let reason) where reason.topic == .tooManyTries: mayHavePaid = leftCode != nil
         case .ready(_, _, canKeepMethod: false): mayHavePaid = leftCode != nil
         case .ready, .sending, .enterOtp, .openPage, .showQr, .waiting, .personNeeded: mayHavePaid = true
         case .opening, .paid, .notPaid, .expired, .tokenExpired: break
@@ -137,6 +140,17 @@ import Observation
         if state.kind != "enter_otp" { forgetCode() }
         if !methods.contains(.card) { forgetCard() }
         drawQrCode()
+    }
+
+    /// Whoever begins another payment, this payer or another device, leaves the code that was shown.
+    private func noteLeftCode() {
+        switch state {
+        case .showQr(let text, _, _): shownCode = text
+        case .sending, .enterOtp, .openPage: leftCode = shownCode ?? leftCode
+        // It has ended.
+        case .ready(_, _, canKeepMethod: false): shownCode = nil
+        case .opening, .ready, .waiting, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: break
+        }
     }
 
     /// Draws once for each code, and not for each message that comes beside it.

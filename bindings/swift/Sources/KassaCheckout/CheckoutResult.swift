@@ -26,8 +26,7 @@ public enum CheckoutResult: Hashable, Sendable {
             switch state {
             case .paid(let amount, let currency): .paid(amount: amount, currency: currency)
             case .ready(_, let message, false) where !mayHavePaid: .notPaid(message)
-            // So it ends by itself only where nothing is on its way.
-            case .notPaid(let reason) where reason.topic == .tooManyTries || !mayHavePaid: .notPaid(reason)
+            case .notPaid(let reason) where !mayHavePaid: .notPaid(reason)
             case .expired where !mayHavePaid: .notPaid(nil)
             case .personNeeded(let message): .personNeeded(message)
             case .opening, .ready, .sending, .enterOtp, .openPage, .showQr, .waiting, .notPaid, .expired, .tokenExpired: .stillOpen

@@ -14,19 +14,20 @@ import Testing
         for mayHavePaid in [true, false] {
             #expect(result(.paid(amount: 5, currency: "KGS"), after: mayHavePaid) == .paid(amount: 5, currency: "KGS"))
             #expect(result(.ready(methods: [.qr], canKeepMethod: true), after: mayHavePaid) == .stillOpen)
-            #expect(result(.notPaid(reason: tooMany), after: mayHavePaid) == .notPaid(tooMany))
             #expect(result(.personNeeded(message: contradicted), after: mayHavePaid) == .personNeeded(contradicted))
             for open: CheckoutState in [
                 .opening(), .sending(), .enterOtp(attemptsLeft: 1), .openPage(url: "", begunHere: true, methods: [.qr]),
                 .showQr(text: ""), .waiting(methods: [.qr]), .tokenExpired,
             ] { #expect(result(open, after: mayHavePaid) == .stillOpen, "\(open)") }
         }
-        #expect(result(.notPaid(reason: cancelled), after: false) == .notPaid(cancelled))
+        for reason in [cancelled, tooMany] {
+            #expect(result(.notPaid(reason: reason), after: false) == .notPaid(reason))
+            // Money comes late, or by a QR code that was left.
+            #expect(result(.notPaid(reason: reason), after: true) == .stillOpen)
+        }
         #expect(result(.expired, after: false) == .notPaid(nil))
         #expect(result(.ready(methods: [.qr]), after: false) == .notPaid(nil))
         #expect(result(.ready(methods: [.qr]), after: true) == .stillOpen)  // a QR code was left
-        // Money comes late.
-        #expect(result(.notPaid(reason: cancelled), after: true) == .stillOpen)
         #expect(result(.expired, after: true) == .stillOpen)
     }
 }

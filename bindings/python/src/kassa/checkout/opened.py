@@ -160,8 +160,8 @@ class Opened(OfOneProcess):
         """The payer wants another number, or another way to pay, than that of the open payment.
 
         The state becomes `Ready` with ``can_keep_method``. **Nothing is sent yet, and the open payment can still be paid**; the
-        ``pay_by_...`` that follows replaces it. What becomes of it meanwhile is shown at once. A program that was killed while its
-        payer chose shows the open payment again.
+        ``pay_by_...`` that follows replaces it. What becomes of it meanwhile is shown at once. A program that was killed while
+        its payer chose shows the open payment again.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` where the state has no ``can_change_method``, or it is False."""
         call(self._core().change_method)

@@ -82,7 +82,7 @@ struct StateTexts: Sendable {
         case .waiting(_, _, let message): (waiting, waitingMore, message)
         case .paid: (paid, paidMore, nil)
         case .notPaid(let reason):
-            (notPaid, reason.topic != .tooManyTries && mayHavePaid ? lateMore : nil, reason)
+            (notPaid, mayHavePaid ? lateMore : nil, reason)
         case .personNeeded(let message): (person, personMore, message)
         case .expired: (expired, mayHavePaid ? lateMore : expiredMore, nil)
         case .tokenExpired: (tokenExpired, tokenExpiredMore, nil)
