@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timezone
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pytest
 import structlog
@@ -709,7 +709,8 @@ logging.getLogger().addHandler(Forking())
 {ASK}
 for text in ("first", "second"):
     event = native.LogEvent(level=native.LogLevel.DEBUG, text=text)
-    _logs.no_call.taken.append(native.KeptLogEvent(event=event, call=0, at=datetime.now(timezone.utc), fields={{}}, numbers={{}}))
+    now = datetime.now(timezone.utc)
+    _logs.no_call.taken.append(native.KeptLogEvent(event=event, call=0, at=now, fields={{}}, numbers={{}}))
 _logs.look(())
 if children[0]:
     assert os.waitpid(children[0], 0)[1] == 0

@@ -15,7 +15,7 @@ use crate::{
     },
     exchange::log::{Event, What},
     reply::Reply,
-    transport::{Failure, Progress, Request, Transport, after, http::authorization},
+    transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
     values::{
         card::Card,
         error::PaymentError,
@@ -220,7 +220,7 @@ fn hindered<T>(topic: MessageTopic, reason: String, retry_after: Option<Duration
 /// Which message tells the payer of a failure that stays until something is changed. A certificate of a later time than this
 /// device's is all that a payer can do something about.
 fn lasting(detail: &str) -> MessageTopic {
-    if detail.contains("not valid yet") { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
+    if detail.contains(NOT_VALID_YET) { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
 }
 
 fn heard<T: DeserializeOwned>(came_back: Result<Reply, Failure>) -> Heard<T> {

@@ -147,6 +147,8 @@ impl Attempts {
             if !is_heard && moves_money {
                 Event { call, endpoint, order, what: What::NobodyWaits }.record();
             }
+            // Who waits for payments in flight may ask afterwards which calls can still log.
+            drop(self);
             drop(counted);
         };
         let task = transport.spawn(Box::pin(work));

@@ -87,10 +87,15 @@ impl Shared {
     /// Tries whether files can be made and removed in a folder, as each payment does: permissions alone do not tell that, and a
     /// shop must not learn it by its first payment. A full disk is no reason to read nothing, and may have room by then.
     fn check_writable(&self, folder: &Path) -> io::Result<()> {
+        self.remove_trials(folder);
         let file = folder.join(format!("{}{}", names::TRIAL, uuid::Uuid::now_v7()));
         let tried = self.disk.create(&file).and_then(|()| {
             let flushed = self.disk.sync_file(&file);
-            self.disk.remove_file(&file).and(flushed)
+            match self.disk.remove_file(&file).and(flushed) {
+                // Another process has opened the journal at the same moment.
+                Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(()),
+                done => done,
+            }
         });
         match tried {
             Err(problem) if matches!(problem.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
@@ -98,6 +103,14 @@ impl Shared {
                 Err(io::Error::new(problem.kind(), format!("{} cannot be written: {problem}", folder.display())))
             }
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// Those that a killed process has left.
+    fn remove_trials(&self, folder: &Path) {
+        let names = self.disk.names(folder).into_iter().flatten().flatten();
+        for name in names.filter(|name| name.starts_with(names::TRIAL)) {
+            let _ = self.disk.remove_file(&folder.join(name));
         }
     }
 

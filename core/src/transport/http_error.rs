@@ -7,6 +7,9 @@ use rustls::{CertificateError, InvalidMessage};
 use super::{Failure, stage::Stage};
 use crate::config::{peer::Peer, proxy::Way};
 
+/// What an error says of a certificate of a later time than the clock's: a payer can set that.
+pub(crate) const NOT_VALID_YET: &str = "is not valid yet";
+
 /// The other side, as errors name it. Redaction: of its URL host and port alone, which are no secret.
 pub(super) struct Target {
     /// Host and port.
@@ -84,7 +87,7 @@ impl Target {
                 format!("the certificate of {side} has expired: {clock}")
             }
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                format!("the certificate of {side} is not valid yet: {clock}")
+                format!("the certificate of {side} {NOT_VALID_YET}: {clock}")
             }
             CertificateError::UnknownIssuer => format!(
                 "the certificate of {side} is signed by nobody that is trusted: put the certificate of the authority that \

@@ -21,6 +21,7 @@ use tokio::{task::AbortHandle, time::Instant};
 use crate::{reply::Reply, values::error::PaymentError};
 
 pub(crate) use connection::{Connection, Observer};
+pub(crate) use http_error::NOT_VALID_YET;
 pub(crate) use stage::{Progress, Stage};
 
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;

@@ -10,6 +10,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, SeqAccess, Visitor},
 };
+use zeroize::Zeroizing;
 
 /// A document and its index.
 pub(crate) struct Document<'a> {
@@ -172,8 +173,9 @@ fn check(text: &str) -> Result<(), String> {
 }
 
 /// The text with a zero for each number that is out of range, for a check alone.
-fn with_zeros(text: &str) -> String {
-    let mut checked = String::with_capacity(text.len());
+fn with_zeros(text: &str) -> Zeroizing<String> {
+    // Zeroization: a reply may repeat a secret. No token grows, so the text never moves.
+    let mut checked = Zeroizing::new(String::with_capacity(text.len()));
     let (mut rest, mut in_string) = (text, false);
     while let Some(byte) = rest.as_bytes().first() {
         let (length, is_huge) = match byte {

@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     let mut dialect = Dialect::default();
     let mut given: Members<'_> = document.root().members().collect();
     check_keys("dialect", &given, &KEYS, &mut checks);
-    given.retain(|_, value| !value.is_null());
+    given.retain(|name, value| name == "endpoints" || !value.is_null());
     if let Some(named) = given.get("endpoints").and_then(|value| object("dialect.endpoints", *value, &mut checks)) {
         read_endpoints(&named, endpoints, &mut dialect, &mut checks);
     }

@@ -115,9 +115,9 @@ struct Progress {
     /// The gateway wants no question before that.
     not_before: Option<Instant>,
     settled: VecDeque<Settled>,
-    /// At least one question was answered by the gateway itself, and in a way that needs no person: so what it does not answer
-    /// about one payment is a matter of that payment, and not of the configuration.
-    is_answered: bool,
+    /// When a question was last answered by the gateway itself, and in a way that needs no person: so what it does not answer
+    /// about one payment meanwhile is a matter of that payment, and not of the configuration.
+    answered_at: Option<Instant>,
     /// The payments that may still show that: whose last answer needed no person, or that were not asked about yet.
     may_be_answered: HashSet<String>,
     /// What comes after all that is settled.
@@ -169,16 +169,13 @@ impl Settling {
     /// gateway was closed),
     /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
     pub async fn next(&self) -> Result<Option<Settled>, PaymentError> {
-        let next = {
-            let mut progress = self.shared.progress.lock().await;
-            let next = self.shared.next(&mut progress).await;
-            if !matches!(next, Ok(Some(_))) {
-                progress.end();
-            }
-            next
-        };
-        // Who stopped it meanwhile could not.
-        self.shared.let_go_if_stopped();
+        // Dropped after the lock below is free again.
+        let _lets_go = LetsGoIfStopped(&self.shared);
+        let mut progress = self.shared.progress.lock().await;
+        let next = self.shared.next(&mut progress).await;
+        if !matches!(next, Ok(Some(_))) {
+            progress.end();
+        }
         next
     }
 
@@ -214,7 +211,7 @@ impl Progress {
 
     /// Whether asking on cannot help: every payment that was asked about was answered like that, and no other answer is to come.
     fn is_useless(&self) -> bool {
-        !self.is_answered && self.may_be_answered.is_empty()
+        self.answered_at.is_none() && self.may_be_answered.is_empty()
     }
 
     fn tell(&mut self, entry: Box<JournalEntry>) {
@@ -235,6 +232,15 @@ impl Progress {
     fn let_go(&mut self) {
         let (settled, failure) = (std::mem::take(&mut self.settled), self.failure.take());
         *self = Self { settled, failure, has_ended: self.has_ended, ..Self::default() };
+    }
+}
+
+/// Whoever stopped it while somebody waited in it could not let others settle; also where that wait was given up.
+struct LetsGoIfStopped<'a>(&'a Shared);
+
+impl Drop for LetsGoIfStopped<'_> {
+    fn drop(&mut self) {
+        self.0.let_go_if_stopped();
     }
 }
 
@@ -377,7 +383,7 @@ impl Shared {
                     let turn = self.source.first_turn();
                     let (begun, id) = (entry.begun, entry.id);
                     progress.may_be_answered.insert(id.clone());
-                    let (contradictions, odd, odd_is_told) = (0, 0, false);
+                    let (contradictions, odd, odd_since, odd_is_told) = (0, 0, None, false);
                     progress.waiting.push(Due {
                         at: now,
                         begun,
@@ -386,6 +392,7 @@ impl Shared {
                         turn,
                         contradictions,
                         odd,
+                        odd_since,
                         odd_is_told,
                     });
                 }
@@ -409,8 +416,14 @@ impl Shared {
         let Asked { mut due, started, answer, after_end, mut entry } = asked;
         let is_odd = matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }));
         due.odd = if is_odd { due.odd + 1 } else { 0 };
+        due.odd_since = if is_odd { due.odd_since.or(Some(started)) } else { None };
         // A line that fails, or what stands before the gateway, says nothing of the configuration.
-        progress.is_answered |= !is_odd && answer.as_ref().map_or_else(|error| error.code().is_some(), |_| true);
+        if !is_odd && answer.as_ref().map_or_else(|error| error.code().is_some(), |verdict| verdict.report().is_some())
+        {
+            progress.answered_at = Some(self.source.engine.transport().now());
+        }
+        // An answer of before may be of another time: since then the gateway may have gone away as a whole.
+        let others_are_answered = progress.answered_at.zip(due.odd_since).is_some_and(|(at, since)| at >= since);
         if is_odd {
             progress.may_be_answered.remove(&due.id);
         } else {
@@ -437,7 +450,7 @@ impl Shared {
             // Nothing but that came of all questions.
             Err(error) if due.odd >= ODD_IN_A_ROW && progress.is_useless() => return Err(error),
             // The gateway may never have seen this one payment.
-            Err(error) if due.odd >= ODD_IN_A_ROW && progress.is_answered && !due.odd_is_told => {
+            Err(error) if due.odd >= ODD_IN_A_ROW && others_are_answered && !due.odd_is_told => {
                 due.odd_is_told = true;
                 if !due.has_ended {
                     let told = JournalEntry { reason: Some(why_unanswered(&error)), ..(*entry).clone() };

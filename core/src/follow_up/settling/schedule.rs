@@ -46,6 +46,8 @@ pub(super) struct Due {
     pub(super) contradictions: u32,
     /// Answers in a row that only a person can mend.
     pub(super) odd: u32,
+    /// When the first of them was asked for.
+    pub(super) odd_since: Option<Instant>,
     /// That they came was told.
     pub(super) odd_is_told: bool,
 }

@@ -360,6 +360,39 @@ async fn a_payment_that_the_gateway_comes_to_know_is_charged_after_all() {
     assert_eq!(of_late, [JournalState::Unknown, JournalState::Charged], "{ends:?}");
 }
 
+/// A load balancer answers in the gateway's place for a while, and then the gateway is back.
+#[tokio::test(start_paused = true)]
+async fn a_gateway_that_goes_away_and_comes_back_loses_no_payment() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, _) = Scripted::gateway(|number| match number {
+        0..3 => report("NEW", 10),
+        3..18 => not_found(),
+        _ => report("CHARGE", 10),
+    });
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
+    assert_eq!(ends.len(), 3, "{ends:?}");
+    assert!(ends.iter().all(|(_, state)| *state == JournalState::Charged), "{ends:?}");
+}
+
+/// Nobody polls the wait any more when the gateway is closed, and then it is given up.
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_given_up_after_the_close_lets_others_settle() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let settling = gateway.with_journal(journal.clone()).settle(SettlePolicy::default()).unwrap();
+    let mut next = Box::pin(settling.next());
+    assert!(timeout(Duration::from_secs(1), &mut next).await.is_err(), "it waits");
+    gateway.close().await;
+    drop(next);
+    let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let started = Instant::now();
+    assert_eq!(all(&other.with_journal(journal), SettlePolicy::default()).await.len(), 2);
+    assert_eq!(started.elapsed().as_secs(), 0, "it waits for nobody");
+    drop(settling);
+}
+
 /// A wrong address answers every question like that.
 #[tokio::test(start_paused = true)]
 async fn where_every_question_is_answered_by_something_else_it_ends() {
