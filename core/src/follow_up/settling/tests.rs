@@ -185,7 +185,8 @@ async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at
 #[tokio::test(start_paused = true)]
 async fn closing_the_gateway_ends_it_at_once_and_lets_others_settle() {
     const LONG: Duration = Duration::from_secs(30 * 60);
-    let waits: [(&str, usize, fn(&str, u32) -> Act); 3] = [
+    type Replies = fn(&str, u32) -> Act;
+    let waits: [(&str, usize, Replies); 3] = [
         ("the next question", 1, report),
         ("an answer", 1, |word, _| slow(LONG.as_secs(), word)),
         ("what is begun later", 0, report),
