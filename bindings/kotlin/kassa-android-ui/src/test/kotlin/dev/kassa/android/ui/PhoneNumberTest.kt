@@ -58,7 +58,7 @@ class PhoneNumberTest : StandInTest() {
 
     companion object {
         private const val FIELD = "Phone number"
-        private const val ERROR = "must be a phone number"
+        private const val ERROR = "must have 9 to 15 digits"
 
         private val OF_COUNTRY = listOf(
             "555123456", "0555123456", "0555 123 456", "996555123456", "+996555123456", "+996 0555 123 456", "00996 555 123 456",

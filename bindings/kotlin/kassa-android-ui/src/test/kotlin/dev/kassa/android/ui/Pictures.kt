@@ -41,22 +41,29 @@ internal object Pictures {
     }
 
     /**
-     * A picture with a palette: Android writes none, Java does. Its colours are true. Only the rarest, at the edges of letters, give way to the
-     * nearest of the others, where there are too many.
+     * A picture with a palette: Android writes none, Java does. Its colours are true. Only where there are too many, at the edges of letters, the
+     * rarer ones give way to those that are nearly the same.
      */
     private fun keep(file: File, bitmap: Bitmap) {
         val colours = pixels(bitmap).map { it and 0xffffff }
         val uses = colours.groupingBy { it }.eachCount()
-        val palette = uses.keys.sortedWith(compareByDescending<Int> { uses.getValue(it) }.thenBy { it }).take(COLOURS)
+        val byUse = uses.keys.sortedWith(compareByDescending<Int> { uses.getValue(it) }.thenBy { it })
+        val palette = (0..TOLERANCE / 2).firstNotNullOfOrNull { near -> palette(byUse, near).takeIf { it.size <= COLOURS } }
+        checkNotNull(palette) { "$file has ${uses.size} colours, too many for a palette" }
         val places = uses.keys.associateWith { colour -> palette.indices.minBy { distance(palette[it], colour) } }
-        val farthest = places.maxOf { (colour, place) -> distance(palette[place], colour) }
-        check(farthest <= TOLERANCE / 2) { "$file has ${uses.size} colours: with a palette one of them is off by $farthest" }
         val model = IndexColorModel(Byte.SIZE_BITS, palette.size, palette.toIntArray(), 0, false, -1, DataBuffer.TYPE_BYTE)
         val image = BufferedImage(bitmap.width, bitmap.height, BufferedImage.TYPE_BYTE_INDEXED, model)
         image.raster.setPixels(0, 0, bitmap.width, bitmap.height, IntArray(colours.size) { places.getValue(colours[it]) })
         file.parentFile.mkdirs()
         ImageIO.write(image, "png", file)
     }
+
+    /** The colours of which each other one is nearly the same as one, those that are used most first. */
+    private fun palette(byUse: List<Int>, near: Int): List<Int> =
+        byUse.fold(mutableListOf()) { chosen, colour ->
+            if (chosen.none { distance(it, colour) <= near }) chosen += colour
+            chosen
+        }
 
     /** On an opaque ground: a picture that is kept knows of no other. */
     private fun draw(view: View): Bitmap = Bitmap.createBitmap(view.width, view.height, Bitmap.Config.ARGB_8888).also {
