@@ -110,10 +110,11 @@ def test_tyiyn_are_no_decimals() -> None:
         ("sum_tyiyn", kassa.PaymentRef.qr),
         ("tyiyn", kassa.tyiyn_to_som),
     )
+    five: Any = Decimal(5)
     for name, make in made:
         # Most likely it is an amount in som.
         with pytest.raises(TypeError, match=rf"^{name} must be an int, not Decimal: kassa\.som_to_tyiyn"):
-            make(Decimal(5))
+            make(five)
         with pytest.raises(ValueError, match=f"^{name} must be at most 9223372036854775807 tyiyn$"):
             make(2**63)
 
@@ -181,8 +182,9 @@ def test_settings_name_what_is_wrong() -> None:
         ("journal", 17, "journal must be a kassa.Journal, a str or an os.PathLike"),
     )
     for name, value, rule in every_type:
+        given: dict[str, Any] = {name: value}
         with pytest.raises(TypeError, match=f"^{rule}, not int$"):
-            kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
+            kassa.Gateway("https://pay.example.kg", credentials, **given)
 
 
 def taken_as(name: str, value: Any) -> timedelta:

@@ -77,8 +77,12 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway, monkeypatch: pytes
     policy = kassa.PollPolicy(timedelta(hours=1), timedelta(hours=2))
     with raw.gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy) as watch:
         assert isinstance(next(watch), kassa.Open)
+
         # A blocked call polls for log events, so the first poll shows that the call waits.
-        monkeypatch.setattr(_logs, "look", lambda _: looks.put(None))
+        def look(_: object) -> None:
+            looks.put(None)
+
+        monkeypatch.setattr(_logs, "look", look)
         interrupter = threading.Thread(target=interrupt)
         interrupter.start()
         # The next query is due in an hour.
@@ -314,8 +318,11 @@ def test_a_closed_gateway_refuses(raw: RawGateway) -> None:
 AN_HOUR = 3600.0
 
 
+WAITS: list[Callable[[Any], object]] = [kassa.StatusWatch.outcome, list]
+
+
 @pytest.mark.parametrize("answer", [OPEN, silence], ids=["between two queries", "within one"])
-@pytest.mark.parametrize("wait_for", [lambda watch: watch.outcome(), list], ids=["outcome", "reports"])
+@pytest.mark.parametrize("wait_for", WAITS, ids=["outcome", "reports"])
 def test_closing_ends_a_watch_at_once(raw: RawGateway, answer: Answer, wait_for: Callable[[Any], object]) -> None:
     raw.answers(answer)
     gateway = raw.gateway(query_deadline=AN_HOUR, query_retries=0)
@@ -437,7 +444,7 @@ with kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"), journal=sys.argv[2]
 
 def found_by_the_next_process(order_number: str, folder: Path) -> None:
     """The journal has the payment as one whose outcome is unknown, and settling it finds that out."""
-    charged = {"orderNumber": order_number, "amount": 100.1, "currency": "KGS", "status": "CHARGE"}
+    charged: dict[str, object] = {"orderNumber": order_number, "amount": 100.1, "currency": "KGS", "status": "CHARGE"}
     with RawGateway() as raw:
         raw.answers(envelope(200, "200", "PAYMENT_SUCCESS", charged))
         program = [sys.executable, "-c", NEXT_PROCESS, raw.url, str(folder)]

@@ -1,6 +1,7 @@
 """Mypy reports what is taken for a yes or no and is none, where ``warn_unreachable`` is on. Never run."""
 
 # mypy: warn-unreachable
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

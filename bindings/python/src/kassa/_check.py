@@ -224,11 +224,11 @@ def verdict(verdict: Any, kind: str, report_says_so: bool = True) -> None:
 
 def _several(name: str, of: str, value: Any) -> Iterable[Any]:
     """A text is several texts to Python, one for each character; here it is a mistake."""
-    is_listed = isinstance(value, Iterable) and not isinstance(value, str | bytes)
-    if not is_listed:
-        raise wrong(name, f"several {of}, such as a tuple of them", value)
-    items: Iterable[Any] = value
-    return items
+    items: Any = value
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise wrong(name, f"several {of}, such as a tuple of them", items)
+    listed: Iterable[Any] = items
+    return listed
 
 
 def _a(kind: type) -> str:

@@ -83,9 +83,10 @@ def _body_text(body: str | bytes) -> str:
         except UnicodeDecodeError:
             violation = Violation("callback", Rule.FORMAT, None, "callback is not UTF-8")
             raise Invalid((violation,)) from None
-    if not isinstance(body, str):
-        raise _check.wrong("body", "a str or bytes, the raw body of the request", body)
-    return _check.text("body", body)
+    given: Any = body
+    if not isinstance(given, str):
+        raise _check.wrong("body", "a str or bytes, the raw body of the request", given)
+    return _check.text("body", given)
 
 
 _PLAIN = (

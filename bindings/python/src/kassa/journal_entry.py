@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from . import _check
 from ._convert import lift, lifts, mirrors, mirrors_enum
@@ -106,6 +106,7 @@ def id_of(entry: Unfinished | str) -> str:
     """The name by which it is finished."""
     if isinstance(entry, JournalEntry | Unreadable):
         return entry.id
-    if not isinstance(entry, str):
-        raise _check.wrong("entry", "a kassa.JournalEntry, a kassa.Unreadable or a str, its id", entry)
-    return _check.text("entry", entry)
+    given: Any = entry
+    if not isinstance(given, str):
+        raise _check.wrong("entry", "a kassa.JournalEntry, a kassa.Unreadable or a str, its id", given)
+    return _check.text("entry", given)
