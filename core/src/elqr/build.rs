@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
-    Elqr, ElqrKind, checksum,
+    Elqr, ElqrKind, checksum, is_digits,
     tags::{
         AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LARGEST_AMOUNT, LONGEST_CODE,
         LONGEST_PAYEE, LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
@@ -89,11 +89,10 @@ fn check(elqr: &Elqr, checks: &mut Checks) {
     if elqr.service_code.is_none() && elqr.merchant_id.is_none() {
         checks.fail("service_code", Rule::Required, None, "must be given, or merchant_id");
     }
-    let is_number = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(&elqr.mcc, 4) {
+    if !is_digits(&elqr.mcc, 4) {
         checks.fail("mcc", Rule::Digits, Some("4"), "must be 4 digits");
     }
-    if !is_number(&elqr.currency, 3) {
+    if !is_digits(&elqr.currency, 3) {
         checks.fail("currency", Rule::Digits, Some("3"), "must be the 3 digits of ISO 4217, such as 417");
     }
     let least = i64::from(elqr.kind == ElqrKind::Dynamic);
@@ -160,7 +159,7 @@ impl Written {
         }
         let is_known = |tag: &str| {
             let (tag, sub) = tag.split_once('.').unwrap_or((tag, "00"));
-            FURTHER.contains(&tag) && is_tag(sub)
+            FURTHER.contains(&tag) && is_digits(sub, 2)
         };
         if elqr.fields.iter().any(|field| !is_known(&field.tag)) {
             self.checks.fail("fields", Rule::OneOf, None, "must have tags from 35 to 39, such as 35 or 35.00");
@@ -175,10 +174,6 @@ impl Written {
             inside.clear();
         }
     }
-}
-
-fn is_tag(text: &str) -> bool {
-    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Tag, length and value. Characters outside the basic plane are two units for some readers and one for others.

@@ -137,7 +137,7 @@ impl Elqr {
 
     /// Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
     ///
-    /// A wrong checksum and a foreign currency are read, and told in [`checksum_ok`](Self::checksum_ok) and
+    /// A wrong checksum and a foreign currency are read and reported in [`checksum_ok`](Self::checksum_ok) and
     /// [`currency`](Self::currency): [`check`](Self::check) refuses both.
     ///
     /// # Errors
@@ -207,6 +207,11 @@ fn checksum(code: &str) -> [u8; 2] {
         [.., first, second] => [*first, *second],
         _ => [0, 0],
     }
+}
+
+/// Whether a text is so many ASCII digits.
+fn is_digits(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// In UTF-16 code units, as the format counts.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::{
-    Elqr, ElqrField, ElqrKind, checksum,
+    Elqr, ElqrField, ElqrKind, checksum, is_digits,
     tags::{
         AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LONGEST_AMOUNT, LONGEST_CODE,
         MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE,
@@ -100,12 +100,11 @@ fn read(link: &str, code: &str) -> Result<Elqr, String> {
 }
 
 fn digits(text: &str, tag: Tag, length: usize) -> Result<&str, String> {
-    let are_right = text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
-    if are_right { Ok(text) } else { Err(format!("{tag} must be {length} digits")) }
+    if is_digits(text, length) { Ok(text) } else { Err(format!("{tag} must be {length} digits")) }
 }
 
 fn amount(text: &str) -> Result<i64, String> {
-    let is_amount = text.len() <= LONGEST_AMOUNT && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_amount = text.len() <= LONGEST_AMOUNT && is_digits(text, text.len());
     let amount = text.parse().ok().filter(|_| is_amount);
     amount.ok_or_else(|| format!("{AMOUNT} must be 1 to {LONGEST_AMOUNT} digits, in tyiyn"))
 }
@@ -213,7 +212,7 @@ fn damaged(place: usize, rule: &str) -> String {
 
 fn two_digits(text: &str) -> Option<(&str, &str)> {
     let (digits, rest) = text.split_at_checked(2)?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((digits, rest))
+    is_digits(digits, 2).then_some((digits, rest))
 }
 
 /// The first UTF-16 code units of a text and what follows; nothing where it has fewer, or where a character would be cut.

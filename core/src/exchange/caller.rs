@@ -1,5 +1,5 @@
-//! Whose call it is: the number that another language gives to a call, so that the log can tell whose an event is
-//! (`ffi::logging`). Calls have a number only where somebody reads the log.
+//! Call numbers: another language gives one to each of its calls, and each log event carries that of its call
+//! (`ffi::logging`). Calls have a number only where the log is read.
 
 use std::{
     cell::Cell,

@@ -77,7 +77,7 @@ pub enum Verdict {
     /// on it; let a person look.
     #[non_exhaustive]
     Contradicted {
-        /// The payment, as it was asked about.
+        /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
@@ -87,7 +87,7 @@ pub enum Verdict {
     /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
     #[non_exhaustive]
     Unverifiable {
-        /// The payment, as it was asked about.
+        /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
         /// What is missing.
         why: String,

@@ -130,7 +130,7 @@ class Elqr:
     def parse(cls, text: str) -> "Elqr":
         """Reads the text of a code: a link with the code behind its ``#``, percent-encoded or not, or the code alone.
 
-        A wrong checksum and a foreign currency are read, and told in ``checksum_ok`` and ``currency``: `check` refuses both.
+        A wrong checksum and a foreign currency are read and reported in ``checksum_ok`` and ``currency``: `check` refuses both.
 
         Raises `kassa.Invalid` where the text is no ELQR, or damaged; it names the tag and the rule.
         """

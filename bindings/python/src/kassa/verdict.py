@@ -90,7 +90,7 @@ class Contradicted(_Judged):
     let a person look."""
 
     payment: PaymentRef
-    """The payment, as it was asked about."""
+    """The payment, with the number by which it was found."""
     fields: tuple[str, ...]
     """The fields that differ, as the interface spells them."""
     report: StatusReport | None = None
@@ -110,7 +110,7 @@ class Unverifiable(_Judged):
     """Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment."""
 
     payment: PaymentRef
-    """The payment, as it was asked about."""
+    """The payment, with the number by which it was found."""
     why: str
     """What is missing."""
     report: StatusReport | None = None

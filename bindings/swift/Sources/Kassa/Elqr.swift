@@ -84,7 +84,7 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
 
     /// Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
     ///
-    /// A wrong checksum and a foreign currency are read, and told in ``checksumOK`` and ``currency``: ``check(amountTyiyn:)`` refuses
+    /// A wrong checksum and a foreign currency are read and reported in ``checksumOK`` and ``currency``: ``check(amountTyiyn:)`` refuses
     /// both.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the text is no ELQR, or damaged; it names the tag and the rule.

@@ -94,7 +94,7 @@ public data class Elqr @JvmOverloads constructor(
         /**
          * Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
          *
-         * A wrong checksum and a foreign currency are read, and told in [checksumOk] and [currency]: [check] refuses both.
+         * A wrong checksum and a foreign currency are read and reported in [checksumOk] and [currency]: [check] refuses both.
          *
          * @throws PaymentException.Invalid where the text is no ELQR, or damaged; it names the tag and the rule
          */

@@ -75,7 +75,7 @@ public sealed class Verdict : WatchReport, Serializable {
      * The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
      * person look.
      *
-     * @property payment the payment, as it was asked about
+     * @property payment the payment, with the number by which it was found
      * @property fields the fields that differ, as the interface spells them
      * @property report the gateway's own report, where it was asked
      */
@@ -90,7 +90,7 @@ public sealed class Verdict : WatchReport, Serializable {
     /**
      * Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
      *
-     * @property payment the payment, as it was asked about
+     * @property payment the payment, with the number by which it was found
      * @property why what is missing
      * @property report the gateway's own report, where it was asked
      */

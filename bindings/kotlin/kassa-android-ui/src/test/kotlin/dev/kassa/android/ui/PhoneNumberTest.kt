@@ -8,7 +8,7 @@ import org.junit.Test
 import org.junit.runner.RunWith
 import org.robolectric.RobolectricTestRunner
 
-/** Whose phone the code goes to. */
+/** The phone number that the code is sent to. */
 @RunWith(RobolectricTestRunner::class)
 class PhoneNumberTest : StandInTest() {
     @Test

@@ -17,7 +17,7 @@ class StandIn {
         start()
     }
 
-    /** What payments were asked for, of whatever checkout. */
+    /** The payments that were requested, of any checkout. */
     val sent = CopyOnWriteArrayList<String>()
 
     val url = "http://127.0.0.1:${http.address.port}"

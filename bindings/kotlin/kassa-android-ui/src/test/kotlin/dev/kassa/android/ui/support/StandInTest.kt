@@ -4,7 +4,7 @@ import dev.kassa.android.ui.KassaCheckout
 
 /** The sheet in a state that a stand-in for the server tells. */
 abstract class StandInTest : SheetTest() {
-    /** What payments any sheet of the run has asked for. */
+    /** The payments that any sheet of the run has requested. */
     protected val sent: List<String> get() = standIn.sent
 
     protected fun request(scene: Scene) = KassaCheckout.Request(standIn.url, scene.token, title = "Honey shop")
