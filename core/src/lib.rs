@@ -20,6 +20,7 @@
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
 //! | take a payment in an app, with no secret in it | [`Checkout`] | deliver by the server's event |
+//! | say to the payer what a screen shows, in their language | [`CheckoutTexts`], [`CheckoutLabels`], [`amount_text`], [`phone_hint`] | |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
@@ -107,7 +108,9 @@ pub mod _numbered_call {
 
 pub use checkout::{
     Checkout, CheckoutStates,
+    amount_text::{amount_text, pay_text},
     message::CheckoutMessage,
+    screen_texts::{CheckoutLabels, CheckoutTexts, phone_hint},
     settings::CheckoutSettings,
     state::{CheckoutDetails, CheckoutState, PaymentMethod},
     topic::MessageTopic,

@@ -1,10 +1,12 @@
 //! The payer's side: the state machine of a payment screen, over the merchant's server and without any of the merchant's secrets.
 
 mod acting;
+pub(crate) mod amount_text;
 mod calls;
 mod following;
 pub(crate) mod message;
 mod model;
+pub(crate) mod screen_texts;
 pub(crate) mod settings;
 mod shared;
 pub(crate) mod state;

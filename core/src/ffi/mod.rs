@@ -1,8 +1,9 @@
 //! Foreign function interface (UniFFI) for Kotlin, Swift and Python: replacements for what the generator cannot export
-//! as it is in Rust, which is constructors, conversions and texts of values, pages of the journal, logging, and cancellation. It adds no
-//! behaviour. All other methods are exported where they are defined.
+//! as it is in Rust, which is constructors, conversions and texts of values and of a payment screen, pages of the
+//! journal, logging, and cancellation. It adds no behaviour. All other methods are exported where they are defined.
 
 mod cancellable;
+mod checkout_texts;
 mod constructors;
 mod journal;
 mod logging;

@@ -9,9 +9,9 @@ use crate::values::{
     violation::{Advice, AdviceTopic},
 };
 
-const COUNTRY: &str = "996";
+pub(crate) const COUNTRY: &str = "996";
 /// Behind the country code.
-const NATIONAL: usize = 9;
+pub(crate) const NATIONAL: usize = 9;
 /// With the country code of another country; none in the world has more (E.164).
 const FOREIGN: RangeInclusive<usize> = 11..=15;
 

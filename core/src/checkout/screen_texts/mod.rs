@@ -1,0 +1,199 @@
+//! Localization: what a payment screen says of its state, and the words of its buttons and fields, in each language.
+
+mod english;
+mod kyrgyz;
+mod russian;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use tables::CheckoutLabels;
+
+use crate::{
+    checkout::{
+        message::CheckoutMessage,
+        state::{CheckoutState, PaymentMethod},
+        topic::MessageTopic,
+    },
+    values::{
+        language::Language,
+        phone::{COUNTRY, NATIONAL, normalized_phone},
+    },
+};
+use tables::{LabelTable, StateTable};
+
+/// Not broken over two lines.
+pub(super) const NO_BREAK: char = '\u{a0}';
+
+const GROUP: usize = 3;
+
+/// What a payment screen says about its state, in one language.
+///
+/// ```
+/// use kassa::{CheckoutState, CheckoutTexts, Language};
+///
+/// let texts = CheckoutTexts::of(&CheckoutState::Expired, false, Language::English);
+/// assert_eq!(texts.title, "The time to pay is over");
+/// assert!(texts.explanation.is_some_and(|text| text.ends_with("Go back to the shop and order again.")));
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CheckoutTexts {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// What the payer does now, or what it means for their money; nothing where the title says it.
+    pub explanation: Option<String>,
+    /// What became of the last try, or what is in the way.
+    pub message: Option<String>,
+    /// More words about that, as they came from gateway or server, in any language. What is told for developers is not among them.
+    pub reason: Option<String>,
+}
+
+impl CheckoutTexts {
+    /// What the screen says of a state. `may_have_paid` is true where something that the payer was shown can still be paid: a page
+    /// whose checkout has ended, or a QR code that was left for another way to pay. **Then they are not told to order again
+    /// without a warning.**
+    pub fn of(state: &CheckoutState, may_have_paid: bool, language: Language) -> Self {
+        let (title, explanation, message) = about(state, may_have_paid, states(language));
+        Self {
+            title: title.to_owned(),
+            explanation,
+            message: message.map(|message| message.text_in(language)),
+            reason: message.and_then(reason_for_payers),
+        }
+    }
+}
+
+impl CheckoutLabels {
+    /// The words in a language.
+    pub fn of(language: Language) -> Self {
+        labels(language).into()
+    }
+
+    /// The name of a way to pay.
+    pub fn name_of(&self, method: PaymentMethod) -> &str {
+        match method {
+            PaymentMethod::PayForm => &self.pay_form,
+            PaymentMethod::Qr => &self.qr,
+            PaymentMethod::Mbank => &self.mbank,
+            PaymentMethod::Card => &self.card,
+        }
+    }
+
+    /// What the payer has to know about a way to pay.
+    pub fn hint_of(&self, method: PaymentMethod) -> &str {
+        match method {
+            PaymentMethod::PayForm => &self.pay_form_hint,
+            PaymentMethod::Qr => &self.qr_hint,
+            PaymentMethod::Mbank => &self.mbank_hint,
+            PaymentMethod::Card => &self.card_hint,
+        }
+    }
+}
+
+/// What stands below the field for a phone: to which number the code goes, by the rule of [`normalized_phone`].
+/// Nothing where what was typed is none; show [`CheckoutLabels::phone_example`] then. **Show it**: a payer who sees it notices a
+/// mistake before the code is sent to somebody else.
+///
+/// ```
+/// use kassa::{Language, phone_hint};
+///
+/// let hint = phone_hint("0555 000-101", Language::English);
+/// assert_eq!(hint.as_deref(), Some("The code goes to +996\u{a0}555\u{a0}000\u{a0}101"));
+/// assert_eq!(phone_hint("0555", Language::English), None);
+/// ```
+pub fn phone_hint(typed: &str, language: Language) -> Option<String> {
+    let (phone, texts) = (normalized_phone(typed)?, states(language));
+    Some([texts.phone_goes_to, shown_phone(&phone).as_str(), texts.phone_goes_to_end].concat())
+}
+
+/// A number as people write it. Other countries have groups of their own, so theirs get none.
+fn shown_phone(phone: &str) -> String {
+    let mut shown = String::from("+");
+    match phone.strip_prefix(COUNTRY).filter(|national| national.len() == NATIONAL) {
+        None => shown.push_str(phone),
+        Some(national) => {
+            shown.push_str(COUNTRY);
+            for (index, digit) in national.chars().enumerate() {
+                if index.is_multiple_of(GROUP) {
+                    shown.push(NO_BREAK);
+                }
+                shown.push(digit);
+            }
+        }
+    }
+    shown
+}
+
+/// Title, explanation and message of a state.
+fn about<'a>(
+    state: &'a CheckoutState,
+    may_have_paid: bool,
+    texts: &'static StateTable,
+) -> (&'static str, Option<String>, Option<&'a CheckoutMessage>) {
+    let more = |text: &str| Some(text.to_owned());
+    match state {
+        CheckoutState::Opening { message } => (texts.opening, more(texts.opening_more), message.as_ref()),
+        CheckoutState::Ready { methods, message, can_keep_method } => {
+            let explanation = match (*can_keep_method, may_have_paid, methods.is_empty()) {
+                (true, _, _) => more(texts.choose_again),
+                (false, true, _) => more(texts.left_code),
+                (false, false, true) => more(texts.no_way),
+                (false, false, false) => None,
+            };
+            (texts.choose, explanation, message.as_ref())
+        }
+        CheckoutState::Sending { message } => (texts.sending, more(texts.sending_more), message.as_ref()),
+        CheckoutState::EnterOtp { attempts_left, message, phone_last2, .. } => {
+            let sent = match phone_last2 {
+                Some(digits) => [texts.code_sent_to, digits.as_str(), texts.code_sent_to_end].concat(),
+                None => texts.code_sent.to_owned(),
+            };
+            let explanation = [sent.as_str(), " ", texts.attempts_left, attempts_left.to_string().as_str()].concat();
+            (texts.code, Some(explanation), message.as_ref())
+        }
+        CheckoutState::OpenPage { message, .. } => (texts.page, more(texts.page_more), message.as_ref()),
+        CheckoutState::ShowQr { message, .. } => (texts.scan, more(texts.scan_more), message.as_ref()),
+        CheckoutState::Waiting { message, .. } => (texts.waiting, more(texts.waiting_more), message.as_ref()),
+        CheckoutState::Paid { .. } => (texts.paid, more(texts.paid_more), None),
+        CheckoutState::NotPaid { reason } => {
+            (texts.not_paid, may_have_paid.then(|| texts.late_more.to_owned()), Some(reason))
+        }
+        CheckoutState::PersonNeeded { message } => (texts.person, more(texts.person_more), Some(message)),
+        CheckoutState::Expired => {
+            (texts.expired, more(if may_have_paid { texts.late_more } else { texts.expired_more }), None)
+        }
+        CheckoutState::TokenExpired => (texts.token_expired, more(texts.token_expired_more), None),
+    }
+}
+
+/// The reason of a message, where it is not one for developers: what is in the way of reaching the server.
+fn reason_for_payers(message: &CheckoutMessage) -> Option<String> {
+    let is_for_developers = matches!(
+        message.topic,
+        MessageTopic::NoNetwork
+            | MessageTopic::ServerBusy
+            | MessageTopic::NotTheServer
+            | MessageTopic::WrongClock
+            | MessageTopic::TokenNotRenewed
+    );
+    message.reason.clone().filter(|reason| !is_for_developers && !reason.trim().is_empty())
+}
+
+fn labels(language: Language) -> &'static LabelTable {
+    match language {
+        Language::English => &english::LABELS,
+        Language::Russian => &russian::LABELS,
+        Language::Kyrgyz => &kyrgyz::LABELS,
+    }
+}
+
+fn states(language: Language) -> &'static StateTable {
+    match language {
+        Language::English => &english::STATES,
+        Language::Russian => &russian::STATES,
+        Language::Kyrgyz => &kyrgyz::STATES,
+    }
+}

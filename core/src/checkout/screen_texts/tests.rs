@@ -1,0 +1,85 @@
+use strum::IntoEnumIterator;
+
+use super::*;
+
+/// All texts of a language, by their names.
+fn entries(language: Language) -> Vec<(&'static str, &'static str)> {
+    let labels = labels(language).entries().into_iter();
+    labels.chain(states(language).entries()).collect()
+}
+
+/// Names, and words that are written alike in Russian and Kyrgyz.
+fn is_alike(name: &str, languages: (Language, Language)) -> bool {
+    let (russian, kyrgyz) = (Language::Russian, Language::Kyrgyz);
+    matches!(name, "mbank" | "card_cvc") || matches!(name, "qr" | "card") && languages == (russian, kyrgyz)
+}
+
+#[test]
+fn every_text_is_there_in_every_language_and_nothing_is_left_to_fill_in() {
+    for language in Language::iter() {
+        for (name, text) in entries(language) {
+            // What stands around a number may end with it.
+            let is_part =
+                name.ends_with("_end") || entries(language).iter().any(|(other, _)| *other == format!("{name}_end"));
+            assert!(is_part || !text.is_empty(), "{language} {name}");
+            assert!(!text.contains(['{', '}', '%']), "{language} {name}: {text}");
+            let is_trimmed = is_part || name == "attempts_left" || text.trim() == text;
+            assert!(is_trimmed, "{language} {name}: {text:?}");
+            let is_cyrillic = text.chars().any(|c| ('а'..='я').contains(&c));
+            let has_letters = text.chars().any(char::is_alphabetic);
+            let is_name = matches!(name, "mbank" | "card_cvc");
+            assert!(
+                is_name || !has_letters || is_cyrillic == (language != Language::English),
+                "{language} {name}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_language_has_a_text_of_another_one() {
+    for (one, other) in [
+        (Language::English, Language::Russian),
+        (Language::English, Language::Kyrgyz),
+        (Language::Russian, Language::Kyrgyz),
+    ] {
+        for ((name, text), (_, translated)) in entries(one).into_iter().zip(entries(other)) {
+            let is_mark = !text.chars().any(char::is_alphabetic);
+            assert!(is_mark || is_alike(name, (one, other)) == (text == translated), "{name}: {one} {other} {text}");
+        }
+    }
+}
+
+#[test]
+fn a_reason_for_developers_is_not_shown_to_payers() {
+    let with = |topic, reason: &str| CheckoutState::Opening {
+        message: Some(CheckoutMessage::new(topic).with_reason(Some(reason.to_owned()))),
+    };
+    let reason = |state: &CheckoutState| CheckoutTexts::of(state, false, Language::English).reason;
+    for topic in MessageTopic::iter() {
+        // docs/checkout.md lists them.
+        let is_for_developers = ["no_network", "server_busy", "not_the_server", "wrong_clock", "token_not_renewed"]
+            .contains(&topic.to_string().as_str());
+        let shown = reason(&with(topic, "Карта заблокирована"));
+        assert_eq!(shown.is_none(), is_for_developers, "{topic}");
+        assert_eq!(reason(&with(topic, " \n")), None, "{topic}");
+    }
+}
+
+#[test]
+fn who_may_have_paid_is_never_only_told_to_order_again() {
+    let cancelled = || CheckoutMessage::new(MessageTopic::Cancelled);
+    let choosing =
+        |methods: Vec<PaymentMethod>, can_keep_method| CheckoutState::Ready { methods, message: None, can_keep_method };
+    for (state, part) in [
+        (CheckoutState::Expired, "Do not pay again"),
+        (CheckoutState::NotPaid { reason: cancelled() }, "Do not pay again"),
+        (choosing(vec![PaymentMethod::Mbank], false), "do not pay again"),
+        (choosing(Vec::new(), false), "do not pay again"),
+        (choosing(vec![PaymentMethod::Mbank], true), "only if you have not paid yet"),
+        (choosing(Vec::new(), true), "only if you have not paid yet"),
+    ] {
+        let texts = CheckoutTexts::of(&state, true, Language::English);
+        assert!(texts.explanation.as_deref().is_some_and(|text| text.contains(part)), "{state:?}: {texts:?}");
+    }
+}
