@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +27,18 @@ from kassa.checkout import (
     AsyncCheckout,
     AsyncCheckoutStates,
     Checkout,
+    CheckoutDetails,
+    CheckoutLabels,
     CheckoutMessage,
+    CheckoutTexts,
     EnterOtp,
     MessageTopic,
     Opening,
     Paid,
+    PaymentMethod,
     Ready,
     ShowQr,
+    amount_text,
 )
 
 NOBODY = "http://127.0.0.1:1"
@@ -255,3 +262,23 @@ def test_every_message_is_a_sentence_in_every_language() -> None:
     ]
     assert len(set(said)) == len(said)
     assert all(text.endswith(".") for text in said)
+
+
+def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
+    labels = CheckoutLabels.of(kassa.Language.ENGLISH)
+    assert [labels.name_of(method) for method in PaymentMethod] == ["Card or wallet", "QR code", "MBank", "Card"]
+    assert len({labels.hint_of(method) for method in PaymentMethod}) == len(PaymentMethod)
+    # No text depends on the amount, which may be none that the core has.
+    texts = CheckoutTexts.of(Paid(Decimal("NaN"), "KGS"), kassa.Language.KYRGYZ, may_have_paid=True)
+    assert texts.title == "Төлөндү"
+    with pytest.raises(kassa.Invalid):
+        amount_text(Decimal("NaN"), "KGS", kassa.Language.ENGLISH)
+    with pytest.raises(TypeError, match=r"state must be a kassa\.checkout\.CheckoutState"):
+        CheckoutTexts.of("paid", kassa.Language.ENGLISH, may_have_paid=False)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_what_is_to_be_paid_is_told_as_people_write_it() -> None:
+    moment = datetime(2026, 11, 20, tzinfo=timezone.utc)
+    details = CheckoutDetails("o-1", Decimal("1390.50"), "KGS", "Tea", (PaymentMethod.QR,), "shop://paid", moment)
+    assert details.amount_text(kassa.Language.ENGLISH) == "1,390.50\u00a0som"
+    assert details.pay_text(kassa.Language.KYRGYZ) == "1\u00a0390,50\u00a0сом төлөө"

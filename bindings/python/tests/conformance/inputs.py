@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import kassa
+from kassa import checkout
 
 
 def json_text(value: Any) -> str:
@@ -45,6 +47,27 @@ def proxy(value: Any, server_url: str) -> kassa.Proxy:
             return kassa.Proxy.environment()
         case _:
             return kassa.Proxy.url(value["url"].replace("{server}", server_url))
+
+
+_STATES: dict[str, type[Any]] = {state.kind: state for state in get_args(checkout.CheckoutState)}
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "amount": Decimal,
+    "methods": lambda names: tuple(map(checkout.PaymentMethod, names)),
+    "message": lambda given: _message(given),
+    "reason": lambda given: _message(given),
+}
+
+
+def checkout_state(given: Any) -> checkout.CheckoutState:
+    fields = {name: _PARTS[name](part) if name in _PARTS else part for name, part in given.items() if name != "kind"}
+    if given["kind"] == "waiting":
+        fields.setdefault("page_url", None)
+    state: checkout.CheckoutState = _STATES[given["kind"]](**fields)
+    return state
+
+
+def _message(given: Any) -> checkout.CheckoutMessage:
+    return checkout.CheckoutMessage(checkout.MessageTopic(given["topic"]), given.get("reason"))
 
 
 def callback_key(given: Any) -> kassa.CallbackKey:

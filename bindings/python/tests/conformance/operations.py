@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import kassa
+from kassa import checkout
 
 from . import inputs, printed
 from .canonical import canonical
@@ -114,6 +115,11 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "typed_card": lambda given: inputs.card_input(given).card().masked_number,
     "violation_text": lambda given: _violation(given).text_in(kassa.Language.from_tag(given["language"])),
     "advice_text": lambda given: _advice(given).text_in(kassa.Language.from_tag(given["language"])),
+    "checkout_texts": lambda given: _screen_texts(given),
+    "checkout_labels": lambda given: checkout.CheckoutLabels.of(kassa.Language.from_tag(given["language"])),
+    "amount_text": lambda given: _in_words(given, checkout.amount_text),
+    "pay_text": lambda given: _in_words(given, checkout.pay_text),
+    "phone_hint": lambda given: checkout.phone_hint(given["text"], kassa.Language.from_tag(given["language"])),
     "language_from_tag": lambda given: kassa.Language.from_tag(given["tag"]),
     "print": lambda given: VALUES[given["type"]](given["value"]),
 }
@@ -125,6 +131,15 @@ def _violation(given: Any) -> kassa.Violation:
 
 def _advice(given: Any) -> kassa.Advice:
     return kassa.Advice(given["field"], kassa.AdviceTopic(given["topic"]), given["text"])
+
+
+def _screen_texts(given: Any) -> checkout.CheckoutTexts:
+    state, language = inputs.checkout_state(given["state"]), kassa.Language.from_tag(given["language"])
+    return checkout.CheckoutTexts.of(state, language, may_have_paid=given["may_have_paid"])
+
+
+def _in_words(given: Any, form: Callable[[Decimal, str, kassa.Language], str]) -> str:
+    return form(Decimal(given["amount"]), given["currency"], kassa.Language.from_tag(given["language"]))
 
 
 def _typed(field: str, given: Any) -> dict[str, Any]:

@@ -3,6 +3,10 @@ import Kassa
 @testable import KassaCheckout
 import Testing
 
+// The module has types of these names beside those of `Kassa`.
+typealias CheckoutTexts = KassaCheckout.CheckoutTexts
+typealias CheckoutLabels = KassaCheckout.CheckoutLabels
+
 @Suite struct TextTests {
     /// Every kind of state, with and without ways to pay.
     private func states(_ message: CheckoutMessage) -> [CheckoutState] {

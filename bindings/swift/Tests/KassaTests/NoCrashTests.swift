@@ -69,6 +69,18 @@ import Testing
         }
     }
 
+    @Test(arguments: amounts) func aScreenSaysSomethingOfAnAmountThatIsNone(_ amount: Decimal) {
+        let texts = CheckoutTexts.of(.paid(amount: amount, currency: "KGS"), mayHavePaid: true, in: .english)
+        #expect(texts.title == "Paid")
+        #expect(amountText(amount, currency: "KGS", in: .english).contains("\u{a0}"))
+        #expect(payText(amount, currency: "KGS", in: .kyrgyz).contains("\u{a0}"))
+    }
+
+    @Test func aScreenCountsNoTriesBelowZero() {
+        let texts = CheckoutTexts.of(.enterOtp(attemptsLeft: -1), mayHavePaid: true, in: .english)
+        #expect(texts.explanation?.hasSuffix("Attempts left: 0") == true)
+    }
+
     @Test func theLargestAmountsArriveDigitForDigit() async throws {
         for text in ["79228162514264337593543950335", "792281625142643375935439503.35", "100.1"] {
             let amount = Decimal(string: text)!

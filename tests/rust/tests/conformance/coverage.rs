@@ -1,7 +1,8 @@
 //! Whether the vectors show everything that they should.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use kassa::Language;
 use kassa_sandbox::FaultName;
 
 use crate::{
@@ -116,6 +117,7 @@ const GROUPS: &[&str] = &[
     "callbacks",
     "cancellation",
     "card_input",
+    "checkout_texts",
     "deadlines",
     "dialects",
     "elqr",
@@ -133,6 +135,22 @@ const GROUPS: &[&str] = &[
     "wire",
 ];
 
+/// The states of a checkout: the screen says something of each, in each language.
+const STATES: &[&str] = &[
+    "enter_otp",
+    "expired",
+    "not_paid",
+    "open_page",
+    "opening",
+    "paid",
+    "person_needed",
+    "ready",
+    "sending",
+    "show_qr",
+    "token_expired",
+    "waiting",
+];
+
 pub fn gaps(vectors: &[Vector]) -> Vec<String> {
     let mut gaps = Vec::new();
     if vectors.len() < LEAST {
@@ -147,12 +165,25 @@ pub fn gaps(vectors: &[Vector]) -> Vec<String> {
         .filter_map(|vector| Some((vector.spec["row"].as_str()?, vector.spec["do"].as_str()?)))
         .collect();
     let wired: BTreeSet<&str> = of("wire").iter().filter_map(|vector| vector.spec["do"].as_str()).collect();
+    let screens = of("checkout_texts");
+    let said: HashSet<(&str, Language)> = screens
+        .iter()
+        .filter_map(|vector| {
+            let input = &vector.spec["input"];
+            Some((input["state"]["kind"].as_str()?, Language::from_tag(input["language"].as_str()?)))
+        })
+        .collect();
     let mut check = |what: &str, wanted: &[&str], there: &dyn Fn(&str) -> bool| {
         gaps.extend(wanted.iter().filter(|name| !there(name)).map(|name| format!("{what} {name} is in no vector")));
     };
     check("the group", GROUPS, &|group| !of(group).is_empty());
     check("the answer", ANSWERS, &|name| seen.contains(name));
     check("the printed type", PRINTED, &|name| printed.contains(name));
+    check("the screen in every language of the state", STATES, &|kind| {
+        [Language::English, Language::Russian, Language::Kyrgyz]
+            .iter()
+            .all(|language| said.contains(&(kind, *language)))
+    });
     for operation in generate::OPERATIONS {
         check("the request of", &[operation.name], &|name| wired.contains(name));
         check(operation.name, &generate::outcomes::rows(), &|row| cells.contains(&(row, operation.name)));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Elqr, ElqrKind, Gateway,
-    GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy,
-    Provider, Proxy, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
+    Advice, CallbackKey, Card, CardInput, CardPayment, CheckoutState, Credentials, Decimal, Dialect, Elqr, ElqrKind,
+    Gateway, GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
+    PollPolicy, Provider, Proxy, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -256,6 +256,10 @@ pub fn level(value: &Value) -> QrLevel {
 
 pub fn language(tag: &Value) -> Language {
     Language::from_tag(&text(tag))
+}
+
+pub fn checkout_state(value: &Value) -> CheckoutState {
+    serde_json::from_value(value.clone()).unwrap()
 }
 
 pub fn violation(input: &Value) -> Violation {

@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 
 use kassa::{
-    BankLink, Callback, CallbackKey, Dialect, Elqr, Gateway, LocalDateTime, PaymentEntry, PaymentError, PaymentRef,
-    Provider, QrCode, ReturnRedirect, StatusWatch, WatchReport, new_order_number, normalized_phone, som_to_tyiyn,
-    tyiyn_to_som,
+    BankLink, Callback, CallbackKey, CheckoutLabels, CheckoutTexts, Decimal, Dialect, Elqr, Gateway, Language,
+    LocalDateTime, PaymentEntry, PaymentError, PaymentRef, Provider, QrCode, ReturnRedirect, StatusWatch, WatchReport,
+    amount_text, new_order_number, normalized_phone, pay_text, phone_hint, som_to_tyiyn, tyiyn_to_som,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
@@ -151,6 +152,11 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "typed_card" => shaped(inputs::card_input(input).card().map(|card| card.masked_number().into())),
         "violation_text" => answer(inputs::violation(input).text_in(inputs::language(&input["language"]))),
         "advice_text" => answer(inputs::advice(input).text_in(inputs::language(&input["language"]))),
+        "checkout_texts" => checkout_texts(input),
+        "checkout_labels" => written(CheckoutLabels::of(inputs::language(&input["language"]))),
+        "amount_text" => amount_in_words(input, amount_text),
+        "pay_text" => amount_in_words(input, pay_text),
+        "phone_hint" => answer(phone_hint(&text(&input["text"]), inputs::language(&input["language"]))),
         "language_from_tag" => answer(inputs::language(&input["tag"]).to_string()),
         "print" => printed::value(input),
         _ => return None,
@@ -162,6 +168,24 @@ fn callback_key<T>(
     with: impl FnOnce(CallbackKey) -> Result<T, PaymentError>,
 ) -> Result<T, PaymentError> {
     inputs::callback_key(input).and_then(with)
+}
+
+fn checkout_texts(input: &Value) -> Came {
+    let may_have_paid = input["may_have_paid"].as_bool().unwrap();
+    let language = inputs::language(&input["language"]);
+    written(CheckoutTexts::of(&inputs::checkout_state(&input["state"]), may_have_paid, language))
+}
+
+/// As the feature `serde` writes it, which reads it again.
+fn written<T: Serialize + DeserializeOwned + Debug + PartialEq>(value: T) -> Came {
+    let form = serde_json::to_value(&value).unwrap();
+    assert_eq!(serde_json::from_value::<T>(form.clone()).unwrap(), value);
+    answer(form)
+}
+
+fn amount_in_words(input: &Value, form: fn(Decimal, &str, Language) -> String) -> Came {
+    let language = inputs::language(&input["language"]);
+    answer(form(inputs::decimal(&input["amount"]), &text(&input["currency"]), language))
 }
 
 /// One field of a card form, after its text was typed.

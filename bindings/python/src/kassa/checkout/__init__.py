@@ -19,6 +19,7 @@ paid.**
 """
 
 from .._one_module import show_as_one_module as _show_as_one_module
+from .amounts import amount_text, pay_text
 from .asynchronous import AsyncCheckout, AsyncCheckoutStates
 from .blocking import Checkout, CheckoutStates
 from .details import CheckoutDetails, PaymentMethod
@@ -38,15 +39,18 @@ from .state import (
     TokenExpired,
     Waiting,
 )
+from .texts import CheckoutLabels, CheckoutTexts, phone_hint
 
 __all__ = [
     "AsyncCheckout",
     "AsyncCheckoutStates",
     "Checkout",
     "CheckoutDetails",
+    "CheckoutLabels",
     "CheckoutMessage",
     "CheckoutState",
     "CheckoutStates",
+    "CheckoutTexts",
     "EnterOtp",
     "Expired",
     "MessageTopic",
@@ -61,6 +65,9 @@ __all__ = [
     "ShowQr",
     "TokenExpired",
     "Waiting",
+    "amount_text",
+    "pay_text",
+    "phone_hint",
 ]
 
 _show_as_one_module(globals())

@@ -7,6 +7,8 @@ from enum import Enum
 
 from .._convert import mirrors, mirrors_enum
 from .._generated import native
+from ..violations import Language
+from .amounts import amount_text, pay_text
 
 
 @mirrors_enum(native.PaymentMethod)
@@ -45,3 +47,11 @@ class CheckoutDetails:
     """Where the payer returns to from a page: a page of the shop's, or a deep link of the app."""
     expires_at: datetime
     """When it expires, by the server's clock, in UTC."""
+
+    def amount_text(self, language: Language) -> str:
+        """What is to be paid, as people write it: `kassa.checkout.amount_text`."""
+        return amount_text(self.amount, self.currency, language)
+
+    def pay_text(self, language: Language) -> str:
+        """The button that pays, with the amount: `kassa.checkout.pay_text`."""
+        return pay_text(self.amount, self.currency, language)

@@ -243,6 +243,24 @@ extension Violation: Canonical {
     }
 }
 
+extension CheckoutTexts: Canonical {
+    var canonical: JSON {
+        ["title": .string(title), "explanation": JSON(explanation), "message": JSON(message), "reason": JSON(reason)]
+    }
+}
+
+extension CheckoutLabels: Canonical {
+    /// Each by its name.
+    var canonical: JSON {
+        let fields = Mirror(reflecting: self).children.map { (snakeCase($0.label ?? ""), JSON.string("\($0.value)")) }
+        return .object(Dictionary(uniqueKeysWithValues: fields))
+    }
+
+    private func snakeCase(_ name: String) -> String {
+        name.map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
+    }
+}
+
 extension FieldState: Canonical {
     var canonical: JSON {
         switch self {

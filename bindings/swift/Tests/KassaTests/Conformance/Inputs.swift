@@ -80,6 +80,35 @@ enum Inputs {
         Advice(field: input["field"].text, topic: AdviceTopic(rawValue: input["topic"].text)!, text: input["text"].text)
     }
 
+    static func checkoutState(_ value: JSON) -> CheckoutState {
+        let shown = value["message"] == .null ? nil : message(value["message"])
+        let methods = (value["methods"].array ?? []).map { PaymentMethod(rawValue: $0.text)! }
+        let canChange = value["can_change_method"] == .bool(true)
+        switch value["kind"].text {
+        case "opening": return .opening(message: shown)
+        case "ready": return .ready(methods: methods, message: shown, canKeepMethod: value["can_keep_method"] == .bool(true))
+        case "sending": return .sending(message: shown)
+        case "enter_otp":
+            return .enterOtp(
+                attemptsLeft: value["attempts_left"].whole, message: shown, phoneLast2: value["phone_last2"].string,
+                canChangeMethod: canChange)
+        case "open_page":
+            return .openPage(url: value["url"].text, begunHere: value["begun_here"] == .bool(true), methods: methods, message: shown)
+        case "show_qr": return .showQr(text: value["text"].text, message: shown, canChangeMethod: canChange)
+        case "waiting": return .waiting(pageURL: value["page_url"].string, methods: methods, message: shown)
+        case "paid": return .paid(amount: amount(value["amount"]), currency: value["currency"].text)
+        case "not_paid": return .notPaid(reason: message(value["reason"]))
+        case "person_needed": return .personNeeded(message: message(value["message"]))
+        case "expired": return .expired
+        case "token_expired": return .tokenExpired
+        case let other: fatalError("no state is named \(other)")
+        }
+    }
+
+    private static func message(_ value: JSON) -> CheckoutMessage {
+        CheckoutMessage(topic: MessageTopic(rawValue: value["topic"].text)!, reason: value["reason"].string)
+    }
+
     static func cardPayment(_ input: JSON) -> CardPayment {
         CardPayment(
             orderNumber: input["order_number"].text, description: input["description"].text, amount: amount(input["amount"]),

@@ -136,6 +136,19 @@ enum Operations {
             return typed(String(name.dropFirst("type_".count)), input)
         case "violation_text": return .answer(Inputs.violation(input).textIn(Language(tag: input["language"].text)))
         case "advice_text": return .answer(Inputs.advice(input).textIn(Language(tag: input["language"].text)))
+        case "checkout_texts":
+            let texts = CheckoutTexts.of(
+                Inputs.checkoutState(input["state"]), mayHavePaid: input["may_have_paid"] == .bool(true),
+                in: Language(tag: input["language"].text))
+            return .answer(texts)
+        case "checkout_labels": return .answer(CheckoutLabels.of(Language(tag: input["language"].text)))
+        case "amount_text":
+            let (amount, currency) = (Inputs.amount(input["amount"]), input["currency"].text)
+            return .answer(amountText(amount, currency: currency, in: Language(tag: input["language"].text)))
+        case "pay_text":
+            let (amount, currency) = (Inputs.amount(input["amount"]), input["currency"].text)
+            return .answer(payText(amount, currency: currency, in: Language(tag: input["language"].text)))
+        case "phone_hint": return .answer(phoneHint(input["text"].text, in: Language(tag: input["language"].text)))
         case "language_from_tag": return .answer(Language(tag: input["tag"].text).rawValue)
         case "typed_card": return .answer(try Inputs.cardInput(input).card().maskedNumber)
         case "print":

@@ -26,6 +26,12 @@ public data class CheckoutDetails(
     public val returnUrl: String,
     public val expiresAt: Instant,
 ) {
+    /** What is to be paid, as people write it: [Kassa.amountText]. */
+    public fun amountText(language: Language): String = Kassa.amountText(amount, currency, language)
+
+    /** The button that pays, with the amount: [Kassa.payText]. */
+    public fun payText(language: Language): String = Kassa.payText(amount, currency, language)
+
     private fun compared() = listOf(reference, amount.byValue(), currency, description, methods, returnUrl, expiresAt)
 
     override fun equals(other: Any?): Boolean = other is CheckoutDetails && compared() == other.compared()

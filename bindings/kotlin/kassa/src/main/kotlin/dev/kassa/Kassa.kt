@@ -1,8 +1,11 @@
 package dev.kassa
 
 import java.math.BigDecimal
+import dev.kassa.internal.amountText as coreAmountText
 import dev.kassa.internal.newOrderNumber as coreNewOrderNumber
 import dev.kassa.internal.normalizedPhone as coreNormalizedPhone
+import dev.kassa.internal.payText as corePayText
+import dev.kassa.internal.phoneHint as corePhoneHint
 import dev.kassa.internal.somToTyiyn as coreSomToTyiyn
 import dev.kassa.internal.tyiynToSom as coreTyiynToSom
 
@@ -50,6 +53,35 @@ public object Kassa {
     /** A whole number of tyiyn in som. */
     @JvmStatic
     public fun tyiynToSom(tyiyn: Long): BigDecimal = calling { coreTyiynToSom(tyiyn) }
+
+    /**
+     * An amount with its currency, as people write it: `390,50 сом`, `1,000 som`. It has no decimals, or two at least, and is never broken
+     * over two lines.
+     */
+    @JvmStatic
+    public fun amountText(amount: BigDecimal, currency: String, language: Language): String =
+        inWords(amount, currency) { coreAmountText(sendable(amount), currency, language.toCore()) }
+
+    /** The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known there is [CheckoutLabels.pay]. */
+    @JvmStatic
+    public fun payText(amount: BigDecimal, currency: String, language: Language): String =
+        inWords(amount, currency) { corePayText(sendable(amount), currency, language.toCore()) }
+
+    /** A number that is none of the core's, which no server sends, is shown as it is. */
+    private inline fun inWords(amount: BigDecimal, currency: String, form: () -> String): String = try {
+        if (isUnicode(currency)) calling { form() } else null
+    } catch (_: PaymentException.Invalid) {
+        null
+    } ?: "$amount\u00a0$currency"
+
+    /**
+     * What stands below the field for a phone: to which number the code goes, by the rule of [normalizedPhone]. Null where what was typed
+     * is none; show [CheckoutLabels.phoneExample] then. **Show it**: a payer who sees it notices a mistake before the code is sent to
+     * somebody else. The number is never broken over two lines.
+     */
+    @JvmStatic
+    public fun phoneHint(typed: String, language: Language): String? =
+        if (isUnicode(typed)) calling { corePhoneHint(typed, language.toCore()) } else null
 
     /**
      * Sends everything that Kassa logs to [sink] from now on; to nobody where it is null.

@@ -63,6 +63,10 @@ internal object FirstCall {
         "journal" to { Files.createTempDirectory("kassa-journal").toFile().apply { Journal.open(this) }.deleteRecursively() },
         "checkout" to { Checkout.open("http://127.0.0.1:9", "ct_none").close() },
         "checkout's message" to { check(CheckoutMessage(MessageTopic.REJECTED).textIn(Language.ENGLISH).isNotEmpty()) },
+        "checkout's texts" to { CheckoutTexts.of(CheckoutState.Expired, mayHavePaid = false, Language.ENGLISH) },
+        "checkout's labels" to { CheckoutLabels.of(Language.KYRGYZ) },
+        "amount in words" to { Kassa.amountText(BigDecimal.TEN, "KGS", Language.RUSSIAN) },
+        "phone's hint" to { Kassa.phoneHint("0555 000 101", Language.RUSSIAN) },
         "gateway" to { Gateway("http://127.0.0.1:9", Credentials("shop", "a password")).use {} },
     )
 }

@@ -268,6 +268,31 @@ class ValuesTest {
     }
 
     @Test
+    fun `a screen says something whatever it is given`() {
+        val half = "\ud83d"
+        val message = CheckoutMessage(MessageTopic.REJECTED, half)
+        val odd = listOf(
+            CheckoutState.Ready(emptyList(), message), CheckoutState.EnterOtp(-1, message, half), CheckoutState.ShowQr(half),
+            CheckoutState.OpenPage(half, false), CheckoutState.Waiting(half), CheckoutState.Paid(BigDecimal("1E+1000000000"), half),
+        )
+        for (state in odd) {
+            val texts = CheckoutTexts.of(state, mayHavePaid = true, Language.KYRGYZ)
+            assertTrue(texts.title.isNotEmpty() && texts.reason == null, "$texts")
+        }
+        assertEquals("1E+1000000000\u00a0KGS", Kassa.amountText(BigDecimal("1E+1000000000"), "KGS", Language.ENGLISH))
+        assertEquals("7\u00a0$half", Kassa.payText(BigDecimal(7), half, Language.ENGLISH))
+        assertNull(Kassa.phoneHint("0555 000 101$half", Language.ENGLISH))
+    }
+
+    @Test
+    fun `a label for each way to pay`() {
+        val labels = CheckoutLabels.of(Language.ENGLISH)
+        assertEquals(labels, CheckoutLabels.of(Language.ENGLISH))
+        assertEquals(listOf("Card or wallet", "QR code", "MBank", "Card"), PaymentMethod.entries.map(labels::nameOf))
+        assertEquals(PaymentMethod.entries.size, PaymentMethod.entries.map(labels::hintOf).toSet().size)
+    }
+
+    @Test
     fun `an ELQR code is read as it was written`() {
         val table = ElqrField("35.00", "table:Стол:7:Стол:11")
         val plain = Elqr(ElqrKind.STATIC, "qr.example.kg", "Кафе", "5812", "02")

@@ -4,6 +4,8 @@ import dev.kassa.Advice
 import dev.kassa.BankLink
 import dev.kassa.Callback
 import dev.kassa.CardPaymentCreated
+import dev.kassa.CheckoutLabels
+import dev.kassa.CheckoutTexts
 import dev.kassa.Elqr
 import dev.kassa.ElqrField
 import dev.kassa.FieldState
@@ -72,6 +74,10 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is ReturnRedirect -> jsonOf("order_number" to value.orderNumber, "status_code" to value.statusCode)
     is Violation -> violation(value)
     is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
+    is CheckoutTexts -> jsonOf(
+        "title" to value.title, "explanation" to value.explanation, "message" to value.message, "reason" to value.reason,
+    )
+    is CheckoutLabels -> labels(value)
     FieldState.Incomplete -> json("incomplete")
     FieldState.Complete -> json("complete")
     is FieldState.Wrong -> jsonOf("kind" to "wrong", "violation" to canonical(value.violation))
@@ -83,6 +89,15 @@ fun canonical(value: Any?): JsonElement = when (value) {
 /** A report of a watch says of what kind it is. */
 fun watchReport(value: Any?): JsonElement =
     if (value is Verdict) jsonOf("kind" to "status", "verdict" to canonical(value)) else canonical(value)
+
+/** Each by its name. */
+private fun labels(value: CheckoutLabels): JsonElement {
+    val getters = CheckoutLabels::class.java.methods.filter { it.name.startsWith("get") && it.returnType == String::class.java }
+    return JsonObject(getters.associate { snakeCase(it.name.removePrefix("get")) to json(it.invoke(value)) })
+}
+
+private fun snakeCase(name: String) =
+    name.replaceFirstChar { it.lowercase() }.replace(Regex("[A-Z]")) { "_" + it.value.lowercase() }
 
 private fun localDateTime(value: LocalDateTime) = jsonOf(
     "year" to value.year, "month" to value.monthValue, "day" to value.dayOfMonth,

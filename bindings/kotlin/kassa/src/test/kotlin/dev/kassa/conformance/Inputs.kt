@@ -6,15 +6,19 @@ import dev.kassa.CallbackKey
 import dev.kassa.Card
 import dev.kassa.CardInput
 import dev.kassa.CardPayment
+import dev.kassa.CheckoutMessage
+import dev.kassa.CheckoutState
 import dev.kassa.Credentials
 import dev.kassa.Dialect
 import dev.kassa.Elqr
 import dev.kassa.ElqrKind
 import dev.kassa.GatewayConfig
 import dev.kassa.MbankPayment
+import dev.kassa.MessageTopic
 import dev.kassa.PayForm
 import dev.kassa.PaymentEntry
 import dev.kassa.PaymentKind
+import dev.kassa.PaymentMethod
 import dev.kassa.PaymentRef
 import dev.kassa.PollPolicy
 import dev.kassa.Provider
@@ -90,6 +94,31 @@ fun violationOf(input: JsonElement) = Violation(
 
 fun adviceOf(input: JsonElement) =
     Advice(input.at("field").text, AdviceTopic.valueOf(input.at("topic").text.uppercase()), input.at("text").text)
+
+fun checkoutStateOf(value: JsonElement): CheckoutState {
+    val message = value.at("message").orNull?.let(::messageOf)
+    val methods = value.at("methods").items.map { PaymentMethod.valueOf(it.text.uppercase()) }
+    return when (val kind = value.at("kind").text) {
+        "opening" -> CheckoutState.Opening(message)
+        "ready" -> CheckoutState.Ready(methods, message, value.at("can_keep_method").isTrue)
+        "sending" -> CheckoutState.Sending(message)
+        "enter_otp" -> CheckoutState.EnterOtp(
+            value.at("attempts_left").int, message, value.at("phone_last2").optionalText, value.at("can_change_method").isTrue,
+        )
+        "open_page" -> CheckoutState.OpenPage(value.at("url").text, value.at("begun_here").isTrue, methods, message)
+        "show_qr" -> CheckoutState.ShowQr(value.at("text").text, message, value.at("can_change_method").isTrue)
+        "waiting" -> CheckoutState.Waiting(value.at("page_url").optionalText, methods, message)
+        "paid" -> CheckoutState.Paid(value.at("amount").decimal, value.at("currency").text)
+        "not_paid" -> CheckoutState.NotPaid(messageOf(value.at("reason")))
+        "person_needed" -> CheckoutState.PersonNeeded(messageOf(value.at("message")))
+        "expired" -> CheckoutState.Expired
+        "token_expired" -> CheckoutState.TokenExpired
+        else -> error("no state is named $kind")
+    }
+}
+
+private fun messageOf(value: JsonElement) =
+    CheckoutMessage(MessageTopic.valueOf(value.at("topic").text.uppercase()), value.at("reason").optionalText)
 
 fun cardPaymentOf(input: JsonElement) = CardPayment(
     orderNumber = input.at("order_number").text,

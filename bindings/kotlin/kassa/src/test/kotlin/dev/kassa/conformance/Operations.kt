@@ -1,6 +1,8 @@
 package dev.kassa.conformance
 
 import dev.kassa.Callback
+import dev.kassa.CheckoutLabels
+import dev.kassa.CheckoutTexts
 import dev.kassa.Dialect
 import dev.kassa.Elqr
 import dev.kassa.Gateway
@@ -19,6 +21,7 @@ import dev.kassa.internal.parseLocalDateTime
 import dev.kassa.support.at
 import dev.kassa.support.decimal
 import dev.kassa.support.int
+import dev.kassa.support.isTrue
 import dev.kassa.support.jsonOf
 import dev.kassa.support.jsonText
 import dev.kassa.support.optionalLong
@@ -153,6 +156,15 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "type_holder_name" to { typed("holder_name", it) },
     "violation_text" to { violationOf(it).textIn(Language.fromTag(it.at("language").text)) },
     "advice_text" to { adviceOf(it).textIn(Language.fromTag(it.at("language").text)) },
+    "checkout_texts" to {
+        CheckoutTexts.of(checkoutStateOf(it.at("state")), it.at("may_have_paid").isTrue, Language.fromTag(it.at("language").text))
+    },
+    "checkout_labels" to { CheckoutLabels.of(Language.fromTag(it.at("language").text)) },
+    "amount_text" to {
+        Kassa.amountText(it.at("amount").decimal, it.at("currency").text, Language.fromTag(it.at("language").text))
+    },
+    "pay_text" to { Kassa.payText(it.at("amount").decimal, it.at("currency").text, Language.fromTag(it.at("language").text)) },
+    "phone_hint" to { Kassa.phoneHint(it.at("text").text, Language.fromTag(it.at("language").text)) },
     "language_from_tag" to { Language.fromTag(it.at("tag").text).toString() },
     "typed_card" to { cardInputOf(it).card().maskedNumber },
 )
