@@ -44,11 +44,7 @@ extension CheckoutModel {
 
     /// What stands below the phone: to which number the code goes, by the rule of `normalizedPhone`; an example as long as what was typed is
     /// none. **Show it**: a payer who sees it notices a mistake before the code is sent to somebody else.
-    public var phoneHint: String {
-        let texts = StateTexts.of(language)
-        guard let phone = normalizedPhone(typedPhone) else { return texts.phoneExample }
-        return texts.phoneGoesTo.replacing("{}", with: shownPhone(phone))
-    }
+    public var phoneHint: String { Kassa.phoneHint(typedPhone, in: language) ?? labels.phoneExample }
 
     /// The code from the SMS, without the spaces that come with pasting.
     public var code: String {
@@ -88,8 +84,8 @@ extension CheckoutModel {
     public func error(of field: CheckoutField) -> String? {
         guard let violation = violations[field] ?? brokenWhileTyping(field) else { return nil }
         switch (field, violation.rule) {
-        case (.phone, _): return StateTexts.of(language).phoneWrong
-        case (.code, .length): return StateTexts.of(language).codeShort
+        case (.phone, _): return labels.phoneWrong
+        case (.code, .length): return labels.codeShort
         default: return violation.textIn(language)
         }
     }

@@ -85,7 +85,7 @@ import Testing
         defer { stage.stop() }
         let screen = try await PayerScreen.ready(stage)
         let model = screen.model
-        let ours = "The code goes to +996 555 000 101"
+        let ours = "The code goes to +996\u{a0}555\u{a0}000\u{a0}101"
         let none = "Of your MBank account, such as 0555 123 456"
         let cases: [(String, String)] = [
             ("", none), ("+", none), ("0555", none), ("+996 555 000 10", none), ("0555000101", ours), ("555000101", ours),
@@ -96,7 +96,7 @@ import Testing
             // Cut to nine digits it would be somebody else's.
             ("5550001012", none), ("05550001012", none), ("+996 555 000 1012", none), ("+996 996 555 000 101", none),
             ("0555000101 доб. 2", none), ("0555000101, 0555000102", none), ("8 701 000 00 01", none),
-            ("996123456", "The code goes to +996 996 123 456"), ("+7 701 000-00-01", "The code goes to +77010000001"),
+            ("996123456", "The code goes to +996\u{a0}996\u{a0}123\u{a0}456"), ("+7 701 000-00-01", "The code goes to +77010000001"),
             ("77010000001", "The code goes to +77010000001"),
         ]
         for (typed, hint) in cases {

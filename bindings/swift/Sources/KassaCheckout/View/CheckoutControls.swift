@@ -11,11 +11,11 @@
         var body: some View {
             if case .enterOtp = model.state { codeEntry }
             if let picture = model.qrPicture { qrCode(picture) }
-            if let page = model.page { Button(model.labels.openPage) { open(page) } }
-            if model.canCheckNow { Button(model.labels.checkNow) { model.checkNow() } }
+            if let page = model.page { Button(model.openPageText) { open(page) } }
+            if model.canCheckNow { Button(model.checkNowText) { model.checkNow() } }
             if model.canChangeMethod { change }
             if !model.methods.isEmpty { choice }
-            if model.canKeepMethod { Section { Button(model.labels.back) { model.keepMethod() } } }
+            if model.canKeepMethod { Section { Button(model.labels.backToCode) { model.keepMethod() } } }
         }
 
         private var codeEntry: some View {

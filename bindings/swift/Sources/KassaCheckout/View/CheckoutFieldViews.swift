@@ -10,7 +10,7 @@
         var body: some View {
             CheckoutTextField(model: model, field: .cardNumber, text: $model.cardNumber)
             CheckoutTextField(model: model, field: .cardExpiry, text: $model.cardExpiry)
-            CheckoutTextField(model: model, field: .cardCvc, text: $model.cardCvc)
+            CheckoutTextField(model: model, field: .cardCvc, text: $model.cardCvc, hint: model.labels.cardCvcHint)
             CheckoutTextField(model: model, field: .cardHolder, text: $model.cardHolder)
         }
     }

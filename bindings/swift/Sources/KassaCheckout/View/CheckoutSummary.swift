@@ -19,7 +19,7 @@
                 Text(model.texts.title).font(.headline).accessibilityAddTraits(.isHeader)
                 if let explanation = model.texts.explanation { Text(explanation) }
                 if let message = model.texts.message { Label(message, systemImage: "exclamationmark.circle") }
-                if let reason = model.texts.reason { Text(reason).font(.footnote) }
+                if let reason = model.texts.reason { Text("\(model.labels.reason): \(reason)").font(.footnote) }
             }
         }
     }

@@ -37,7 +37,7 @@
                     CheckoutControls(model: model) { open($0) }
                 }
                 .navigationTitle(model.labels.title)
-                .toolbar { Button(model.labels.close) { closed(model.close()) } }
+                .toolbar { Button(model.closeText) { closed(model.close()) } }
             }
             .privacySensitive()
             // A sheet that is swiped away would tell nobody how it stands.
