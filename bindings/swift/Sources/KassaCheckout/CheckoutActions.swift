@@ -11,9 +11,17 @@ extension CheckoutModel {
         }
     }
 
-    /// The way to pay that ``pay()`` begins: the chosen one, or the only one there is; nil where none of them can be begun now.
+    /// The way to pay that ``pay()`` begins: the chosen one, or the one that the app gave, or the only one there is; nil where none of them
+    /// can be begun now.
     public var method: PaymentMethod? {
         if let chosen, methods.contains(chosen) { return chosen }
+        // While another payment is open the payer chooses for themselves.
+        guard case .ready(let methods, _, false) = state else { return onlyMethod }
+        if let method = given.method, methods.contains(method) { return method }
+        return onlyMethod
+    }
+
+    private var onlyMethod: PaymentMethod? {
         guard case .ready(let methods, _, _) = state, methods.count == 1 else { return nil }
         return methods.first
     }

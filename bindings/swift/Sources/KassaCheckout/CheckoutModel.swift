@@ -29,6 +29,12 @@ import Observation
     /// The language of everything that the payer reads.
     public var language: Language
 
+    /// The shop's name, above the amount; nil where nothing stands there.
+    public var title: String?
+
+    /// How the screen looks.
+    public var appearance: CheckoutAppearance
+
     /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
     public private(set) var qrPicture: Data?
 
@@ -40,6 +46,8 @@ import Observation
     /// The QR code instead of which another payment was begun. It can still be paid.
     @ObservationIgnored var leftCode: String?
 
+    /// What the app knew of the payer beforehand.
+    @ObservationIgnored let given: CheckoutDraft
     var chosen: PaymentMethod?
     var typedPhone = ""
     var typedCode = ""
@@ -65,12 +73,23 @@ import Observation
     ///   - checkout: One that nobody else acts on. It is closed with the model.
     ///   - language: What the payer reads.
     ///   - draft: What was kept of the same screen, see ``draft``.
-    public init(_ checkout: Checkout, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft()) {
+    ///   - phone: The payer's phone, where the app knows it. They see it and can change it before the code is sent.
+    ///   - method: The way to pay that is chosen at first, where it is one of the checkout's. Nothing is begun by itself.
+    ///   - title: The shop's name.
+    ///   - appearance: How the screen looks.
+    public init(
+        _ checkout: Checkout, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft(), phone: String? = nil,
+        method: PaymentMethod? = nil, title: String? = nil, appearance: CheckoutAppearance = CheckoutAppearance()
+    ) {
         self.checkout = checkout
         self.language = language
+        self.title = title
+        self.appearance = appearance
+        given = CheckoutDraft(method: method, phone: phone ?? "")
         state = checkout.state
         details = checkout.details
-        restore(draft)
+        chosen = draft.method
+        typedPhone = draft.phone.isEmpty ? phone ?? "" : draft.phone
         follow()
         following = Task { [weak self, states = checkout.states] in
             // The state of now is taken, and not the one that came: an action may have changed it meanwhile.
@@ -85,18 +104,24 @@ import Observation
     ///   - clientToken: What opens this one checkout.
     ///   - language: What the payer reads, and in which the bank's page for a card (3DS) is asked for, where the settings name none.
     ///   - draft: What was kept of the same screen, see ``draft``.
+    ///   - phone: The payer's phone, where the app knows it. They see it and can change it before the code is sent.
+    ///   - method: The way to pay that is chosen at first, where it is one of the checkout's. Nothing is begun by itself.
+    ///   - title: The shop's name.
+    ///   - appearance: How the screen looks.
     ///   - settings: How the server is reached.
     ///   - renewToken: Gets a new client token from the shop's back end when the one before is not good any more.
     /// - Throws: `PaymentError.misconfigured` where the address or a setting cannot work, naming it.
     public convenience init(
-        serverURL: String, clientToken: String, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft(),
+        serverURL: String, clientToken: String, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft(), phone: String? = nil,
+        method: PaymentMethod? = nil, title: String? = nil, appearance: CheckoutAppearance = CheckoutAppearance(),
         settings: CheckoutSettings = CheckoutSettings(), renewToken: (@Sendable () async throws -> String)? = nil
     ) throws {
         var settings = settings
         settings.language = settings.language ?? language
         let checkout = try Checkout(
             serverURL: serverURL, clientToken: clientToken, settings: settings, renewToken: renewToken)
-        self.init(checkout, language: language, draft: draft)
+        self.init(
+            checkout, language: language, draft: draft, phone: phone, method: method, title: title, appearance: appearance)
     }
 
     /// The screen goes: stops following, forgets what was typed, and says how it stands. What was sent goes on at the server, and a new

@@ -9,27 +9,32 @@ import Observation
     private(set) var model: CheckoutModel
 
     /// Opens a checkout, and waits until the payer can choose.
-    static func ready(_ stage: Stage, _ plan: JSON = [:]) async throws -> PayerScreen {
-        let screen = try PayerScreen(await stage.open(plan))
+    static func ready(_ stage: Stage, _ plan: JSON = [:], given: CheckoutDraft = CheckoutDraft()) async throws -> PayerScreen {
+        let screen = try PayerScreen(await stage.open(plan), given: given)
         try await screen.until("ready")
         return screen
     }
 
-    init(_ scene: Stage.Scene, token: String? = nil, renewToken: (@Sendable () async throws -> String)? = nil) throws {
+    /// What the app knows of the payer beforehand is `given`.
+    init(
+        _ scene: Stage.Scene, token: String? = nil, given: CheckoutDraft = CheckoutDraft(),
+        renewToken: (@Sendable () async throws -> String)? = nil
+    ) throws {
         self.scene = scene
-        model = try Self.model(scene, token, renewToken)
+        model = try Self.model(scene, token, given, renewToken)
     }
 
     private static func model(
-        _ scene: Stage.Scene, _ token: String?, _ renewToken: (@Sendable () async throws -> String)?
+        _ scene: Stage.Scene, _ token: String?, _ given: CheckoutDraft, _ renewToken: (@Sendable () async throws -> String)?
     ) throws -> CheckoutModel {
         try CheckoutModel(
-            serverURL: scene.serverURL, clientToken: token ?? scene.clientToken, language: .english, renewToken: renewToken)
+            serverURL: scene.serverURL, clientToken: token ?? scene.clientToken, language: .english, phone: given.phone,
+            method: given.method, renewToken: renewToken)
     }
 
     /// As after the app was killed.
     func openAgain() throws {
-        model = try Self.model(scene, nil, nil)
+        model = try Self.model(scene, nil, CheckoutDraft(), nil)
     }
 
     /// Waits until the model shows a state of this kind.

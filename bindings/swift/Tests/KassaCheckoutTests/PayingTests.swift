@@ -177,6 +177,43 @@ import Testing
         #expect(model.close() == .stillOpen)
     }
 
+    @Test func whatTheAppKnowsOfThePayerStandsThere() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let given = CheckoutDraft(method: .mbank, phone: "0555 000 101")
+        let screen = try await PayerScreen.ready(stage, given: given)
+        let model = screen.model
+        #expect(model.method == .mbank && model.phone == "0555 000 101")
+        #expect(try await screen.charged == [])  // nothing is begun by itself
+        // What a scene has kept may be of an earlier payer.
+        model.restore(CheckoutDraft(method: .qr, phone: "0700 000 000"))
+        #expect(model.method == .qr && model.phone == "0555 000 101")
+        model.choose(.mbank)
+        model.pay()
+        try await screen.until("enter_otp")
+        #expect(model.texts.explanation?.contains("ends in 01.") == true)
+
+        let typed = try await PayerScreen.ready(stage, given: given)
+        typed.model.phone = "0555 000 102"
+        typed.model.restore(CheckoutDraft(method: .qr))
+        #expect(typed.model.method == .mbank && typed.model.phone == "0555 000 102")
+        let other = try await PayerScreen.ready(stage, withCards, given: given)
+        #expect(other.model.method == nil)  // it is not offered
+    }
+
+    /// A tap must not begin a second payment by a way that the payer has not chosen.
+    @Test func theGivenWayIsNotChosenBesideAnOpenPayment() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage, given: CheckoutDraft(method: .mbank))
+        screen.model.choose(.payForm)
+        screen.model.pay()
+        try await screen.until("open_page")
+        let again = try PayerScreen(screen.scene, given: CheckoutDraft(method: .mbank))
+        try await again.until("open_page")
+        #expect(again.model.methods.contains(.mbank) && again.model.method == nil)
+    }
+
     @Test func theOnlyWayNeedsNoChoice() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }

@@ -173,7 +173,16 @@ public struct Rectangle: Shape {
 
 public protocol ShapeStyle: Sendable {}
 
-public struct Color: ShapeStyle {}
+public struct Color: ShapeStyle {
+    public enum RGBColorSpace: Sendable {
+        case sRGB
+    }
+
+    public init(_ colorSpace: RGBColorSpace = .sRGB, red: Double, green: Double, blue: Double, opacity: Double = 1) {}
+
+    /// For this module alone.
+    init() {}
+}
 
 public struct BackgroundStyle: ShapeStyle {}
 
@@ -195,12 +204,47 @@ public struct Font: Hashable, Sendable {
     public static let largeTitle = Font()
     public static let headline = Font()
     public static let footnote = Font()
+
+    public enum TextStyle: Sendable {
+        case largeTitle
+        case headline
+        case body
+        case footnote
+    }
+
+    public static func custom(_ name: String, size: CGFloat, relativeTo textStyle: TextStyle) -> Font { Font() }
+
+    public func bold() -> Font { self }
+}
+
+public enum ColorScheme: Sendable {
+    case light
+    case dark
+}
+
+public protocol PrimitiveButtonStyle {}
+
+public struct BorderedProminentButtonStyle: PrimitiveButtonStyle {}
+
+extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle {
+    public static var borderedProminent: BorderedProminentButtonStyle { BorderedProminentButtonStyle() }
+}
+
+public struct ButtonBorderShape: Equatable, Sendable {
+    public static let automatic = ButtonBorderShape()
+
+    public static func roundedRectangle(radius: CGFloat) -> ButtonBorderShape { ButtonBorderShape() }
 }
 
 // MARK: Modifiers
 
 extension View {
     public nonisolated func font(_ font: Font?) -> some View { EmptyView() }
+    public nonisolated func tint(_ tint: Color?) -> some View { EmptyView() }
+    public nonisolated func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View { EmptyView() }
+    public nonisolated func buttonBorderShape(_ shape: ButtonBorderShape) -> some View { EmptyView() }
+    public nonisolated func preferredColorScheme(_ colorScheme: ColorScheme?) -> some View { EmptyView() }
+    public nonisolated func frame(maxWidth: CGFloat? = nil) -> some View { EmptyView() }
     public nonisolated func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { EmptyView() }
     public nonisolated func scaledToFit() -> some View { EmptyView() }
     public nonisolated func padding() -> some View { EmptyView() }
@@ -304,6 +348,7 @@ extension State where Value: ExpressibleByNilLiteral {
 
 public struct EnvironmentValues {
     public var scenePhase: ScenePhase { fatalError() }
+    public var font: Font? { fatalError() }
 }
 
 public enum ScenePhase: Comparable, Sendable {

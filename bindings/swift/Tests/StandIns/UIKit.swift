@@ -1,6 +1,7 @@
 // A stand-in for Apple's UIKit: it declares what the views of this package use, with the signatures of Apple's (iOS 17, Xcode 16), and does
 // nothing. scripts/swift/check-views type-checks the views against it where there is no Mac. It is never part of a program.
 
+@_exported import struct Foundation.CGFloat
 @_exported import struct Foundation.Data
 @_exported import struct Foundation.URL
 

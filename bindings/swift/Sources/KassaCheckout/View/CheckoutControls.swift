@@ -11,7 +11,7 @@
         var body: some View {
             if case .enterOtp = model.state { codeEntry }
             if let picture = model.qrPicture { qrCode(picture) }
-            if let page = model.page { Button(model.openPageText) { open(page) } }
+            if let page = model.page { pageButton(page) }
             if model.canCheckNow { Button(model.checkNowText) { model.checkNow() } }
             if model.canChangeMethod { change }
             if !model.methods.isEmpty { choice }
@@ -21,7 +21,7 @@
         private var codeEntry: some View {
             Section {
                 CheckoutTextField(model: model, field: .code, text: $model.code)
-                Button(model.labels.confirm) { model.confirm() }
+                mainButton(model.labels.confirm) { model.confirm() }
             }
         }
 
@@ -30,9 +30,22 @@
                 if let image = Image(png: picture) {
                     image.interpolation(.none).resizable().scaledToFit().accessibilityLabel(model.labels.qrPicture)
                 }
-                if let link = model.qrLink { Button(model.labels.openBankApp) { openBankApp(link) } }
+                if let link = model.qrLink { mainButton(model.labels.openBankApp) { openBankApp(link) } }
                 if let notice = model.bankAppNotice { Label(notice, systemImage: "exclamationmark.circle") }
             }
+        }
+
+        /// Quieter where the payer has been there.
+        @ViewBuilder private func pageButton(_ page: URL) -> some View {
+            if case .openPage = model.state {
+                mainButton(model.openPageText) { open(page) }
+            } else {
+                Button(model.openPageText) { open(page) }
+            }
+        }
+
+        private func mainButton(_ title: String, action: @escaping @MainActor () -> Void) -> CheckoutMainButton {
+            CheckoutMainButton(title: title, appearance: model.appearance, action: action)
         }
 
         private func openBankApp(_ link: URL) {
@@ -41,7 +54,7 @@
 
         private var change: some View {
             Section {
-                Button(model.changeMethodText) { model.changeMethod() }.font(.footnote)
+                Button(model.changeMethodText) { model.changeMethod() }.font(model.appearance.hintFont)
             } footer: {
                 Text(model.changeMethodHint)
             }
@@ -55,7 +68,7 @@
                 }
                 if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone, hint: model.phoneHint) }
                 if model.method == .card { CheckoutCardFields(model: model) }
-                Button(model.payText) { model.pay() }.disabled(model.method == nil)
+                mainButton(model.payText) { model.pay() }.disabled(model.method == nil)
             } header: {
                 if model.page != nil { Text(model.labels.otherWay) }
             } footer: {

@@ -30,9 +30,9 @@
                     .autocorrectionDisabled()
                     .accessibilityLabel(label)
                 if let error = model.error(of: field) {
-                    Text(error).font(.footnote).foregroundStyle(.red)
+                    Text(error).font(model.appearance.hintFont).foregroundStyle(.red)
                 } else if let hint {
-                    Text(hint).font(.footnote).foregroundStyle(.secondary)
+                    Text(hint).font(model.appearance.hintFont).foregroundStyle(.secondary)
                 }
             }
         }

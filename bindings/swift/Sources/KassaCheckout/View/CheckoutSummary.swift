@@ -8,18 +8,21 @@
         let model: CheckoutModel
 
         var body: some View {
-            if let details = model.details {
+            if model.title != nil || model.details != nil {
                 Section {
-                    Text(model.amountText ?? "").font(.largeTitle)
-                    Text(details.description)
-                    LabeledContent(model.labels.order, value: details.reference)
+                    if let title = model.title { Text(title).font(model.appearance.titleFont) }
+                    if let details = model.details {
+                        Text(model.amountText ?? "").font(model.appearance.amountFont)
+                        Text(details.description)
+                        LabeledContent(model.labels.order, value: details.reference)
+                    }
                 }
             }
             Section {
-                Text(model.texts.title).font(.headline).accessibilityAddTraits(.isHeader)
+                Text(model.texts.title).font(model.appearance.titleFont).accessibilityAddTraits(.isHeader)
                 if let explanation = model.texts.explanation { Text(explanation) }
                 if let message = model.texts.message { Label(message, systemImage: "exclamationmark.circle") }
-                if let reason = model.texts.reason { Text("\(model.labels.reason): \(reason)").font(.footnote) }
+                if let reason = model.texts.reason { Text("\(model.labels.reason): \(reason)").font(model.appearance.hintFont) }
             }
         }
     }

@@ -19,6 +19,7 @@
         @State private var opener = PageOpener()
         @SceneStorage("dev.kassa.checkout") private var draft = CheckoutDraft()
         @Environment(\.scenePhase) private var scenePhase
+        @Environment(\.font) private var font
         private let closed: (CheckoutResult) -> Void
 
         /// - Parameters:
@@ -39,6 +40,8 @@
                 .navigationTitle(model.labels.title)
                 .toolbar { Button(model.closeText) { closed(model.close()) } }
             }
+            .font(model.appearance.textFont ?? font)
+            .preferredColorScheme(model.appearance.colorScheme)
             .privacySensitive()
             // A sheet that is swiped away would tell nobody how it stands.
             .interactiveDismissDisabled()
