@@ -28,6 +28,8 @@ extension CheckoutModel {
 
     /// The payer chooses a way to pay. Nothing is sent.
     public func choose(_ method: PaymentMethod) {
+        // Once, however often it is tapped.
+        if !isClosed && chosen != method && methods.contains(method) { tell(.methodChosen(method)) }
         chosen = method
     }
 

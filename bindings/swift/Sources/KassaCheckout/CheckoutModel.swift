@@ -35,6 +35,11 @@ import Observation
     /// How the screen looks.
     public var appearance: CheckoutAppearance
 
+    /// Takes what happens on the screen, for the app's own statistics. Give it as soon as the model is made: `opened` comes right after that.
+    @ObservationIgnored public var onEvent: (@MainActor (CheckoutEvent) -> Void)?
+
+    @ObservationIgnored var isOpenedTold = false
+
     /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
     public private(set) var qrPicture: Data?
 
@@ -57,6 +62,7 @@ import Observation
     /// Whether a payment that the payer was shown may still take money: after the end of a checkout it comes late.
     private(set) var mayHavePaid = true
     private var closed: CheckoutResult?
+    var isClosed: Bool { closed != nil }
     private var drawn: String?
 
     @ObservationIgnored let checkout: Checkout
@@ -130,11 +136,13 @@ import Observation
     public func close() -> CheckoutResult {
         refresh()
         let result = result
+        let isFirst = closed == nil
         closed = result
         endAbsence()
         forgetSecrets()
         checkout.close()
         following?.cancel()
+        if isFirst { tell(.ended(result.withoutReasons)) }
         return result
     }
 
@@ -144,6 +152,7 @@ import Observation
     /// Takes the state of now.
     func refresh() {
         guard closed == nil else { return }
+        tellOpened()
         let now = checkout.state
         if details == nil { details = checkout.details }
         guard now != state else { return }

@@ -41,6 +41,7 @@ extension CheckoutModel {
 
     /// The page was opened: ``pageToOpen`` is nil from now on.
     public func pageOpened() {
+        if !isClosed && page != nil { tell(.pageOpened) }
         checkout.pageOpened()
         refresh()
     }

@@ -7,6 +7,8 @@ import Observation
 @MainActor final class PayerScreen {
     let scene: Stage.Scene
     private(set) var model: CheckoutModel
+    /// What the app was told.
+    private(set) var events: [CheckoutEvent] = []
 
     /// Opens a checkout, and waits until the payer can choose.
     static func ready(_ stage: Stage, _ plan: JSON = [:], given: CheckoutDraft = CheckoutDraft()) async throws -> PayerScreen {
@@ -22,6 +24,7 @@ import Observation
     ) throws {
         self.scene = scene
         model = try Self.model(scene, token, given, renewToken)
+        model.onEvent = { [weak self] event in self?.events.append(event) }
     }
 
     private static func model(

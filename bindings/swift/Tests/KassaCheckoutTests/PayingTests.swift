@@ -214,6 +214,40 @@ import Testing
         #expect(again.model.methods.contains(.mbank) && again.model.method == nil)
     }
 
+    @Test func theAppIsToldWhatHappensAndNothingPersonal() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen(stage.open([:]))
+        let model = screen.model
+        try await screen.until("ready")
+        model.choose(.card)  // is not offered
+        model.choose(.qr)
+        model.choose(.payForm)
+        model.choose(.payForm)
+        model.pay()
+        try await screen.until("a page to open") { $0.pageToOpen != nil }
+        model.pageOpened()
+        _ = try await screen.scene.step("approve")
+        model.cameBack()
+        try await screen.until("paid")
+        model.pageOpened()  // there is none any more
+        model.close()
+        model.close()
+        model.choose(.qr)
+        #expect(
+            screen.events == [
+                .opened, .methodChosen(.qr), .methodChosen(.payForm), .pageOpened, .ended(.paid(amount: 390, currency: "KGS")),
+            ])
+
+        let only = try await PayerScreen(stage.open(["checkout": ["methods": ["qr"]]]))
+        try await only.until("ready")
+        only.model.pay()
+        try await only.until("show_qr")
+        only.model.close()
+        #expect(only.events == [.opened, .ended(.stillOpen)])  // nobody chose
+        #expect(screen.events.map(\.name) == ["opened", "method_chosen", "method_chosen", "page_opened", "ended"])
+    }
+
     @Test func theOnlyWayNeedsNoChoice() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }

@@ -30,4 +30,13 @@ import Testing
         #expect(result(.ready(methods: [.qr]), after: true) == .stillOpen)  // a QR code was left
         #expect(result(.expired, after: true) == .stillOpen)
     }
+
+    @Test func anEventHasNoWordsOfTheGateways() {
+        let told = CheckoutMessage(topic: .rejected, reason: "Aibek Usenov, 0555 000 101")
+        #expect(CheckoutResult.notPaid(told).withoutReasons == .notPaid(CheckoutMessage(topic: .rejected)))
+        #expect(CheckoutResult.personNeeded(told).withoutReasons == .personNeeded(CheckoutMessage(topic: .rejected)))
+        for result in [CheckoutResult.notPaid(nil), .stillOpen, .paid(amount: 5, currency: "KGS")] {
+            #expect(result.withoutReasons == result)
+        }
+    }
 }
