@@ -45,6 +45,10 @@ import Observation
 
     /// No app on this device has opened the QR code that is shown.
     var isBankAppMissing = false
+    /// Whether its picture was saved; nil before that.
+    var isPictureSaved: Bool?
+    /// Why the app adds pictures to the payer's, as its Info.plist says it. The system ends an app that adds one without that.
+    @ObservationIgnored var photosPurpose = Bundle.main.object(forInfoDictionaryKey: "NSPhotoLibraryAddUsageDescription") as? String
 
     /// The QR code that the payer was shown, until another payment is begun or it has ended.
     @ObservationIgnored private var shownCode: String?
@@ -190,13 +194,13 @@ import Observation
     /// Draws once for each code, and not for each message that comes beside it.
     private func drawQrCode() {
         guard case .showQr(let text, _, _) = state else {
-            (qrPicture, drawn, isBankAppMissing) = (nil, nil, false)
+            (qrPicture, drawn, isBankAppMissing, isPictureSaved) = (nil, nil, false, nil)
             return
         }
         // The server did not take another payment instead of it.
         if text == leftCode { leftCode = nil }
         guard text != drawn else { return }
-        (qrPicture, drawn, isBankAppMissing) = (try? QrCode(text).png(px: pictureSide), text, false)
+        (qrPicture, drawn, isBankAppMissing, isPictureSaved) = (try? QrCode(text).png(px: pictureSide), text, false, nil)
     }
 
     /// The app is in the background from now on. What was typed stays for a while: a payer who reads the card's number or the code in

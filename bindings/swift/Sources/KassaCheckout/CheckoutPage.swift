@@ -18,20 +18,6 @@ extension CheckoutModel {
         }
     }
 
-    /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link.
-    public var qrLink: URL? {
-        guard case .showQr(let text, _, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
-        return URL(string: text)
-    }
-
-    /// Whether ``qrLink`` was opened in an app. Open it in apps alone (`universalLinksOnly`), and never in a browser.
-    public func bankAppOpened(_ isOpened: Bool) {
-        if case .showQr = state { isBankAppMissing = !isOpened }
-    }
-
-    /// What the payer can do instead, where no app of a bank was found on this device; nil where nothing has to be said.
-    public var bankAppNotice: String? { isBankAppMissing ? labels.noBankApp : nil }
-
     /// The scheme of the deep link that leads back from a page to the app; nil where the shop leads back to a web address, or before the
     /// server has answered.
     public var returnScheme: String? {

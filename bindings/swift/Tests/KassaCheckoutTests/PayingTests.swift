@@ -1,6 +1,6 @@
 import Foundation
 import Kassa
-import KassaCheckout
+@testable import KassaCheckout
 import KassaStage
 import Testing
 
@@ -48,6 +48,34 @@ import Testing
         _ = try await screen.scene.step("approve")
         try await screen.until("paid")
         #expect(screen.model.qrPicture == nil && screen.model.close().isPaid)
+    }
+
+    @Test func itsPictureIsSavedWhereTheAppMay() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        model.photosPurpose = "To save the code that you pay by"
+        model.pictureSaved(true)
+        #expect(!model.canSavePicture && model.pictureNotice == nil)  // there is none
+        model.choose(.qr)
+        model.pay()
+        try await screen.until("a picture") { $0.qrPicture != nil }
+        #expect(model.canSavePicture)
+        for purpose in [nil, "", " \n"] {
+            model.photosPurpose = purpose  // the system ends an app without one
+            #expect(!model.canSavePicture)
+        }
+        for language in Language.allCases {
+            model.language = language
+            model.pictureSaved(false)
+            #expect(model.pictureNotice == CheckoutLabels.of(language).pictureNotSaved)
+            model.pictureSaved(true)
+            #expect(model.pictureNotice == CheckoutLabels.of(language).pictureSaved)
+        }
+        model.changeMethod()
+        model.keepMethod()
+        #expect(model.qrPicture != nil && model.pictureNotice == nil)
     }
 
     @Test func aPageOpensOnceByItself() async throws {

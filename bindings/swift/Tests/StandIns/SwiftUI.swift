@@ -266,6 +266,7 @@ extension View {
     public nonisolated func accessibilityAddTraits(_ traits: AccessibilityTraits) -> some View { EmptyView() }
 
     public nonisolated func onAppear(perform action: (() -> Void)? = nil) -> some View { EmptyView() }
+    public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { EmptyView() }
     public nonisolated func onOpenURL(perform action: @escaping (URL) -> Void) -> some View { EmptyView() }
 
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void) -> some View {

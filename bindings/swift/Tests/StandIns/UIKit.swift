@@ -40,6 +40,12 @@
 
 @MainActor open class UIWindowScene: UIScene {
     public var keyWindow: UIWindow? { fatalError() }
+
+    public var screen: UIScreen { fatalError() }
+}
+
+@MainActor open class UIScreen: NSObject {
+    public var brightness: CGFloat = 0
 }
 
 @MainActor open class UIWindow: NSObject {}

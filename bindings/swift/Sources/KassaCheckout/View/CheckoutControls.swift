@@ -32,6 +32,10 @@
                 }
                 if let link = model.qrLink { mainButton(model.labels.openBankApp) { openBankApp(link) } }
                 if let notice = model.bankAppNotice { Label(notice, systemImage: "exclamationmark.circle") }
+                #if canImport(UIKit) && canImport(Photos)
+                    if model.canSavePicture { Button(model.labels.savePicture) { save(picture) } }
+                    if let notice = model.pictureNotice { Text(notice).font(model.appearance.hintFont) }
+                #endif
             }
         }
 
@@ -51,6 +55,16 @@
         private func openBankApp(_ link: URL) {
             Task { @MainActor in model.bankAppOpened(await opensInApp(link)) }
         }
+
+        #if canImport(UIKit) && canImport(Photos)
+            private func save(_ picture: Data) {
+                Task { @MainActor in
+                    let isSaved = await savesPicture(picture)
+                    // Another code may be shown by now.
+                    if model.qrPicture == picture { model.pictureSaved(isSaved) }
+                }
+            }
+        #endif
 
         private var change: some View {
             Section {

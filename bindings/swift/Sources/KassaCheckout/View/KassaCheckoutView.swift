@@ -17,6 +17,9 @@
     public struct KassaCheckoutView: View {
         @Bindable private var model: CheckoutModel
         @State private var opener = PageOpener()
+        #if canImport(UIKit)
+            @State private var brightness = ScreenBrightness()
+        #endif
         @SceneStorage("dev.kassa.checkout") private var draft = CheckoutDraft()
         @Environment(\.scenePhase) private var scenePhase
         @Environment(\.font) private var font
@@ -55,6 +58,11 @@
             .onChange(of: model.bankAppNotice) {
                 if let notice = model.bankAppNotice { AccessibilityNotification.Announcement(notice).post() }
             }
+            .onChange(of: model.pictureNotice) {
+                if let notice = model.pictureNotice { AccessibilityNotification.Announcement(notice).post() }
+            }
+            .onChange(of: isBright, initial: true) { brighten(isBright) }
+            .onDisappear { brighten(false) }
             .onChange(of: scenePhase) {
                 switch scenePhase {
                 case .active: model.cameToFront()
@@ -63,6 +71,15 @@
                 }
             }
             .onOpenURL { _ in model.cameBack() }
+        }
+
+        /// While a code is shown to whoever scans it.
+        private var isBright: Bool { model.qrPicture != nil && scenePhase == .active }
+
+        private func brighten(_ isBright: Bool) {
+            #if canImport(UIKit)
+                brightness.brighten(isBright)
+            #endif
         }
 
         private func open(_ page: URL) {
