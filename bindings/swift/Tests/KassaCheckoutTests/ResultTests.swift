@@ -31,6 +31,21 @@ import Testing
         #expect(result(.expired, after: true) == .stillOpen)
     }
 
+    /// Who may have paid sees no cross.
+    @Test func eachStateHasItsMark() {
+        let cases: [(CheckoutState, CheckoutMark?, CheckoutMark?)] = [
+            (.opening(), .progress, .progress), (.sending(), .progress, .progress), (.waiting(methods: []), .progress, .progress),
+            (.paid(amount: 5, currency: "KGS"), .paid, .paid), (.expired, .notPaid, .unknown),
+            (.notPaid(reason: cancelled), .notPaid, .unknown), (.personNeeded(message: contradicted), .unknown, .unknown),
+            (.tokenExpired, .unknown, .unknown), (.ready(methods: [.qr]), nil, nil), (.enterOtp(attemptsLeft: 1), nil, nil),
+            (.openPage(url: "", begunHere: true, methods: []), nil, nil), (.showQr(text: ""), nil, nil),
+        ]
+        for (state, mark, whereMayHavePaid) in cases {
+            #expect(CheckoutMark(state, mayHavePaid: false) == mark && CheckoutMark(state, mayHavePaid: true) == whereMayHavePaid, "\(state)")
+        }
+        #expect(Set(CheckoutMark.allCases.map(\.symbol)).count == 4)
+    }
+
     @Test func anEventHasNoWordsOfTheGateways() {
         let told = CheckoutMessage(topic: .rejected, reason: "Aibek Usenov, 0555 000 101")
         #expect(CheckoutResult.notPaid(told).withoutReasons == .notPaid(CheckoutMessage(topic: .rejected)))

@@ -148,6 +148,16 @@ public struct VStack<Content: View>: View {
     public nonisolated init(alignment: HorizontalAlignment = .center, @ViewBuilder content: () -> Content) {}
 }
 
+public struct HStack<Content: View>: View {
+    public typealias Body = Never
+    public nonisolated init(@ViewBuilder content: () -> Content) {}
+}
+
+public struct ProgressView: View {
+    public typealias Body = Never
+    public nonisolated init() {}
+}
+
 public struct ZStack<Content: View>: View {
     public typealias Body = Never
     public nonisolated init(@ViewBuilder content: () -> Content) {}
@@ -190,6 +200,8 @@ public struct HierarchicalShapeStyle: ShapeStyle {}
 
 extension ShapeStyle where Self == Color {
     public static var red: Color { Color() }
+    public static var green: Color { Color() }
+    public static var orange: Color { Color() }
 }
 
 extension ShapeStyle where Self == BackgroundStyle {
@@ -262,6 +274,7 @@ extension View {
     public nonisolated func keyboardType(_ type: UIKeyboardType) -> some View { EmptyView() }
 
     public nonisolated func accessibilityLabel<S: StringProtocol>(_ label: S) -> some View { EmptyView() }
+    public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { EmptyView() }
     public nonisolated func accessibilityHidden(_ hidden: Bool) -> some View { EmptyView() }
     public nonisolated func accessibilityAddTraits(_ traits: AccessibilityTraits) -> some View { EmptyView() }
 
@@ -272,6 +285,10 @@ extension View {
     public nonisolated func onChange<V: Equatable>(of value: V, initial: Bool = false, _ action: @escaping () -> Void) -> some View {
         EmptyView()
     }
+}
+
+public struct AccessibilityChildBehavior: Hashable, Sendable {
+    public static let ignore = AccessibilityChildBehavior()
 }
 
 public struct AccessibilityTraits: OptionSet, Sendable {

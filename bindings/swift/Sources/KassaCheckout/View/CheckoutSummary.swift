@@ -19,7 +19,7 @@
                 }
             }
             Section {
-                Text(model.texts.title).font(model.appearance.titleFont).accessibilityAddTraits(.isHeader)
+                CheckoutTitle(model: model)
                 if let explanation = model.texts.explanation { Text(explanation) }
                 if let message = model.texts.message { Label(message, systemImage: "exclamationmark.circle") }
                 if let reason = model.texts.reason { Text("\(model.labels.reason): \(reason)").font(model.appearance.hintFont) }
