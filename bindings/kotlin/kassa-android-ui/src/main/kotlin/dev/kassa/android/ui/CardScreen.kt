@@ -8,7 +8,6 @@ import androidx.compose.runtime.DisposableEffect
 import androidx.compose.runtime.remember
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.platform.LocalDensity
-import androidx.compose.ui.res.stringResource
 import androidx.compose.ui.unit.dp
 import dev.kassa.CardBrand
 import dev.kassa.CardInput
@@ -32,14 +31,15 @@ internal fun CardScreen(form: Form, device: Device) {
         form.typed.violations = emptyList()
     }
     val pay = { if (card.isComplete) form.onPay() }
-    Screen(stringResource(R.string.kassa_card_title), message = form.message, onBack = form.onBack) {
+    val labels = LocalLabels.current
+    Screen(labels.cardTitle, notice = form.notice, explanation = form.explanation, onBack = form.onBack) {
         NumberField(card, form, edit)
         SideBySide(
             { ExpiryField(card, form, it, edit) },
             { CvcField(card, form, it, edit) },
         )
         HolderField(card, form, edit, pay)
-        MainButton(payText(form.details), card.isComplete, pay)
+        MainButton(form.details?.let { payText(it) } ?: labels.pay, card.isComplete, pay)
     }
 }
 
@@ -47,9 +47,9 @@ private val CardInput.isComplete: Boolean
     get() = listOf(numberState, expiryState, cvcState, holderNameState).all { it is FieldState.Complete }
 
 @Composable
-private fun payText(details: CheckoutDetails?): String {
-    if (details == null) return stringResource(R.string.kassa_go_on)
-    return stringResource(R.string.kassa_pay_amount, money(details.amount, details.currency, LocalLanguage.current))
+private fun payText(details: CheckoutDetails): String {
+    val language = LocalLanguage.current
+    return remember(details, language) { details.payText(language) }
 }
 
 @Composable
@@ -71,7 +71,7 @@ private fun isLarge() = LocalDensity.current.fontScale > LARGE
 @Composable
 private fun NumberField(card: CardInput, form: Form, onEdit: (CardInput) -> Unit) = Field(
     FieldKind.CARD_NUMBER,
-    stringResource(R.string.kassa_card_number),
+    LocalLabels.current.cardNumber,
     digitsOf(card.number),
     onChange = { onEdit(card.withNumber(it)) },
     problem = form.typed.violations.about("pan") ?: card.numberState.problem(),
@@ -83,7 +83,7 @@ private fun NumberField(card: CardInput, form: Form, onEdit: (CardInput) -> Unit
 @Composable
 private fun ExpiryField(card: CardInput, form: Form, modifier: Modifier, onEdit: (CardInput) -> Unit) = Field(
     FieldKind.CARD_EXPIRY,
-    stringResource(R.string.kassa_card_expiry),
+    LocalLabels.current.cardExpiry,
     digitsOf(card.expiry),
     onChange = { onEdit(card.withExpiry(it)) },
     modifier,
@@ -94,17 +94,18 @@ private fun ExpiryField(card: CardInput, form: Form, modifier: Modifier, onEdit:
 @Composable
 private fun CvcField(card: CardInput, form: Form, modifier: Modifier, onEdit: (CardInput) -> Unit) = Field(
     FieldKind.CARD_CVC,
-    stringResource(R.string.kassa_card_cvc),
+    LocalLabels.current.cardCvc,
     card.cvc,
     onChange = { onEdit(card.withCvc(it)) },
     modifier,
+    hint = LocalLabels.current.cardCvcHint,
     problem = form.typed.violations.about("cvc") ?: card.cvcState.problem(),
 )
 
 @Composable
 private fun HolderField(card: CardInput, form: Form, onEdit: (CardInput) -> Unit, onDone: () -> Unit) = Field(
     FieldKind.CARD_HOLDER,
-    stringResource(R.string.kassa_card_holder),
+    LocalLabels.current.cardHolder,
     card.holderName,
     onChange = { onEdit(card.withHolderName(it)) },
     problem = form.typed.violations.about("name") ?: card.holderNameState.problem(),

@@ -32,7 +32,7 @@ internal class CheckoutActivity : ComponentActivity() {
                 // What the system does at "back" need not come by here, and the result is set here.
                 BackHandler(onBack = ::finish)
                 Sheet(request.title, onClose = ::finish) {
-                    CheckoutScreen(model.shown(), model.typed, model, device, onClose = ::finish)
+                    if (model.isOpened) CheckoutScreen(model.shown(), model.typed, model, device, onClose = ::finish) else NotOpenedScreen()
                 }
             }
         }

@@ -40,6 +40,10 @@ internal class CheckoutModel(
     var details by mutableStateOf<CheckoutDetails?>(null)
         private set
 
+    /** The native library is loaded, and with it the texts of the core. */
+    var isOpened by mutableStateOf(false)
+        private set
+
     /** The sheet cannot show this checkout. */
     var isUnusable by mutableStateOf(false)
         private set
@@ -129,6 +133,7 @@ internal class CheckoutModel(
             return
         }
         checkout = opened
+        isOpened = true
         if (saved.remove<Boolean>(IS_AWAY) == true) opened.cameBack()
         opened.states.collect { show(it, opened.details) }
     }

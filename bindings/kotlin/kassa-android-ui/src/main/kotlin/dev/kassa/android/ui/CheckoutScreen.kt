@@ -8,11 +8,15 @@ import androidx.compose.material3.HorizontalDivider
 import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.Text
 import androidx.compose.runtime.Composable
+import androidx.compose.runtime.CompositionLocalProvider
+import androidx.compose.runtime.remember
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.text.font.FontWeight
 import androidx.compose.ui.unit.dp
 import dev.kassa.CheckoutDetails
+import dev.kassa.CheckoutLabels
 import dev.kassa.CheckoutState
+import dev.kassa.CheckoutTexts
 import dev.kassa.PaymentMethod
 
 /** What there is to show. */
@@ -21,20 +25,28 @@ internal class Shown(val state: CheckoutState, val details: CheckoutDetails?, va
 /** What is to be paid, and below it the screen of the state. */
 @Composable
 internal fun CheckoutScreen(shown: Shown, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
-    Column(Modifier.fillMaxWidth()) {
-        shown.details?.let { Order(it) }
-        when (val method = formOf(shown.state, typed.chosen)) {
-            null -> StateScreen(shown, typed, actions, device, onClose)
-            else -> FormScreen(method, shown, typed, actions, device)
+    val language = LocalLanguage.current
+    val labels = remember(language) { CheckoutLabels.of(language) }
+    val said = remember(shown.state, shown.mayHavePaid, language) {
+        Said(CheckoutTexts.of(shown.state, shown.mayHavePaid, language), shown.state)
+    }
+    CompositionLocalProvider(LocalLabels provides labels) {
+        Column(Modifier.fillMaxWidth()) {
+            shown.details?.let { Order(it) }
+            when (val method = formOf(shown.state, typed.chosen)) {
+                null -> StateScreen(shown, said, typed, actions, device, onClose)
+                else -> FormScreen(method, shown, said, typed, actions, device)
+            }
         }
     }
 }
 
 @Composable
 private fun Order(details: CheckoutDetails) {
+    val language = LocalLanguage.current
     Column(Modifier.fillMaxWidth().padding(start = 24.dp, end = 24.dp, bottom = 16.dp)) {
         Text(
-            money(details.amount, details.currency, LocalLanguage.current),
+            remember(details, language) { details.amountText(language) },
             fontWeight = FontWeight.Bold,
             style = MaterialTheme.typography.headlineMedium,
         )
@@ -58,7 +70,7 @@ private fun onlyOne(state: CheckoutState) = (state as? CheckoutState.Ready)?.met
 internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK || this == PaymentMethod.CARD
 
 @Composable
-private fun FormScreen(method: PaymentMethod, shown: Shown, typed: Typed, actions: Actions, device: Device) {
+private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device) {
     val onBack: (() -> Unit)? = when {
         typed.chosen != null -> typed::done
         // The only way to pay has no list to go back to.
@@ -66,25 +78,24 @@ private fun FormScreen(method: PaymentMethod, shown: Shown, typed: Typed, action
         else -> null
     }
     BackHandler(enabled = onBack != null) { onBack?.invoke() }
-    val form = Form(shown.state.message, shown.details, typed, onBack, onPay = { actions.pay(method) })
+    // Beside a page the payer has read when not to pay in another way, and what it says there is about the page.
+    val explanation = said.texts.explanation.takeIf { shown.state is CheckoutState.Ready }
+    val form = Form(said.notice, explanation, shown.details, typed, onBack, onPay = { actions.pay(method) })
     if (method == PaymentMethod.CARD) CardScreen(form, device) else PhoneScreen(form)
 }
 
 @Composable
-private fun StateScreen(shown: Shown, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
+private fun StateScreen(shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
     val choose = { method: PaymentMethod -> if (method.hasForm) typed.chosen = method else actions.pay(method) }
     when (val state = shown.state) {
-        is CheckoutState.Opening -> OpeningScreen(state)
-        is CheckoutState.Ready -> MethodsScreen(state, actions, choose)
-        is CheckoutState.Sending -> SendingScreen(state)
-        is CheckoutState.EnterOtp -> CodeScreen(state, typed, actions)
-        is CheckoutState.OpenPage -> PageScreen(state, actions, device, choose)
-        is CheckoutState.ShowQr -> QrScreen(state, actions, device)
-        is CheckoutState.Waiting -> WaitingScreen(state, actions, device, choose)
-        is CheckoutState.Paid -> PaidScreen(onClose)
-        is CheckoutState.NotPaid -> NotPaidScreen(state, shown.mayHavePaid, onClose)
-        is CheckoutState.PersonNeeded -> PersonScreen(state, shown.details, onClose)
-        CheckoutState.Expired -> ExpiredScreen(shown.mayHavePaid, onClose)
-        CheckoutState.TokenExpired -> TokenExpiredScreen(onClose)
+        is CheckoutState.Opening, is CheckoutState.Sending -> BusyScreen(said)
+        is CheckoutState.Ready -> MethodsScreen(state, said, actions, choose)
+        is CheckoutState.EnterOtp -> CodeScreen(state, said, typed, actions)
+        is CheckoutState.OpenPage -> PageScreen(state, said, actions, device, choose)
+        is CheckoutState.ShowQr -> QrScreen(state, said, actions, device)
+        is CheckoutState.Waiting -> WaitingScreen(state, said, actions, device, choose)
+        is CheckoutState.Paid -> PaidScreen(said, onClose)
+        is CheckoutState.PersonNeeded -> PersonScreen(said, shown.details, onClose)
+        is CheckoutState.NotPaid, CheckoutState.Expired, CheckoutState.TokenExpired -> NotPaidScreen(said, onClose)
     }
 }

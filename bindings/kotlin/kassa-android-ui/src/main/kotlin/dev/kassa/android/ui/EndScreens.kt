@@ -1,48 +1,40 @@
 package dev.kassa.android.ui
 
+import androidx.compose.foundation.layout.ColumnScope
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.res.stringResource
 import dev.kassa.CheckoutDetails
-import dev.kassa.CheckoutState
+
+/** Before the native library is loaded, and with it the texts of the core: these are the same. */
+@Composable
+internal fun NotOpenedScreen() =
+    Screen(stringResource(R.string.kassa_opening), { Turning() }, explanation = stringResource(R.string.kassa_opening_more)) {}
+
+/** Nothing can be done but to wait. */
+@Composable
+internal fun BusyScreen(said: Said) = Screen(said, { Turning() }) {}
 
 @Composable
-internal fun OpeningScreen(state: CheckoutState.Opening) =
-    Screen(stringResource(R.string.kassa_opening), { Turning() }, state.message) { Say(stringResource(R.string.kassa_opening_more)) }
+internal fun PaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { GoodMark() }, LocalLabels.current.done, onClose)
 
 @Composable
-internal fun SendingScreen(state: CheckoutState.Sending) =
-    Screen(stringResource(R.string.kassa_sending), { Turning() }, state.message) { Say(stringResource(R.string.kassa_sending_more)) }
+internal fun NotPaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { EndMark() }, LocalLabels.current.close, onClose)
 
+/** The payer names the order to the shop, so it stands there. */
 @Composable
-internal fun PaidScreen(onClose: () -> Unit) = Screen(stringResource(R.string.kassa_paid), { GoodMark() }) {
-    Say(stringResource(R.string.kassa_paid_more))
-    MainButton(stringResource(R.string.kassa_done), onClick = onClose)
-}
-
-@Composable
-internal fun NotPaidScreen(state: CheckoutState.NotPaid, mayHavePaid: Boolean, onClose: () -> Unit) =
-    Screen(stringResource(R.string.kassa_not_paid), { EndMark() }, state.message) {
-        Say(stringResource(if (mayHavePaid) R.string.kassa_maybe_paid_more else R.string.kassa_not_paid_more))
-        MainButton(stringResource(R.string.kassa_close), onClick = onClose)
+internal fun PersonScreen(said: Said, details: CheckoutDetails?, onClose: () -> Unit) =
+    EndScreen(said, { PersonMark() }, LocalLabels.current.close, onClose) {
+        details?.let { Say("${LocalLabels.current.order}: ${it.reference}") }
     }
 
 @Composable
-internal fun PersonScreen(state: CheckoutState.PersonNeeded, details: CheckoutDetails?, onClose: () -> Unit) =
-    Screen(stringResource(R.string.kassa_person), { PersonMark() }, state.message) {
-        Say(stringResource(R.string.kassa_person_more))
-        details?.let { Say(stringResource(R.string.kassa_order, it.reference)) }
-        MainButton(stringResource(R.string.kassa_close), onClick = onClose)
-    }
-
-@Composable
-internal fun ExpiredScreen(mayHavePaid: Boolean, onClose: () -> Unit) =
-    Screen(stringResource(R.string.kassa_expired), { EndMark() }) {
-        Say(stringResource(if (mayHavePaid) R.string.kassa_maybe_paid_more else R.string.kassa_expired_more))
-        MainButton(stringResource(R.string.kassa_close), onClick = onClose)
-    }
-
-@Composable
-internal fun TokenExpiredScreen(onClose: () -> Unit) = Screen(stringResource(R.string.kassa_token_expired), { EndMark() }) {
-    Say(stringResource(R.string.kassa_token_expired_more))
-    MainButton(stringResource(R.string.kassa_close), onClick = onClose)
+private fun EndScreen(
+    said: Said,
+    mark: @Composable () -> Unit,
+    button: String,
+    onClose: () -> Unit,
+    content: @Composable ColumnScope.() -> Unit = {},
+) = Screen(said, mark) {
+    content()
+    MainButton(button, onClick = onClose)
 }

@@ -2,12 +2,17 @@ package dev.kassa.android.ui
 
 import androidx.compose.runtime.Composable
 import dev.kassa.CheckoutDetails
-import dev.kassa.CheckoutMessage
 import dev.kassa.Violation
 
-/** What a form for a way to pay works with. [onBack] is null where there is no other way. */
+/**
+ * What a form for a way to pay works with.
+ *
+ * @property explanation what the payer has to know before they begin, such as that another payment can still be paid
+ * @property onBack null where there is no other way
+ */
 internal class Form(
-    val message: CheckoutMessage?,
+    val notice: Notice?,
+    val explanation: String?,
     val details: CheckoutDetails?,
     val typed: Typed,
     val onBack: (() -> Unit)?,

@@ -1,7 +1,6 @@
 package dev.kassa.android.ui
 
 import androidx.activity.compose.BackHandler
-import androidx.annotation.StringRes
 import androidx.compose.foundation.BorderStroke
 import androidx.compose.foundation.layout.Arrangement
 import androidx.compose.foundation.layout.Column
@@ -13,7 +12,6 @@ import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Modifier
-import androidx.compose.ui.res.stringResource
 import androidx.compose.ui.semantics.Role
 import androidx.compose.ui.semantics.role
 import androidx.compose.ui.semantics.semantics
@@ -24,13 +22,12 @@ import dev.kassa.PaymentMethod
 
 /** The ways to pay. Where the payer chooses again though a payment is open, "back" leads back to that, and closes nothing. */
 @Composable
-internal fun MethodsScreen(state: CheckoutState.Ready, actions: Actions, onChoose: (PaymentMethod) -> Unit) {
+internal fun MethodsScreen(state: CheckoutState.Ready, said: Said, actions: Actions, onChoose: (PaymentMethod) -> Unit) {
     val isOpen = state.canKeepMethod
     BackHandler(isOpen, actions::keepMethod)
-    Screen(stringResource(R.string.kassa_choose), message = state.message) {
-        if (isOpen) Say(stringResource(R.string.kassa_choose_again))
-        if (state.methods.isNotEmpty()) Methods(state.methods, onChoose) else if (!isOpen) Say(stringResource(R.string.kassa_no_way))
-        if (isOpen) PlainButton(stringResource(R.string.kassa_back_to_code), actions::keepMethod)
+    Screen(said) {
+        if (state.methods.isNotEmpty()) Methods(state.methods, onChoose)
+        if (isOpen) PlainButton(LocalLabels.current.backToCode, actions::keepMethod)
     }
 }
 
@@ -44,6 +41,7 @@ internal fun Methods(methods: List<PaymentMethod>, onChoose: (PaymentMethod) -> 
 @Composable
 private fun Method(method: PaymentMethod, onClick: () -> Unit) {
     val colours = MaterialTheme.colorScheme
+    val labels = LocalLabels.current
     Surface(
         onClick,
         Modifier.fillMaxWidth().semantics { role = Role.Button },
@@ -52,27 +50,11 @@ private fun Method(method: PaymentMethod, onClick: () -> Unit) {
     ) {
         Column(Modifier.heightIn(min = 64.dp).padding(16.dp, 12.dp), Arrangement.Center) {
             Text(
-                stringResource(nameOf(method)),
+                labels.nameOf(method),
                 fontWeight = FontWeight.SemiBold,
                 style = MaterialTheme.typography.bodyLarge,
             )
-            Text(stringResource(hintOf(method)), color = colours.onSurfaceVariant, style = MaterialTheme.typography.bodyMedium)
+            Text(labels.hintOf(method), color = colours.onSurfaceVariant, style = MaterialTheme.typography.bodyMedium)
         }
     }
-}
-
-@StringRes
-private fun nameOf(method: PaymentMethod) = when (method) {
-    PaymentMethod.PAY_FORM -> R.string.kassa_form
-    PaymentMethod.QR -> R.string.kassa_qr
-    PaymentMethod.MBANK -> R.string.kassa_mbank
-    PaymentMethod.CARD -> R.string.kassa_card
-}
-
-@StringRes
-private fun hintOf(method: PaymentMethod) = when (method) {
-    PaymentMethod.PAY_FORM -> R.string.kassa_form_more
-    PaymentMethod.QR -> R.string.kassa_qr_more
-    PaymentMethod.MBANK -> R.string.kassa_mbank_more
-    PaymentMethod.CARD -> R.string.kassa_card_more
 }

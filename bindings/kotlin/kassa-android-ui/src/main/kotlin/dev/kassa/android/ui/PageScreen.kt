@@ -9,7 +9,6 @@ import androidx.compose.runtime.getValue
 import androidx.compose.runtime.mutableStateOf
 import androidx.compose.runtime.remember
 import androidx.compose.runtime.setValue
-import androidx.compose.ui.res.stringResource
 import androidx.compose.ui.unit.dp
 import androidx.lifecycle.Lifecycle
 import androidx.lifecycle.compose.LocalLifecycleOwner
@@ -19,29 +18,29 @@ import dev.kassa.PaymentMethod
 
 /** The page of a bank: it opens by itself where the payer has just asked for it, else by a button. */
 @Composable
-internal fun PageScreen(state: CheckoutState.OpenPage, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) {
+internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) {
+    val labels = LocalLabels.current
     val page = rememberPage(state.url, actions, device)
     val lifecycle = LocalLifecycleOwner.current.lifecycle
     LaunchedEffect(state.url, state.begunHere) { if (state.begunHere) lifecycle.withResumed { page.open() } }
-    Screen(stringResource(R.string.kassa_page), message = state.message) {
-        Say(stringResource(R.string.kassa_page_more))
+    Screen(said) {
         if (page.hasNoBrowser) NoBrowser(state.url, device)
-        MainButton(stringResource(R.string.kassa_open_page), onClick = page::open)
-        PlainButton(stringResource(R.string.kassa_check_now), actions::checkNow)
+        MainButton(labels.openPage, onClick = page::open)
+        PlainButton(labels.havePaid, actions::checkNow)
         OtherWays(state.methods, onChoose)
     }
 }
 
 /** The payer is back from a page, or nobody has to do anything: how it ended is being found out. */
 @Composable
-internal fun WaitingScreen(state: CheckoutState.Waiting, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) =
-    Screen(stringResource(R.string.kassa_waiting), { Turning() }, state.message) {
-        Say(stringResource(R.string.kassa_waiting_more))
-        PlainButton(stringResource(R.string.kassa_look_again), actions::checkNow)
+internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) =
+    Screen(said, { Turning() }) {
+        val labels = LocalLabels.current
+        PlainButton(labels.checkNow, actions::checkNow)
         state.pageUrl?.let { url ->
             val page = rememberPage(url, actions, device)
             if (page.hasNoBrowser) NoBrowser(url, device)
-            PlainButton(stringResource(R.string.kassa_open_page_again), page::open)
+            PlainButton(labels.openPageAgain, page::open)
         }
         OtherWays(state.methods, onChoose)
     }
@@ -63,22 +62,24 @@ private fun rememberPage(url: String, actions: Actions, device: Device) = rememb
 
 @Composable
 private fun NoBrowser(url: String, device: Device) = Column(verticalArrangement = Arrangement.spacedBy(12.dp)) {
+    val labels = LocalLabels.current
     var isCopied by remember { mutableStateOf(false) }
-    Told(stringResource(R.string.kassa_no_browser))
+    Told(labels.noBrowser)
     SelectionContainer { Say(url) }
-    PlainButton(stringResource(R.string.kassa_copy)) {
+    PlainButton(labels.copyAddress) {
         device.copy(url)
         isCopied = true
     }
-    if (isCopied) Told(stringResource(R.string.kassa_copied))
+    if (isCopied) Told(labels.addressCopied)
 }
 
 /** What can be begun instead, behind a button and a word of warning. */
 @Composable
 private fun OtherWays(methods: List<PaymentMethod>, onChoose: (PaymentMethod) -> Unit) {
     if (methods.isEmpty()) return
+    val labels = LocalLabels.current
     var isOpen by remember { mutableStateOf(false) }
-    if (!isOpen) return PlainButton(stringResource(R.string.kassa_other_way)) { isOpen = true }
-    Told(stringResource(R.string.kassa_other_way_more))
+    if (!isOpen) return PlainButton(labels.otherWay) { isOpen = true }
+    Told(labels.otherWayHint)
     Methods(methods, onChoose)
 }

@@ -23,7 +23,6 @@ import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
-import androidx.compose.ui.res.stringResource
 import androidx.compose.ui.semantics.LiveRegionMode
 import androidx.compose.ui.semantics.contentDescription
 import androidx.compose.ui.semantics.heading
@@ -33,19 +32,23 @@ import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.text.font.FontWeight
 import androidx.compose.ui.text.style.TextAlign
 import androidx.compose.ui.unit.dp
-import dev.kassa.CheckoutMessage
-import dev.kassa.MessageTopic
 
 internal val CORNERS = RoundedCornerShape(12.dp)
 private val BUTTON_PADDING = PaddingValues(horizontal = 16.dp, vertical = 12.dp)
 private val BUTTON_HEIGHT = 52.dp
 
-/** A state's screen: a mark, what it is called, a message where there is one, and what can be done. A screen reader says when it changes. */
+/** A state's screen. */
+@Composable
+internal fun Screen(said: Said, mark: (@Composable () -> Unit)? = null, content: @Composable ColumnScope.() -> Unit) =
+    Screen(said.texts.title, mark, said.notice, said.texts.explanation, content = content)
+
+/** A mark, what it is called, a message where there is one, what it means, and what can be done. A screen reader says when it changes. */
 @Composable
 internal fun Screen(
     title: String,
     mark: (@Composable () -> Unit)? = null,
-    message: CheckoutMessage? = null,
+    notice: Notice? = null,
+    explanation: String? = null,
     onBack: (() -> Unit)? = null,
     content: @Composable ColumnScope.() -> Unit,
 ) {
@@ -55,7 +58,8 @@ internal fun Screen(
     ) {
         mark?.invoke()
         if (onBack == null) Title(title) else TitleWithWayBack(title, onBack)
-        if (message != null) Banner(message)
+        if (notice != null) Banner(notice)
+        if (explanation != null) Say(explanation)
         content()
     }
 }
@@ -72,7 +76,7 @@ private fun Title(title: String) = Text(
 private fun TitleWithWayBack(title: String, onBack: () -> Unit) {
     // The arrow stands where other screens begin, and not its larger target.
     Row(Modifier.offset(x = (-12).dp), verticalAlignment = Alignment.CenterVertically) {
-        val back = stringResource(R.string.kassa_back)
+        val back = LocalLabels.current.back
         IconButton(onBack, Modifier.size(48.dp).semantics { contentDescription = back }) { Arrow() }
         Title(title)
     }
@@ -81,37 +85,34 @@ private fun TitleWithWayBack(title: String, onBack: () -> Unit) {
 @Composable
 internal fun Say(text: String, modifier: Modifier = Modifier) = Text(text, modifier, style = MaterialTheme.typography.bodyLarge)
 
+/** What belongs to the button above it. */
+@Composable
+internal fun Note(text: String) =
+    Text(text, color = MaterialTheme.colorScheme.onSurfaceVariant, style = MaterialTheme.typography.bodyMedium)
+
 /** Something that came of what the payer did: a screen reader says it at once. */
 @Composable
 internal fun Told(text: String) = Say(text, Modifier.semantics { liveRegion = LiveRegionMode.Polite })
 
-/** A message beside a state. One about the network is calm, for nothing is lost. */
+/** A message beside a state. */
 @Composable
-internal fun Banner(message: CheckoutMessage) {
+internal fun Banner(notice: Notice) {
     val colours = MaterialTheme.colorScheme
-    val isCalm = message.topic in CALM
     Surface(
         Modifier.fillMaxWidth().semantics(mergeDescendants = true) { liveRegion = LiveRegionMode.Polite },
         shape = CORNERS,
-        color = if (isCalm) colours.secondaryContainer else colours.errorContainer,
-        contentColor = if (isCalm) colours.onSecondaryContainer else colours.onErrorContainer,
+        color = if (notice.isCalm) colours.secondaryContainer else colours.errorContainer,
+        contentColor = if (notice.isCalm) colours.onSecondaryContainer else colours.onErrorContainer,
     ) {
         Column(Modifier.padding(16.dp, 12.dp), verticalArrangement = Arrangement.spacedBy(4.dp)) {
-            Text(message.textIn(LocalLanguage.current), style = MaterialTheme.typography.bodyLarge)
-            wordsOf(message)?.let {
-                Text(stringResource(R.string.kassa_reason, it), style = MaterialTheme.typography.bodyMedium)
-            }
+            Text(notice.text, style = MaterialTheme.typography.bodyLarge)
+            notice.reason?.let { Text(reasonText(it), style = MaterialTheme.typography.bodyMedium) }
         }
     }
 }
 
-private val CALM = setOf(
-    MessageTopic.NO_NETWORK, MessageTopic.SERVER_BUSY, MessageTopic.NOT_THE_SERVER, MessageTopic.TOKEN_NOT_RENEWED,
-    MessageTopic.OUTCOME_UNKNOWN, MessageTopic.WRONG_CLOCK,
-)
-
-/** The gateway's own words. Those about what is in the way are for developers. */
-internal fun wordsOf(message: CheckoutMessage): String? = message.reason?.takeIf { message.topic !in CALM && it.isNotBlank() }
+@Composable
+internal fun reasonText(reason: String): String = "${LocalLabels.current.reason}: $reason"
 
 @Composable
 internal fun MainButton(text: String, enabled: Boolean = true, onClick: () -> Unit) {

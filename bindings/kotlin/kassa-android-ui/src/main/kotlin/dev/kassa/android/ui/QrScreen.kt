@@ -18,7 +18,6 @@ import androidx.compose.ui.geometry.Size
 import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.graphics.drawscope.DrawScope
 import androidx.compose.ui.platform.LocalDensity
-import androidx.compose.ui.res.stringResource
 import androidx.compose.ui.semantics.Role
 import androidx.compose.ui.semantics.contentDescription
 import androidx.compose.ui.semantics.role
@@ -37,7 +36,8 @@ private const val SAVED_PIXELS = 800
 
 /** A code that the app of a bank scans; on the payer's own phone a button opens that app, where the code is a link. */
 @Composable
-internal fun QrScreen(state: CheckoutState.ShowQr, actions: Actions, device: Device) {
+internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions, device: Device) {
+    val labels = LocalLabels.current
     DisposableEffect(device) {
         device.brighten(true)
         onDispose { device.brighten(false) }
@@ -50,13 +50,15 @@ internal fun QrScreen(state: CheckoutState.ShowQr, actions: Actions, device: Dev
             null
         }
     }
-    Screen(stringResource(R.string.kassa_scan), message = state.message) {
-        Say(stringResource(R.string.kassa_scan_more))
+    Screen(said) {
         code?.let { Picture(it) }
         if (isLink(state.text)) OpenApp(state.text, device)
         code?.let { SavePicture(it, device) }
-        PlainButton(stringResource(R.string.kassa_check_now), actions::checkNow)
-        if (state.canChangeMethod) QuietButton(stringResource(R.string.kassa_other_way), actions::changeMethod)
+        PlainButton(labels.havePaid, actions::checkNow)
+        if (state.canChangeMethod) {
+            QuietButton(labels.otherWay, actions::changeMethod)
+            Note(labels.otherThanCodeHint)
+        }
     }
 }
 
@@ -65,23 +67,25 @@ private fun isLink(text: String) = listOf("https://", "http://").any { text.star
 
 @Composable
 private fun OpenApp(link: String, device: Device) {
+    val labels = LocalLabels.current
     var isMissing by remember(link) { mutableStateOf(false) }
-    MainButton(stringResource(R.string.kassa_open_app)) { isMissing = !device.openApp(link) }
-    if (isMissing) Told(stringResource(R.string.kassa_no_app))
+    MainButton(labels.openBankApp) { isMissing = !device.openApp(link) }
+    if (isMissing) Told(labels.noBankApp)
 }
 
 @Composable
 private fun SavePicture(code: QrCode, device: Device) {
+    val labels = LocalLabels.current
     var isSaved by remember(code) { mutableStateOf<Boolean?>(null) }
-    PlainButton(stringResource(R.string.kassa_save_picture)) { device.savePicture(code.png(SAVED_PIXELS)) { isSaved = it } }
-    isSaved?.let { Told(stringResource(if (it) R.string.kassa_saved else R.string.kassa_not_saved)) }
+    PlainButton(labels.savePicture) { device.savePicture(code.png(SAVED_PIXELS)) { isSaved = it } }
+    isSaved?.let { Told(if (it) labels.pictureSaved else labels.pictureNotSaved) }
 }
 
 /** Each module is the same whole number of pixels wide: between others there would be hairlines. */
 @Composable
 private fun Picture(code: QrCode) {
     val modules = remember(code) { code.modules() }
-    val label = stringResource(R.string.kassa_qr_picture)
+    val label = LocalLabels.current.qrPicture
     BoxWithConstraints(Modifier.fillMaxWidth(), Alignment.Center) {
         val side = with(LocalDensity.current) {
             val cells = modules.size + 2 * BORDER

@@ -17,6 +17,7 @@ class ChooseAgainTest : StandInTest() {
     fun `another number replaces the payment whose code went to somebody else`() {
         open(request(Scene.ENTER_OTP))
         awaitText("the number that ends in 56")
+        awaitText("The code that was sent stops working once you begin another payment.")
         click(OTHER_NUMBER)
         awaitText("otherwise you pay twice")
         click("MBank")
@@ -45,6 +46,7 @@ class ChooseAgainTest : StandInTest() {
     @Test
     fun `back from a form leads to the list, and from there to the QR code`() {
         val sheet = open(request(Scene.SHOW_QR))
+        awaitText("Only if you have not paid by this code: otherwise you pay twice.")
         click("Pay another way")
         click("Card")
         awaitText("Pay by card")
@@ -59,6 +61,7 @@ class ChooseAgainTest : StandInTest() {
     fun `back from the form of the only way to pay leads to the code`() {
         val sheet = open(request(Scene.ENTER_OTP_ONLY))
         click(OTHER_NUMBER)
+        awaitText("Choose here only if you have not paid yet: otherwise you pay twice.")
         type("Phone number", "0705")
         sheet.back()
         awaitText("Enter the code")
@@ -86,7 +89,7 @@ class ChooseAgainTest : StandInTest() {
         val sheet = open(request(Scene.NO_TRIES_LEFT))
         type("Phone number", "0705 765 430")
         click("Continue")
-        awaitText("This order cannot be paid here any more.")
+        awaitText("This order cannot be paid any more")
         assertFalse(isShown("Do not pay again"))
         clickCross()
         assertEquals(Result.NotPaid, sheet.result())

@@ -60,12 +60,12 @@ class PhoneTest : StandInTest() {
     @Test
     fun `a code that is a link opens the app of a bank, where there is one, and no browser`() {
         val sheet = open(request(Scene.SHOW_QR))
-        click("Open the app of my bank")
+        click("Open my bank's app")
         val started = sheet.awaitStarted()
         assertEquals(Intent.ACTION_VIEW to QR_TEXT, started.action to started.dataString)
         assertTrue("Android leaves browsers out", started.flags and Intent.FLAG_ACTIVITY_REQUIRE_NON_BROWSER != 0)
         nothingOpens()
-        click("Open the app of my bank")
+        click("Open my bank's app")
         awaitText(NO_APP)
     }
 
@@ -75,15 +75,15 @@ class PhoneTest : StandInTest() {
     fun `on an older phone a browser is no app of a bank either`() {
         install("kg.browser", host = null)
         val sheet = open(request(Scene.SHOW_QR))
-        click("Open the app of my bank")
+        click("Open my bank's app")
         awaitText(NO_APP)
         assertEquals(null, shadowOf(sheet.get()).nextStartedActivity)
         install("kg.bank", HOST)
-        click("Open the app of my bank")
+        click("Open my bank's app")
         val bank = sheet.awaitStarted()
         assertEquals("kg.bank" to QR_TEXT, bank.component?.packageName to bank.dataString)
         install("kg.wallet", HOST)
-        click("Open the app of my bank")
+        click("Open my bank's app")
         val chooser = sheet.awaitStarted()
         val first: Intent? = chooser.getParcelableExtra(Intent.EXTRA_INTENT)
         val others = chooser.getParcelableArrayExtra(Intent.EXTRA_INITIAL_INTENTS).orEmpty().map { it as Intent }

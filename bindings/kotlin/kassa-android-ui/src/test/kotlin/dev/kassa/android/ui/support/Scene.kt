@@ -20,17 +20,17 @@ enum class Scene(
 ) {
     OPENING("One moment", Result.StillOpen),
     READY("How would you like to pay?", Result.NotPaid),
-    SENDING("One moment", Result.StillOpen, payment = """"method": "mbank", "state": "sending""""),
+    SENDING("Your payment is on its way", Result.StillOpen, payment = """"method": "mbank", "state": "sending""""),
     ENTER_OTP("Enter the code", Result.StillOpen, payment = CODE),
     ENTER_OTP_ONLY("Enter the code", Result.StillOpen, payment = CODE, methods = """"mbank""""),
     OPEN_PAGE("Pay on the bank's page", Result.StillOpen, payment = """"method": "pay_form", "state": "awaiting", "page_url": "$PAGE""""),
     SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT", "can_be_replaced": true"""),
     WAITING("Waiting for the bank", Result.StillOpen, payment = """"method": "mbank", "state": "confirming""""),
     PAID("Paid", Result.Paid(BigDecimal("390.00"), "KGS"), state = "paid"),
-    NOT_PAID("Not paid", Result.StillOpen, state = "cancelled"),
+    NOT_PAID("This order cannot be paid any more", Result.StillOpen, state = "cancelled"),
     PERSON_NEEDED("The shop has to look at this payment", Result.PersonNeeded, payment = """"method": "qr", "state": "contradicted""""),
     EXPIRED("The time to pay is over", Result.StillOpen, state = "expired"),
-    TOKEN_EXPIRED("Open the payment again", Result.StillOpen),
+    TOKEN_EXPIRED("The payment has to be opened again", Result.StillOpen),
     NO_TRIES_LEFT("MBank", Result.NotPaid, methods = """"mbank"""", refusal = "no_attempts_left"),
     ;
 
