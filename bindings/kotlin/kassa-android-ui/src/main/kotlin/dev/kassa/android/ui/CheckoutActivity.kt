@@ -1,8 +1,10 @@
 package dev.kassa.android.ui
 
 import android.content.Intent
+import android.graphics.Color
 import android.os.Bundle
 import androidx.activity.ComponentActivity
+import androidx.activity.SystemBarStyle
 import androidx.activity.compose.BackHandler
 import androidx.activity.compose.setContent
 import androidx.activity.enableEdgeToEdge
@@ -12,6 +14,9 @@ import androidx.lifecycle.SavedStateHandle
 import androidx.lifecycle.createSavedStateHandle
 import androidx.lifecycle.viewmodel.initializer
 import androidx.lifecycle.viewmodel.viewModelFactory
+
+/** Behind the bar's white marks, on a phone that has no dark ones. */
+private val DARK_SCRIM = Color.argb(0x80, 0x1b, 0x1b, 0x1b)
 
 /** The sheet over the app's screen; [KassaCheckout] launches it. */
 internal class CheckoutActivity : ComponentActivity() {
@@ -25,9 +30,9 @@ internal class CheckoutActivity : ComponentActivity() {
         super.onCreate(savedInstanceState)
         val request = request ?: return openApp()
         val device = Phone(this)
-        enableEdgeToEdge()
+        drawBehindBars(request.appearance.theme)
         setContent {
-            KassaTheme(request.language, request.colour) {
+            KassaTheme(request.language, request.appearance) {
                 LaunchedEffect(model.isUnusable) { if (model.isUnusable) finish() }
                 // What the system does at "back" need not come by here, and the result is set here.
                 BackHandler(onBack = ::finish)
@@ -52,6 +57,13 @@ internal class CheckoutActivity : ComponentActivity() {
     override fun finish() {
         if (request != null) setResult(RESULT_OK, Intent().putExtras(model.result.toBundle()))
         super.finish()
+    }
+
+    /** Below the sheet, the system's bar has the sheet's colours. */
+    private fun drawBehindBars(theme: KassaCheckout.Theme) = when (theme) {
+        KassaCheckout.Theme.SYSTEM -> enableEdgeToEdge()
+        KassaCheckout.Theme.LIGHT -> enableEdgeToEdge(navigationBarStyle = SystemBarStyle.light(Color.TRANSPARENT, DARK_SCRIM))
+        KassaCheckout.Theme.DARK -> enableEdgeToEdge(navigationBarStyle = SystemBarStyle.dark(Color.TRANSPARENT))
     }
 
     private fun newModel(request: KassaCheckout.Request, saved: SavedStateHandle) =

@@ -21,6 +21,7 @@ import kotlinx.coroutines.withContext
 
 private const val IS_AWAY = "is_away"
 private const val SEEN = "seen_payments"
+private const val IS_BEGUN = "is_begun"
 
 /**
  * The checkout behind the sheet, across turns of the screen. After the end of the process it is opened again with the same token, and is
@@ -31,7 +32,7 @@ internal class CheckoutModel(
     private val language: Language,
     private val saved: SavedStateHandle,
 ) : ViewModel(), Actions {
-    val typed = Typed(saved)
+    val typed = Typed(saved).apply { begin(request.phone) }
 
     var state by mutableStateOf<CheckoutState>(CheckoutState.Opening())
         private set
@@ -148,9 +149,20 @@ internal class CheckoutModel(
         seen = seen.after(next)
         saved[SEEN] = seen.name
         details = known
+        if (next !is CheckoutState.Opening) begin(next)
         // After the end of the process the payment is open again, and nobody chooses any more.
         if (next is CheckoutState.EnterOtp || next is CheckoutState.ShowQr) typed.chosen = null
         state = next
+    }
+
+    /**
+     * The way to pay that was chosen in the shop is chosen here, once: a payer who went back to the list stays there. Where a payment is open,
+     * or may be, that comes first.
+     */
+    private fun begin(first: CheckoutState) {
+        if (saved.contains(IS_BEGUN)) return
+        saved[IS_BEGUN] = true
+        if (typed.chosen == null && first is CheckoutState.Ready && !mayHavePaid) typed.chosen = request.method?.takeIf { it in first.methods }
     }
 
     /** What broke a rule is shown at its field. An action that came too late needs no word: the next state says what there is to do. */

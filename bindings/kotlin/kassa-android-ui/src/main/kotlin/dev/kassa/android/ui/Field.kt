@@ -87,7 +87,7 @@ internal fun Field(
         supportingText = (problem ?: hint)?.let { { Below(it, isProblem = problem != null) } },
         isError = problem != null,
         singleLine = true,
-        shape = CORNERS,
+        shape = LocalCorners.current,
         textStyle = style,
         visualTransformation = remember(shown) { Drawn(shown) },
         keyboardOptions = keyboard(kind, onDone),

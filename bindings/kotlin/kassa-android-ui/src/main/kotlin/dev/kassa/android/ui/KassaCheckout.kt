@@ -3,11 +3,20 @@ package dev.kassa.android.ui
 import android.content.Context
 import android.content.Intent
 import androidx.activity.result.contract.ActivityResultContract
+import androidx.annotation.FontRes
 import dev.kassa.Language
+import dev.kassa.PaymentMethod
 import kotlinx.coroutines.future.await
 import java.math.BigDecimal
+import java.util.Locale
 import java.util.concurrent.CompletionStage
 import java.util.function.Function
+
+/** In dp. */
+internal const val RADIUS = 12
+
+/** In dp. A button of the sheet's is 52 high. */
+private const val LARGEST_RADIUS = 32
 
 /**
  * The payment sheet: it pays one checkout of the merchant's server (`kassa-server`) over the app's own screen, and says how it ended.
@@ -33,21 +42,28 @@ import java.util.function.Function
  */
 public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, KassaCheckout.Result>() {
     /** For Android, which calls it as the sheet is launched. */
-    override fun createIntent(context: Context, input: Request): Intent =
-        Intent(context, CheckoutActivity::class.java).putExtras(input.toBundle())
+    override fun createIntent(context: Context, input: Request): Intent {
+        input.appearance.checkFont(context)
+        return Intent(context, CheckoutActivity::class.java).putExtras(input.toBundle())
+    }
 
     /** For Android, which calls it as the sheet is closed. What cannot be read is [Result.StillOpen]: it says nothing about the money. */
     override fun parseResult(resultCode: Int, intent: Intent?): Result = resultOf(intent?.extras)
 
     /**
-     * Which checkout is paid, and how its sheet looks.
+     * Which checkout is paid, and how its sheet looks. A value that cannot work is an [IllegalArgumentException] that names it, here, or for
+     * [Appearance.font] as the sheet is launched. Whether server and token are good, the sheet finds out.
      *
      * @property serverUrl the server's address: https, or http to a loopback address
      * @property clientToken what the shop's back end got from the server for this checkout, `ct_…`
      * @property reference the app's own name of the order, such as its number: what [renewTokensBy] is called with. It is shown nowhere
-     * @property title the shop's name, above the amount
+     * @property title the shop's name, above the amount; "Payment" unless given
      * @property language of the sheet; that of the app's screen unless given
-     * @property colour of its buttons, as Android writes colours (`0xFF1F4F8F.toInt()`); what stands upon it is black or white
+     * @property phone of the payer, where the shop knows it: it stands in the field for the mobile bank, and the payer can change it.
+     *   At most 100 characters
+     * @property method the way to pay that the payer has chosen in the shop. Its form is shown at once, where it has one and can be begun;
+     *   the list of ways to pay is behind it. **Nothing is begun without a tap**, so a way without a form stands in the list
+     * @property appearance of the sheet
      */
     public class Request @JvmOverloads constructor(
         public val serverUrl: String,
@@ -55,11 +71,69 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
         public val reference: String = "",
         public val title: String? = null,
         public val language: Language? = null,
-        public val colour: Int? = null,
+        public val phone: String? = null,
+        public val method: PaymentMethod? = null,
+        public val appearance: Appearance = Appearance(),
     ) {
-        /** Everything but the token. */
+        init {
+            require((phone?.length ?: 0) <= LONGEST_SAVED) { "phone has ${phone?.length} characters, and may have $LONGEST_SAVED" }
+        }
+
+        /** Everything but the token and the phone. */
         override fun toString(): String =
-            "Request(serverUrl=$serverUrl, clientToken=***, reference=$reference, title=$title, language=$language, colour=$colour)"
+            "Request(serverUrl=$serverUrl, clientToken=***, reference=$reference, title=$title, language=$language, " +
+                "phone=${phone?.let { "***" }}, method=$method, appearance=$appearance)"
+    }
+
+    /**
+     * How the sheet looks. A value that cannot work is an [IllegalArgumentException] that names it.
+     *
+     * ```
+     * KassaCheckout.Appearance(accentColour = 0xFF6B2FA0.toInt(), cornerRadius = 4, font = R.font.inter)
+     * ```
+     *
+     * @property theme light, dark, or as the system is
+     * @property accentColour of buttons, as Android writes colours (`0xFF1F4F8F.toInt()`), always opaque; Kassa's blue unless given. It is
+     *   that of fields and of the spinner, too, where it can be told from the sheet's ground
+     * @property onAccentColour of what stands upon it, with a contrast of 3 to 1 at least (better 4.5 to 1); unless given, black or white,
+     *   whichever is easier to read
+     * @property cornerRadius of buttons, fields and messages in dp, from 0 to 32; the sheet's own is a little larger. It is 12 unless given
+     * @property font the app's own, `R.font.…`; that of the system unless given
+     */
+    public class Appearance @JvmOverloads constructor(
+        public val theme: Theme = Theme.SYSTEM,
+        public val accentColour: Int? = null,
+        public val onAccentColour: Int? = null,
+        public val cornerRadius: Int = RADIUS,
+        @get:FontRes public val font: Int? = null,
+    ) {
+        init {
+            require(cornerRadius in 0..LARGEST_RADIUS) { "cornerRadius is $cornerRadius, and may be 0 to $LARGEST_RADIUS (dp)" }
+            if (onAccentColour != null) {
+                requireNotNull(accentColour) { "onAccentColour is given, and accentColour, which it stands upon, is not" }
+                val contrast = contrast(opaque(accentColour), opaque(onAccentColour))
+                require(contrast >= LEAST_CONTRAST) { "onAccentColour cannot be read upon accentColour: a contrast of $contrast, under 3" }
+            }
+        }
+
+        /** All of it. */
+        override fun toString(): String =
+            "Appearance(theme=$theme, accentColour=${hex(accentColour)}, onAccentColour=${hex(onAccentColour)}, " +
+                "cornerRadius=$cornerRadius, font=$font)"
+
+        private fun hex(colour: Int?) = colour?.let { "#%08x".format(Locale.ROOT, it) }
+    }
+
+    /** Whether the sheet is light or dark. */
+    public enum class Theme {
+        /** As the system is. */
+        SYSTEM,
+
+        /** Always light. */
+        LIGHT,
+
+        /** Always dark. */
+        DARK,
     }
 
     /** How the checkout stood when the sheet was closed. */

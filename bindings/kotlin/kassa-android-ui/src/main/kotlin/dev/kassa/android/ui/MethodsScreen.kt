@@ -45,7 +45,7 @@ private fun Method(method: PaymentMethod, onClick: () -> Unit) {
     Surface(
         onClick,
         Modifier.fillMaxWidth().semantics { role = Role.Button },
-        shape = CORNERS,
+        shape = LocalCorners.current,
         border = BorderStroke(1.dp, colours.outline),
     ) {
         Column(Modifier.heightIn(min = 64.dp).padding(16.dp, 12.dp), Arrangement.Center) {

@@ -2,6 +2,8 @@ package dev.kassa.android.ui
 
 import android.os.Bundle
 import dev.kassa.Language
+import dev.kassa.PaymentMethod
+import dev.kassa.android.ui.KassaCheckout.Appearance
 import dev.kassa.android.ui.KassaCheckout.Request
 import dev.kassa.android.ui.KassaCheckout.Result
 
@@ -12,7 +14,13 @@ private const val CLIENT_TOKEN = "dev.kassa.clientToken"
 private const val REFERENCE = "dev.kassa.reference"
 private const val TITLE = "dev.kassa.title"
 private const val LANGUAGE = "dev.kassa.language"
-private const val COLOUR = "dev.kassa.colour"
+private const val GIVEN_PHONE = "dev.kassa.phone"
+private const val GIVEN_METHOD = "dev.kassa.method"
+private const val THEME = "dev.kassa.theme"
+private const val ACCENT_COLOUR = "dev.kassa.accentColour"
+private const val ON_ACCENT_COLOUR = "dev.kassa.onAccentColour"
+private const val CORNER_RADIUS = "dev.kassa.cornerRadius"
+private const val FONT = "dev.kassa.font"
 
 private const val RESULT = "dev.kassa.result"
 private const val AMOUNT = "dev.kassa.amount"
@@ -28,7 +36,17 @@ internal fun Request.toBundle() = Bundle().also {
     it.putString(REFERENCE, reference)
     it.putString(TITLE, title)
     it.putString(LANGUAGE, language?.name)
-    colour?.let { colour -> it.putInt(COLOUR, colour) }
+    it.putString(GIVEN_PHONE, phone)
+    it.putString(GIVEN_METHOD, method?.name)
+    it.putAll(appearance.toBundle())
+}
+
+private fun Appearance.toBundle() = Bundle().also {
+    it.putString(THEME, theme.name)
+    accentColour?.let { colour -> it.putInt(ACCENT_COLOUR, colour) }
+    onAccentColour?.let { colour -> it.putInt(ON_ACCENT_COLOUR, colour) }
+    it.putInt(CORNER_RADIUS, cornerRadius)
+    font?.let { number -> it.putInt(FONT, number) }
 }
 
 /** Null where this is not what a sheet is launched with. */
@@ -40,9 +58,21 @@ internal fun requestOf(extras: Bundle?): Request? {
         extras.getString(REFERENCE).orEmpty(),
         extras.getString(TITLE),
         extras.getString(LANGUAGE)?.let(Language::valueOf),
-        if (extras.containsKey(COLOUR)) extras.getInt(COLOUR) else null,
+        extras.getString(GIVEN_PHONE),
+        extras.getString(GIVEN_METHOD)?.let(PaymentMethod::valueOf),
+        appearanceOf(extras),
     )
 }
+
+private fun appearanceOf(extras: Bundle) = Appearance(
+    extras.getString(THEME)?.let(KassaCheckout.Theme::valueOf) ?: KassaCheckout.Theme.SYSTEM,
+    extras.intOrNull(ACCENT_COLOUR),
+    extras.intOrNull(ON_ACCENT_COLOUR),
+    extras.getInt(CORNER_RADIUS, RADIUS),
+    extras.intOrNull(FONT),
+)
+
+private fun Bundle.intOrNull(key: String): Int? = if (containsKey(key)) getInt(key) else null
 
 internal fun Result.toBundle() = Bundle().also {
     it.putString(RESULT, word())

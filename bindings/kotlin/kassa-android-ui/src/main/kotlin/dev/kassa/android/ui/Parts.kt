@@ -11,7 +11,6 @@ import androidx.compose.foundation.layout.heightIn
 import androidx.compose.foundation.layout.offset
 import androidx.compose.foundation.layout.padding
 import androidx.compose.foundation.layout.size
-import androidx.compose.foundation.shape.RoundedCornerShape
 import androidx.compose.material3.Button
 import androidx.compose.material3.ButtonDefaults
 import androidx.compose.material3.IconButton
@@ -33,7 +32,6 @@ import androidx.compose.ui.text.font.FontWeight
 import androidx.compose.ui.text.style.TextAlign
 import androidx.compose.ui.unit.dp
 
-internal val CORNERS = RoundedCornerShape(12.dp)
 private val BUTTON_PADDING = PaddingValues(horizontal = 16.dp, vertical = 12.dp)
 private val BUTTON_HEIGHT = 52.dp
 
@@ -100,7 +98,7 @@ internal fun Banner(notice: Notice) {
     val colours = MaterialTheme.colorScheme
     Surface(
         Modifier.fillMaxWidth().semantics(mergeDescendants = true) { liveRegion = LiveRegionMode.Polite },
-        shape = CORNERS,
+        shape = LocalCorners.current,
         color = if (notice.isCalm) colours.secondaryContainer else colours.errorContainer,
         contentColor = if (notice.isCalm) colours.onSecondaryContainer else colours.onErrorContainer,
     ) {
@@ -116,13 +114,13 @@ internal fun reasonText(reason: String): String = "${LocalLabels.current.reason}
 
 @Composable
 internal fun MainButton(text: String, enabled: Boolean = true, onClick: () -> Unit) {
-    val colour = LocalButtonColour.current
+    val colours = LocalButtonColours.current
     Button(
         onClick,
         Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
         enabled,
-        shape = CORNERS,
-        colors = ButtonDefaults.buttonColors(containerColor = colour, contentColor = readableOn(colour)),
+        shape = LocalCorners.current,
+        colors = ButtonDefaults.buttonColors(containerColor = colours.ground, contentColor = colours.text),
         contentPadding = BUTTON_PADDING,
     ) { ButtonText(text) }
 }
@@ -131,7 +129,7 @@ internal fun MainButton(text: String, enabled: Boolean = true, onClick: () -> Un
 internal fun PlainButton(text: String, onClick: () -> Unit) = OutlinedButton(
     onClick,
     Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
-    shape = CORNERS,
+    shape = LocalCorners.current,
     border = BorderStroke(1.dp, MaterialTheme.colorScheme.outline),
     colors = ButtonDefaults.outlinedButtonColors(contentColor = MaterialTheme.colorScheme.onSurface),
     contentPadding = BUTTON_PADDING,
@@ -142,7 +140,7 @@ internal fun PlainButton(text: String, onClick: () -> Unit) = OutlinedButton(
 internal fun QuietButton(text: String, onClick: () -> Unit) = TextButton(
     onClick,
     Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
-    shape = CORNERS,
+    shape = LocalCorners.current,
     colors = ButtonDefaults.textButtonColors(contentColor = MaterialTheme.colorScheme.onSurface),
     contentPadding = BUTTON_PADDING,
 ) { ButtonText(text) }

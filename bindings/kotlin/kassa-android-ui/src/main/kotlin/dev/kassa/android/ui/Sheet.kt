@@ -50,7 +50,6 @@ import androidx.compose.ui.unit.dp
 import kotlin.math.roundToInt
 
 private val WIDEST = 560.dp
-private val CORNER = 20.dp
 
 /** So far, or so fast (a second), the sheet is pulled to close it. */
 private val FAR = 120.dp
@@ -62,10 +61,11 @@ internal fun Sheet(title: String?, onClose: () -> Unit, content: @Composable () 
     Box(Modifier.fillMaxSize()) {
         Beside(onClose)
         val pull = remember { Pull() }
+        val corner = LocalSheetCorner.current
         Surface(
             Modifier.align(Alignment.BottomCenter).statusBarsPadding().widthIn(max = WIDEST).fillMaxWidth()
                 .offset { IntOffset(0, pull.down.roundToInt()) },
-            shape = RoundedCornerShape(topStart = CORNER, topEnd = CORNER),
+            shape = RoundedCornerShape(topStart = corner, topEnd = corner),
         ) {
             Column {
                 Head(title, pull, onClose)
@@ -113,7 +113,7 @@ private fun Head(title: String?, pull: Pull, onClose: () -> Unit) {
         verticalAlignment = Alignment.CenterVertically,
     ) {
         Text(
-            title.orEmpty(),
+            title ?: stringResource(R.string.kassa_pay),
             Modifier.weight(1f).padding(vertical = 8.dp),
             fontWeight = FontWeight.SemiBold,
             maxLines = 2,

@@ -2,7 +2,10 @@ package dev.kassa.android.ui
 
 import android.content.res.Configuration
 import androidx.compose.foundation.isSystemInDarkTheme
+import androidx.compose.foundation.shape.RoundedCornerShape
+import androidx.compose.material3.ColorScheme
 import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.Typography
 import androidx.compose.material3.darkColorScheme
 import androidx.compose.material3.lightColorScheme
 import androidx.compose.runtime.Composable
@@ -10,10 +13,13 @@ import androidx.compose.runtime.CompositionLocalProvider
 import androidx.compose.runtime.remember
 import androidx.compose.runtime.staticCompositionLocalOf
 import androidx.compose.ui.graphics.Color
-import androidx.compose.ui.graphics.luminance
+import androidx.compose.ui.graphics.RectangleShape
+import androidx.compose.ui.graphics.Shape
 import androidx.compose.ui.platform.LocalConfiguration
 import androidx.compose.ui.platform.LocalContext
 import androidx.compose.ui.res.stringResource
+import androidx.compose.ui.text.font.FontFamily
+import androidx.compose.ui.unit.dp
 import dev.kassa.Language
 import java.util.Locale
 
@@ -23,8 +29,19 @@ internal val LocalLanguage = staticCompositionLocalOf { Language.ENGLISH }
 /** Of the mark that says "paid". */
 internal val LocalGood = staticCompositionLocalOf { Color.Unspecified }
 
-/** Of the buttons that matter; the merchant's own, where it is given. */
-internal val LocalButtonColour = staticCompositionLocalOf { Color.Unspecified }
+/** The colour of the buttons that matter, and of what stands upon it. */
+internal data class ButtonColours(val ground: Color, val text: Color)
+
+internal val LocalButtonColours = staticCompositionLocalOf { ButtonColours(Color.Unspecified, Color.Unspecified) }
+
+/** Of buttons, fields and messages. */
+internal val LocalCorners = staticCompositionLocalOf<Shape> { RectangleShape }
+
+/** Of the sheet. */
+internal val LocalSheetCorner = staticCompositionLocalOf { 0.dp }
+
+/** So much rounder than what stands in it is the sheet. */
+private val SHEET_MORE = 8.dp
 
 private val light = lightColorScheme(
     primary = Color(0xFF1F4F8F),
@@ -62,27 +79,49 @@ private val dark = darkColorScheme(
     onErrorContainer = Color(0xFFFFDAD6),
 )
 
-/** Colours and language of the sheet. */
+/** Colours, shapes, font and language of the sheet. */
 @Composable
-internal fun KassaTheme(language: Language?, colour: Int?, content: @Composable () -> Unit) {
-    val isDark = isSystemInDarkTheme()
-    val colours = if (isDark) dark else light
+internal fun KassaTheme(language: Language?, appearance: KassaCheckout.Appearance, content: @Composable () -> Unit) {
+    val isDark = when (appearance.theme) {
+        KassaCheckout.Theme.SYSTEM -> isSystemInDarkTheme()
+        KassaCheckout.Theme.LIGHT -> false
+        KassaCheckout.Theme.DARK -> true
+    }
+    val context = LocalContext.current
+    val typography = remember(appearance, context) { appearance.fontFamily(context)?.let { Typography().with(it) } ?: Typography() }
+    val colours = remember(appearance, isDark) { appearance.accented(if (isDark) dark else light) }
+    val accent = appearance.accentColour?.let(::opaque) ?: colours.primary
+    val radius = appearance.cornerRadius.dp
     InLanguage(language) {
         CompositionLocalProvider(
             LocalLanguage provides languageOf(stringResource(R.string.kassa_language)),
             LocalGood provides if (isDark) Color(0xFF55C285) else Color(0xFF176639),
-            LocalButtonColour provides (colour?.let { Color(it).copy(alpha = 1f) } ?: colours.primary),
+            LocalButtonColours provides ButtonColours(accent, appearance.onAccentColour?.let(::opaque) ?: readableOn(accent)),
+            LocalCorners provides RoundedCornerShape(radius),
+            LocalSheetCorner provides if (appearance.cornerRadius == 0) 0.dp else radius + SHEET_MORE,
         ) {
-            MaterialTheme(colours, content = content)
+            MaterialTheme(colours, typography = typography, content = content)
         }
     }
 }
 
-/** Black or white, whichever has the higher contrast (WCAG). */
-internal fun readableOn(colour: Color): Color {
-    val light = colour.luminance() + 0.05f
-    return if (1.05f / light >= light / 0.05f) Color.White else Color.Black
+/** Fields and spinner take the accent where it can be seen on the sheet. */
+private fun KassaCheckout.Appearance.accented(colours: ColorScheme): ColorScheme {
+    val accent = accentColour?.let(::opaque)?.takeIf { contrast(it, colours.surface) >= LEAST_CONTRAST } ?: return colours
+    return colours.copy(primary = accent, onPrimary = readableOn(accent))
 }
+
+/** Of the styles that the sheet and its fields have. */
+private fun Typography.with(font: FontFamily): Typography = copy(
+    headlineMedium = headlineMedium.copy(fontFamily = font),
+    headlineSmall = headlineSmall.copy(fontFamily = font),
+    titleLarge = titleLarge.copy(fontFamily = font),
+    titleMedium = titleMedium.copy(fontFamily = font),
+    bodyLarge = bodyLarge.copy(fontFamily = font),
+    bodyMedium = bodyMedium.copy(fontFamily = font),
+    bodySmall = bodySmall.copy(fontFamily = font),
+    labelLarge = labelLarge.copy(fontFamily = font),
+)
 
 /** The strings of a language, whatever the phone's. */
 @Composable

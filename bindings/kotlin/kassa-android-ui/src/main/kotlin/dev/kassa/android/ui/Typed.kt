@@ -12,7 +12,7 @@ private const val PHONE = "phone"
 private const val CHOSEN = "chosen"
 
 /** No number is longer, and the system ends an app that saves too much. */
-private const val LONGEST_SAVED = 100
+internal const val LONGEST_SAVED = 100
 
 /**
  * What the payer has typed and chosen. It all survives a turn of the screen; only phone and choice are also saved, for a payer whose app the
@@ -29,6 +29,11 @@ internal class Typed(private val saved: SavedStateHandle) {
             phoneShown = text
             saved[PHONE] = text.takeIf { it.length <= LONGEST_SAVED }
         }
+
+    /** What the shop knows is there from the beginning, and only then: a payer who empties the field finds it empty. */
+    fun begin(phone: String?) {
+        if (phone != null && !saved.contains(PHONE)) this.phone = phone
+    }
 
     /** The way to pay for which something is being typed. */
     var chosen: PaymentMethod?

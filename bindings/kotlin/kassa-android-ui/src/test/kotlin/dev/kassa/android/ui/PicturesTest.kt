@@ -38,7 +38,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
         activity.get().setTheme(R.style.Kassa_Sheet)
         activity.setup()
         activity.get().setContent {
-            KassaTheme(language = null, colour = null) {
+            KassaTheme(language = null, KassaCheckout.Appearance()) {
                 Sheet("Honey shop", onClose = {}) {
                     CheckoutScreen(Shown(screen.state, details(), screen.mayHavePaid), screen.typed, NoActions, NoDevice, onClose = {})
                 }
