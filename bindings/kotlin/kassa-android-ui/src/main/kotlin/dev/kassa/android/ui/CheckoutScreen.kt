@@ -96,6 +96,7 @@ private fun StateScreen(shown: Shown, said: Said, typed: Typed, actions: Actions
         is CheckoutState.Waiting -> WaitingScreen(state, said, actions, device, choose)
         is CheckoutState.Paid -> PaidScreen(said, onClose)
         is CheckoutState.PersonNeeded -> PersonScreen(said, shown.details, onClose)
-        is CheckoutState.NotPaid, CheckoutState.Expired, CheckoutState.TokenExpired -> NotPaidScreen(said, onClose)
+        is CheckoutState.NotPaid, CheckoutState.Expired -> if (shown.mayHavePaid) UnknownScreen(said, onClose) else NotPaidScreen(said, onClose)
+        CheckoutState.TokenExpired -> UnknownScreen(said, onClose)
     }
 }

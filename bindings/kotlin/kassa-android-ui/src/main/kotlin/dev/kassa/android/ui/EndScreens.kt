@@ -17,8 +17,13 @@ internal fun BusyScreen(said: Said) = Screen(said, { Turning() }) {}
 @Composable
 internal fun PaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { GoodMark() }, LocalLabels.current.done, onClose)
 
+/** It was not paid, for certain. */
 @Composable
 internal fun NotPaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { EndMark() }, LocalLabels.current.close, onClose)
+
+/** It has ended, and what was shown may be paid all the same; or the token has, which says nothing about the money. */
+@Composable
+internal fun UnknownScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose)
 
 /** The payer names the order to the shop, so it stands there. */
 @Composable

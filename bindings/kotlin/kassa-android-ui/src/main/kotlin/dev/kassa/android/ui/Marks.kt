@@ -11,6 +11,7 @@ import androidx.compose.ui.geometry.Offset
 import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.graphics.StrokeCap
 import androidx.compose.ui.graphics.drawscope.DrawScope
+import androidx.compose.ui.graphics.drawscope.Stroke
 import androidx.compose.ui.semantics.clearAndSetSemantics
 import androidx.compose.ui.unit.Dp
 import androidx.compose.ui.unit.dp
@@ -18,6 +19,9 @@ import androidx.compose.ui.unit.dp
 // Small drawings beside a text that says the same: screen readers pass them over.
 
 private val SIZE = 48.dp
+
+/** Of a line, in parts of the drawing's side. */
+private const val WIDTH = .085f
 
 /** Points are in parts of the drawing's side. */
 private val tick = listOf(Offset(.29f, .52f), Offset(.44f, .67f), Offset(.73f, .36f))
@@ -31,10 +35,20 @@ internal fun GoodMark() = Disc(LocalGood.current) { white ->
 @Composable
 internal fun EndMark() = Disc(MaterialTheme.colorScheme.outline) { white -> cross.forEach { (from, to) -> line(from, to, white) } }
 
+/** A person is needed. */
 @Composable
-internal fun PersonMark() = Disc(MaterialTheme.colorScheme.error) { white ->
-    line(Offset(.5f, .25f), Offset(.5f, .56f), white)
-    line(Offset(.5f, .73f), Offset(.5f, .74f), white)
+internal fun PersonMark() = QuestionMark(MaterialTheme.colorScheme.error)
+
+/** It has ended, and whether it was paid is not known here: a cross would say that it was not. */
+@Composable
+internal fun UnknownMark() = QuestionMark(MaterialTheme.colorScheme.outline)
+
+@Composable
+private fun QuestionMark(colour: Color) = Disc(colour) { white ->
+    val stroke = Stroke(size.width * WIDTH, cap = StrokeCap.Round)
+    drawArc(white, 180f, 255f, useCenter = false, Offset(.355f, .22f) * size.width, size * .29f, style = stroke)
+    line(Offset(.5f, .58f), Offset(.536f, .505f), white)
+    line(Offset(.5f, .75f), Offset(.5f, .76f), white)
 }
 
 @Composable
@@ -71,5 +85,5 @@ private fun Disc(colour: Color, draw: DrawScope.(Color) -> Unit) {
 @Composable
 private fun Drawing(side: Dp, draw: DrawScope.() -> Unit) = Canvas(Modifier.size(side).clearAndSetSemantics {}, draw)
 
-private fun DrawScope.line(from: Offset, to: Offset, colour: Color, width: Float = .085f) =
+private fun DrawScope.line(from: Offset, to: Offset, colour: Color, width: Float = WIDTH) =
     drawLine(colour, from * size.width, to * size.width, size.width * width, StrokeCap.Round)

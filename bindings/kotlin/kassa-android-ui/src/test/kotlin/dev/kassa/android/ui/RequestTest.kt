@@ -74,13 +74,15 @@ class RequestTest : StandInTest() {
     @Test
     fun `nothing is begun without a tap, and what is open comes first`() {
         val before = sent.size
-        open(asking(Scene.READY, PaymentMethod.QR))
+        val list = open(asking(Scene.READY, PaymentMethod.QR))
         awaitText(LIST)
+        list.die()
         for (scene in listOf(Scene.OPEN_PAGE, Scene.ENTER_OTP, Scene.WAITING)) {
-            open(asking(scene, PaymentMethod.CARD))
+            val sheet = open(asking(scene, PaymentMethod.CARD))
             awaitText(scene.title)
+            assertFalse("$scene", isShown("Pay by card"))
+            sheet.die()
         }
-        assertFalse(isShown("Pay by card"))
         assertEquals(before, sent.size)
     }
 
