@@ -4,6 +4,9 @@ import dev.kassa.PaymentMethod
 
 /** What the payer can do. */
 internal interface Actions {
+    /** Chooses a way to pay from a list: shows its form, or begins it where it has none. */
+    fun choose(method: PaymentMethod)
+
     /** Begins a payment, with what was typed for it. */
     fun pay(method: PaymentMethod)
 

@@ -55,7 +55,11 @@ internal class CheckoutActivity : ComponentActivity() {
     }
 
     override fun finish() {
-        if (request != null) setResult(RESULT_OK, Intent().putExtras(model.result.toBundle()))
+        if (request != null && !isFinishing) {
+            val result = model.result
+            setResult(RESULT_OK, Intent().putExtras(result.toBundle()))
+            KassaCheckoutEvents.tell(KassaCheckoutEvents.Event.Ended(result))
+        }
         super.finish()
     }
 

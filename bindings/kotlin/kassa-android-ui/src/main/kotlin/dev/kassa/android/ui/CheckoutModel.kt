@@ -15,6 +15,7 @@ import dev.kassa.Language
 import dev.kassa.PaymentException
 import dev.kassa.PaymentMethod
 import dev.kassa.Rule
+import dev.kassa.android.ui.KassaCheckoutEvents.Event
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
@@ -22,6 +23,7 @@ import kotlinx.coroutines.withContext
 private const val IS_AWAY = "is_away"
 private const val SEEN = "seen_payments"
 private const val IS_BEGUN = "is_begun"
+private const val IS_OPENED = "is_opened"
 
 /**
  * The checkout behind the sheet, across turns of the screen. After the end of the process it is opened again with the same token, and is
@@ -65,6 +67,8 @@ internal class CheckoutModel(
     private var checkout: Checkout? = null
 
     init {
+        if (!saved.contains(IS_OPENED)) KassaCheckoutEvents.tell(Event.Opened)
+        saved[IS_OPENED] = true
         viewModelScope.launch { follow() }
     }
 
@@ -78,6 +82,11 @@ internal class CheckoutModel(
     fun cameBack() {
         left()
         cameToFront()
+    }
+
+    override fun choose(method: PaymentMethod) {
+        KassaCheckoutEvents.tell(Event.MethodChosen(method))
+        if (method.hasForm) typed.chosen = method else pay(method)
     }
 
     override fun pay(method: PaymentMethod) = act {
@@ -108,6 +117,7 @@ internal class CheckoutModel(
     override fun pageOpened(isAway: Boolean) {
         if (isAway) left()
         checkout?.pageOpened()
+        if (isAway) KassaCheckoutEvents.tell(Event.PageOpened)
     }
 
     override fun checkNow() {

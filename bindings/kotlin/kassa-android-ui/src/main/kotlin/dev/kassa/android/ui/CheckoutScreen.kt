@@ -86,14 +86,13 @@ private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: T
 
 @Composable
 private fun StateScreen(shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
-    val choose = { method: PaymentMethod -> if (method.hasForm) typed.chosen = method else actions.pay(method) }
     when (val state = shown.state) {
         is CheckoutState.Opening, is CheckoutState.Sending -> BusyScreen(said)
-        is CheckoutState.Ready -> MethodsScreen(state, said, actions, choose)
+        is CheckoutState.Ready -> MethodsScreen(state, said, actions)
         is CheckoutState.EnterOtp -> CodeScreen(state, said, typed, actions)
-        is CheckoutState.OpenPage -> PageScreen(state, said, actions, device, choose)
+        is CheckoutState.OpenPage -> PageScreen(state, said, actions, device)
         is CheckoutState.ShowQr -> QrScreen(state, said, actions, device)
-        is CheckoutState.Waiting -> WaitingScreen(state, said, actions, device, choose)
+        is CheckoutState.Waiting -> WaitingScreen(state, said, actions, device)
         is CheckoutState.Paid -> PaidScreen(said, onClose)
         is CheckoutState.PersonNeeded -> PersonScreen(said, shown.details, onClose)
         is CheckoutState.NotPaid, CheckoutState.Expired -> if (shown.mayHavePaid) UnknownScreen(said, onClose) else NotPaidScreen(said, onClose)

@@ -22,11 +22,11 @@ import dev.kassa.PaymentMethod
 
 /** The ways to pay. Where the payer chooses again though a payment is open, "back" leads back to that, and closes nothing. */
 @Composable
-internal fun MethodsScreen(state: CheckoutState.Ready, said: Said, actions: Actions, onChoose: (PaymentMethod) -> Unit) {
+internal fun MethodsScreen(state: CheckoutState.Ready, said: Said, actions: Actions) {
     val isOpen = state.canKeepMethod
     BackHandler(isOpen, actions::keepMethod)
     Screen(said) {
-        if (state.methods.isNotEmpty()) Methods(state.methods, onChoose)
+        if (state.methods.isNotEmpty()) Methods(state.methods, actions::choose)
         if (isOpen) PlainButton(LocalLabels.current.backToCode, actions::keepMethod)
     }
 }

@@ -18,7 +18,7 @@ import dev.kassa.PaymentMethod
 
 /** The page of a bank: it opens by itself where the payer has just asked for it, else by a button. */
 @Composable
-internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) {
+internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Actions, device: Device) {
     val labels = LocalLabels.current
     val page = rememberPage(state.url, actions, device)
     val lifecycle = LocalLifecycleOwner.current.lifecycle
@@ -27,13 +27,13 @@ internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Acti
         if (page.hasNoBrowser) NoBrowser(state.url, device)
         MainButton(labels.openPage, onClick = page::open)
         PlainButton(labels.havePaid, actions::checkNow)
-        OtherWays(state.methods, onChoose)
+        OtherWays(state.methods, actions::choose)
     }
 }
 
 /** The payer is back from a page, or nobody has to do anything: how it ended is being found out. */
 @Composable
-internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Actions, device: Device, onChoose: (PaymentMethod) -> Unit) =
+internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Actions, device: Device) =
     Screen(said, { Turning() }) {
         val labels = LocalLabels.current
         PlainButton(labels.checkNow, actions::checkNow)
@@ -42,7 +42,7 @@ internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Ac
             if (page.hasNoBrowser) NoBrowser(url, device)
             PlainButton(labels.openPageAgain, page::open)
         }
-        OtherWays(state.methods, onChoose)
+        OtherWays(state.methods, actions::choose)
     }
 
 /** A page that the payer can be sent to. */

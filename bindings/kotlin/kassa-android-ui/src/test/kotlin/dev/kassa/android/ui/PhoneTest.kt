@@ -174,8 +174,6 @@ class PhoneTest : StandInTest() {
         assertEquals(null, intent.data)
     }
 
-    private fun nothingOpens() = shadowOf(RuntimeEnvironment.getApplication()).checkActivities(true)
-
     /** An app that opens links: those of a host, or as a browser all. */
     private fun install(app: String, host: String?) {
         val packages = shadowOf(RuntimeEnvironment.getApplication().packageManager)

@@ -75,6 +75,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
     )
 
     private object NoActions : Actions {
+        override fun choose(method: PaymentMethod) = Unit
         override fun pay(method: PaymentMethod) = Unit
         override fun confirm() = Unit
         override fun changeMethod() = Unit

@@ -101,6 +101,9 @@ abstract class SheetTest {
         return started!!
     }
 
+    /** No app opens anything from now on. */
+    protected fun nothingOpens() = shadowOf(RuntimeEnvironment.getApplication()).checkActivities(true)
+
     protected fun awaitText(text: String) = await("'$text'") { rule.onAllNodes(hasText(text, substring = true)).fetchSemanticsNodes().isNotEmpty() }
 
     protected fun click(label: String) {
