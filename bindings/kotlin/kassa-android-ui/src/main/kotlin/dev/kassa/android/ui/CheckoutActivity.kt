@@ -22,7 +22,7 @@ private val DARK_SCRIM = Color.argb(0x80, 0x1b, 0x1b, 0x1b)
 internal class CheckoutActivity : ComponentActivity() {
     private val request: KassaCheckout.Request? by lazy { requestOf(intent.extras) }
 
-    private val model: CheckoutModel by viewModels {
+    private val model: SheetModel by viewModels {
         viewModelFactory { initializer { newModel(checkNotNull(request), createSavedStateHandle()) } }
     }
 
@@ -37,7 +37,10 @@ internal class CheckoutActivity : ComponentActivity() {
                 // What the system does at "back" need not come by here, and the result is set here.
                 BackHandler(onBack = ::finish)
                 Sheet(request.title, onClose = ::finish) {
-                    if (model.isOpened) CheckoutScreen(model.shown(), model.typed, model, device, onClose = ::finish) else NotOpenedScreen()
+                    when (val opened = model.model) {
+                        null -> NotOpenedScreen()
+                        else -> CheckoutScreen(opened.shown(), opened.typed, model, device, onClose = ::finish)
+                    }
                 }
             }
         }
@@ -71,7 +74,7 @@ internal class CheckoutActivity : ComponentActivity() {
     }
 
     private fun newModel(request: KassaCheckout.Request, saved: SavedStateHandle) =
-        CheckoutModel(request, request.language ?: languageOf(getString(R.string.kassa_language)), saved)
+        SheetModel(request, request.language ?: languageOf(getString(R.string.kassa_language)), saved)
 
     /** A link came when no sheet was there any more: the payer at least sees the app. */
     private fun openApp() {

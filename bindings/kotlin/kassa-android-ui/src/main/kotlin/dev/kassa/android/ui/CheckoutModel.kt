@@ -1,167 +1,341 @@
 package dev.kassa.android.ui
 
-import android.util.Log
+import androidx.annotation.MainThread
+import androidx.compose.runtime.Stable
+import androidx.compose.runtime.derivedStateOf
 import androidx.compose.runtime.getValue
 import androidx.compose.runtime.mutableStateOf
 import androidx.compose.runtime.setValue
 import androidx.lifecycle.SavedStateHandle
-import androidx.lifecycle.ViewModel
-import androidx.lifecycle.viewModelScope
+import dev.kassa.CardBrand
+import dev.kassa.CardInput
 import dev.kassa.Checkout
 import dev.kassa.CheckoutDetails
-import dev.kassa.CheckoutSettings
+import dev.kassa.CheckoutLabels
 import dev.kassa.CheckoutState
+import dev.kassa.CheckoutTexts
+import dev.kassa.FieldState
+import dev.kassa.Kassa
 import dev.kassa.Language
 import dev.kassa.PaymentException
 import dev.kassa.PaymentMethod
+import dev.kassa.QrCode
 import dev.kassa.Rule
-import dev.kassa.android.ui.KassaCheckoutEvents.Event
+import dev.kassa.Violation
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
-import kotlinx.coroutines.withContext
 
-private const val IS_AWAY = "is_away"
-private const val SEEN = "seen_payments"
-private const val IS_BEGUN = "is_begun"
-private const val IS_OPENED = "is_opened"
+internal const val IS_AWAY = "dev.kassa.is_away"
+private const val SEEN = "dev.kassa.seen_payments"
+private const val IS_BEGUN = "dev.kassa.is_begun"
+
+/** Banks send at least so many characters. Sent, a code that is shorter would use up a try. */
+private const val SHORTEST_CODE = 4
 
 /**
- * The checkout behind the sheet, across turns of the screen. After the end of the process it is opened again with the same token, and is
- * where it was.
+ * What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server from
+ * the choice of a way to pay to its result. The sheet of [KassaCheckout] is a view of it; a screen of your own, in Compose, reads the same
+ * properties, and is drawn anew where one changes.
+ *
+ * ```
+ * class PaymentViewModel(url: String, token: String, saved: SavedStateHandle) : ViewModel() {
+ *     val payment = CheckoutModel(Checkout.open(url, token) { shop.newClientToken() }, Language.KYRGYZ, saved)
+ *     override fun onCleared() = payment.close()
+ * }
+ *
+ * @Composable
+ * fun PhoneForm(payment: CheckoutModel) = Column {
+ *     Text(payment.texts.title)
+ *     TextField(payment.phone, { payment.phone = it }, label = { Text(payment.labels.phone) })
+ *     Text(payment.errorOf(CheckoutField.PHONE) ?: payment.phoneHint)
+ *     Button(payment::pay) { Text(payment.payText) }
+ * }
+ * ```
+ *
+ * It follows the checkout by itself until [close]. Whatever the payer does returns at once, and never throws: what does not fit is not sent, and
+ * stands at its field ([errorOf]). **It is used on the main thread alone.**
+ *
+ * Card fields and code are empty as soon as they were sent, when the state has no use for them any more, and after [close]; **none of them is
+ * saved**.
+ *
+ * @param checkout one that nobody else acts on; it is closed with the model
+ * @param language what the payer reads
+ * @param saved a view model's: it keeps the phone, the chosen way to pay, and whether something that was shown can still be paid, where the
+ *   system ends the app
+ * @param phone the payer's, where the shop knows it
+ * @param method the way to pay that was chosen in the shop: chosen here, once, where no payment is open
  */
-internal class CheckoutModel(
-    private val request: KassaCheckout.Request,
-    private val language: Language,
-    private val saved: SavedStateHandle,
-) : ViewModel(), Actions {
-    val typed = Typed(saved).apply { begin(request.phone) }
+@Stable
+public class CheckoutModel @JvmOverloads @MainThread constructor(
+    private val checkout: Checkout,
+    language: Language,
+    private val saved: SavedStateHandle = SavedStateHandle(),
+    phone: String? = null,
+    method: PaymentMethod? = null,
+) : AutoCloseable {
+    internal val typed = Typed(saved).also { it.begin(phone) }
 
-    var state by mutableStateOf<CheckoutState>(CheckoutState.Opening())
-        private set
+    private val givenMethod = method
+    private val emptyCard = CardInput()
+    private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Main.immediate)
+    private var closed: KassaCheckout.Result? = null
 
-    /** What is to be paid, as soon as it is known. */
-    var details by mutableStateOf<CheckoutDetails?>(null)
-        private set
-
-    /** The native library is loaded, and with it the texts of the core. */
-    var isOpened by mutableStateOf(false)
-        private set
-
-    /** The sheet cannot show this checkout. */
-    var isUnusable by mutableStateOf(false)
-        private set
-
-    /** It may be a payment from the beginning: of an earlier sheet, or of another phone. */
+    /** It may be a payment from the beginning: of an earlier screen, or of another phone. */
     private var seen by mutableStateOf(saved.get<String>(SEEN).let { name -> Seen.entries.find { it.name == name } } ?: Seen.PAYMENT)
 
-    /** Whether something may still be paid that a payer has seen. */
-    val mayHavePaid: Boolean get() = seen.mayHavePaid
+    /** Where the checkout stands. */
+    public var state: CheckoutState by mutableStateOf(checkout.state)
+        private set
 
-    /** What the sheet answers where it is closed now. The core's state counts: the one that is shown may be a moment behind. */
-    val result: KassaCheckout.Result
-        get() {
-            val now = checkout?.state ?: state
-            return resultOf(now, seen.after(now).mayHavePaid)
-        }
+    /** What is to be paid; null before the server has answered. */
+    public var details: CheckoutDetails? by mutableStateOf<CheckoutDetails?>(null)
+        private set
 
-    private var checkout: Checkout? = null
+    /** The language of everything that the payer reads. */
+    public var language: Language by mutableStateOf(language)
+
+    /** Whether something that a payer was shown can still be paid, such as a QR code that they left. */
+    public val mayHavePaid: Boolean get() = seen.mayHavePaid
+
+    /** What the screen says of the state. */
+    public val texts: CheckoutTexts by derivedStateOf { CheckoutTexts.of(state, mayHavePaid, this.language) }
+
+    /** The words of buttons and fields. */
+    public val labels: CheckoutLabels by derivedStateOf { CheckoutLabels.of(this.language) }
+
+    /** What is to be paid, such as `390,50 сом`; null before the server has answered. */
+    public val amountText: String? by derivedStateOf { details?.amountText(this.language) }
+
+    /** The button that pays, with the amount as soon as it is known. */
+    public val payText: String by derivedStateOf { details?.payText(this.language) ?: labels.pay }
+
+    /** The QR code to draw; null where the state has none, or its text is too long for one. */
+    public val qrCode: QrCode? by derivedStateOf { (state as? CheckoutState.ShowQr)?.let { codeOf(it.text) } }
+
+    /**
+     * What stands below the phone: to which number the code goes, by the rule of [Kassa.normalizedPhone]; an example as long as what was
+     * typed is none. **Show it**: a payer who sees it notices a mistake before the code is sent to somebody else.
+     */
+    public val phoneHint: String by derivedStateOf { Kassa.phoneHint(typed.phone, this.language) ?: labels.phoneExample }
 
     init {
-        if (!saved.contains(IS_OPENED)) KassaCheckoutEvents.tell(Event.Opened)
-        saved[IS_OPENED] = true
-        viewModelScope.launch { follow() }
+        show(checkout.state)
+        if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack()
+        scope.launch { checkout.states.collect(::show) }
     }
 
-    /** The sheet is in front again. */
-    fun cameToFront() {
-        val checkout = checkout ?: return
-        if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack() else checkout.checkNow()
+    /**
+     * What the checkout would come to if the payer closed the screen now. After [close] it stays as it was then. The core's state counts: the
+     * one that is shown may be a moment behind.
+     */
+    public val result: KassaCheckout.Result
+        get() = closed ?: checkout.state.let { now -> resultOf(now, seen.after(now).mayHavePaid) }
+
+    /** The ways to pay that can be begun now. */
+    public val methods: List<PaymentMethod> get() = state.methods
+
+    /** The way that [pay] begins: the chosen one, or the only one there is; null where none of them can be begun now. */
+    public val method: PaymentMethod?
+        get() = typed.chosen?.takeIf { it in methods } ?: (state as? CheckoutState.Ready)?.methods?.singleOrNull()
+
+    /** The payer chooses a way to pay. Nothing is sent. */
+    public fun choose(method: PaymentMethod) {
+        typed.chosen = method
     }
 
-    /** The link was followed that brings payers back. */
-    fun cameBack() {
-        left()
-        cameToFront()
+    /**
+     * Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and [errorOf] says why. Where another
+     * payment is open ([canKeepMethod]), this one replaces it.
+     */
+    public fun pay() {
+        pay(method ?: return)
     }
 
-    override fun choose(method: PaymentMethod) {
-        KassaCheckoutEvents.tell(Event.MethodChosen(method))
-        if (method.hasForm) typed.chosen = method else pay(method)
-    }
-
-    override fun pay(method: PaymentMethod) = act {
+    internal fun pay(method: PaymentMethod) = act {
         when (method) {
-            PaymentMethod.PAY_FORM -> it.payByForm()
-            PaymentMethod.QR -> it.payByQr()
-            PaymentMethod.MBANK -> it.payByMbank(typed.phone)
-            PaymentMethod.CARD -> it.payByCard((typed.card ?: return@act).card())
+            PaymentMethod.PAY_FORM -> checkout.payByForm()
+            PaymentMethod.QR -> checkout.payByQr()
+            PaymentMethod.MBANK -> checkout.payByMbank(typed.phone)
+            PaymentMethod.CARD -> checkout.payByCard((typed.card ?: emptyCard).card())
         }
-        typed.done()
     }
 
-    override fun confirm() = act {
-        it.confirm(typed.code)
-        typed.done()
-    }
-
-    override fun changeMethod() = act {
-        it.changeMethod()
-        typed.done()
-    }
-
-    override fun keepMethod() = act {
-        it.keepMethod()
-        typed.done()
-    }
-
-    override fun pageOpened(isAway: Boolean) {
-        if (isAway) left()
-        checkout?.pageOpened()
-        if (isAway) KassaCheckoutEvents.tell(Event.PageOpened)
-    }
-
-    override fun checkNow() {
-        checkout?.checkNow()
-    }
-
-    /** Whatever brings the payer back to the front is their return. */
-    private fun left() {
-        saved[IS_AWAY] = true
-    }
-
-    override fun onCleared() {
-        typed.forgetSecrets()
-        checkout?.close()
-    }
-
-    private suspend fun follow() {
-        // The native library is loaded by the first use of it, which takes some tenths of a second.
-        val opened = try {
-            withContext(Dispatchers.IO) { open() }
-        } catch (problem: PaymentException) {
-            Log.e("kassa", "the checkout cannot be opened: ${problem.message}")
-            isUnusable = true
+    /** Confirms the payment by the mobile bank with the typed code. Where that is too short to be one nothing is sent, so it uses up no try. */
+    public fun confirm() {
+        if (typed.code.count(Char::isLetterOrDigit) in 1 until SHORTEST_CODE) {
+            typed.violations = listOf(Violation("otp", Rule.LENGTH, "$SHORTEST_CODE", "otp must have at least $SHORTEST_CODE characters"))
             return
         }
-        checkout = opened
-        isOpened = true
-        if (saved.remove<Boolean>(IS_AWAY) == true) opened.cameBack()
-        opened.states.collect { show(it, opened.details) }
+        act { checkout.confirm(typed.code) }
     }
 
-    private fun open(): Checkout {
-        val settings = CheckoutSettings(language = language)
-        val renewal = KassaCheckout.renewal ?: return Checkout.open(request.serverUrl, request.clientToken, settings)
-        return Checkout.open(request.serverUrl, request.clientToken, settings) { renewal(request.reference) }
+    /**
+     * Whether the payer can leave the open payment for another number or another way to pay: they typed somebody else's number, or have no
+     * app that reads the code.
+     */
+    public val canChangeMethod: Boolean
+        get() = when (val now = state) {
+            is CheckoutState.EnterOtp -> now.canChangeMethod
+            is CheckoutState.ShowQr -> now.canChangeMethod
+            else -> false
+        }
+
+    /** The button that leaves the open payment. It is for those for whom that does not work, so it should be a quiet one. */
+    public val changeMethodText: String get() = if (state is CheckoutState.ShowQr) labels.otherWay else labels.otherNumber
+
+    /** What stands below it. */
+    public val changeMethodHint: String get() = if (state is CheckoutState.ShowQr) labels.otherThanCodeHint else labels.otherNumberHint
+
+    /** The payer chooses another number or another way to pay. Nothing is sent, and the open payment stays as it is until [pay]. */
+    public fun changeMethod(): Unit = act { checkout.changeMethod() }
+
+    /** Whether the payer chooses again though a payment is open, and can go back to that. */
+    public val canKeepMethod: Boolean get() = (state as? CheckoutState.Ready)?.canKeepMethod == true
+
+    /** The payer goes back to the open payment. */
+    public fun keepMethod(): Unit = act { checkout.keepMethod() }
+
+    /** Whether a button that asks at once is of use: the payer may have paid, and it is not known here yet. */
+    public val canCheckNow: Boolean
+        get() = when (state) {
+            is CheckoutState.OpenPage, is CheckoutState.ShowQr, is CheckoutState.Waiting -> true
+            is CheckoutState.NotPaid, CheckoutState.Expired -> mayHavePaid
+            else -> false
+        }
+
+    /** The payer says that they have paid: it is asked at once. Where a page is there, they have come back from it. */
+    public fun checkNow(): Unit = if (page == null) checkout.checkNow() else cameBack()
+
+    /** Goes on with another client token of the same checkout, where the state is [CheckoutState.TokenExpired]. */
+    public fun renewToken(clientToken: String): Unit = checkout.renewToken(clientToken)
+
+    /** The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call [pageOpened]. */
+    public val pageToOpen: String? get() = (state as? CheckoutState.OpenPage)?.takeIf { it.begunHere }?.url
+
+    /** The page that a button opens: the payer has been there, or it was begun on another device or before the app was ended. */
+    public val page: String?
+        get() = when (val now = state) {
+            is CheckoutState.OpenPage -> now.url
+            is CheckoutState.Waiting -> now.pageUrl
+            else -> null
+        }
+
+    /** The address by which the QR code opens an app of a bank on this phone, and never a browser; null where the code is no link. */
+    public val qrLink: String? get() = (state as? CheckoutState.ShowQr)?.text?.takeIf(::isLink)
+
+    /**
+     * The page was opened, or could not be: it is not to be opened by itself again.
+     *
+     * @param isAway whether the payer is there now: whatever brings the app to the front ([cameToFront]) is their return
+     */
+    @JvmOverloads
+    public fun pageOpened(isAway: Boolean = true) {
+        if (isAway) saved[IS_AWAY] = true
+        checkout.pageOpened()
     }
 
-    private fun show(next: CheckoutState, known: CheckoutDetails?) {
+    /** The payer came back from a page, by a deep link or by closing it. What the link says is not believed, so it is not even asked for. */
+    public fun cameBack() {
+        saved.remove<Boolean>(IS_AWAY)
+        checkout.cameBack()
+    }
+
+    /** The app came to the front (`onResume`): the gateway is asked at once, and what waits for the network is tried again. */
+    public fun cameToFront(): Unit = if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack() else checkout.checkNow()
+
+    /** The phone of the mobile bank, in any way in which people write one. It stays as it was typed, pasted or filled in. */
+    public var phone: String
+        get() = typed.phone
+        set(text) = edit(CheckoutField.PHONE) { typed.phone = text }
+
+    /** The code from the SMS, without the spaces that come with pasting. */
+    public var code: String
+        get() = typed.code
+        set(text) = edit(CheckoutField.CODE) { typed.code = text.filterNot(Char::isWhitespace) }
+
+    /** The card's number, in groups as its brand prints them. Set it to what stands in the whole field, as all of a card. */
+    public var cardNumber: String
+        get() = card.number
+        set(text) = edit(CheckoutField.CARD_NUMBER) { typed.card = card.withNumber(text) }
+
+    /** The card's expiry, as `08/31`. */
+    public var cardExpiry: String
+        get() = card.expiry
+        set(text) = edit(CheckoutField.CARD_EXPIRY) { typed.card = card.withExpiry(text) }
+
+    /** The card's security code: three digits. */
+    public var cardCvc: String
+        get() = card.cvc
+        set(text) = edit(CheckoutField.CARD_CVC) { typed.card = card.withCvc(text) }
+
+    /** The name of the card's holder. */
+    public var cardHolder: String
+        get() = card.holderName
+        set(text) = edit(CheckoutField.CARD_HOLDER) { typed.card = card.withHolderName(text) }
+
+    /** The card's brand, as soon as its number tells it. */
+    public val cardBrand: CardBrand get() = card.brand
+
+    private val card: CardInput get() = typed.card ?: emptyCard
+
+    /**
+     * What is wrong with a field, in the payer's language; null where nothing is, or not yet. A card is judged while it is typed (digits,
+     * check digit, expiry), everything else when it is sent.
+     */
+    public fun errorOf(field: CheckoutField): String? {
+        val violation = typed.violations.find { fieldOf(it) == field } ?: brokenWhileTyping(field) ?: return null
+        return when {
+            field == CheckoutField.PHONE -> labels.phoneWrong
+            field == CheckoutField.CODE && violation.rule == Rule.LENGTH -> labels.codeShort
+            else -> violation.textIn(language)
+        }
+    }
+
+    private fun brokenWhileTyping(field: CheckoutField): Violation? {
+        val state = when (field) {
+            CheckoutField.PHONE, CheckoutField.CODE -> return null
+            CheckoutField.CARD_NUMBER -> card.numberState
+            CheckoutField.CARD_EXPIRY -> card.expiryState
+            CheckoutField.CARD_CVC -> card.cvcState
+            CheckoutField.CARD_HOLDER -> card.holderNameState
+        }
+        return (state as? FieldState.Wrong)?.violation
+    }
+
+    /** What was said of a field when it was sent is over as soon as somebody types there. */
+    private inline fun edit(field: CheckoutField, change: () -> Unit) {
+        change()
+        typed.violations = typed.violations.filterNot { fieldOf(it) == field }
+    }
+
+    /**
+     * The screen goes: stops following, and forgets code and card. What was sent goes on at the server, and a new model of the same checkout
+     * shows what became of it. Closing it again does nothing.
+     */
+    override fun close() {
+        if (closed != null) return
+        closed = result
+        scope.cancel()
+        typed.forgetSecrets()
+        checkout.close()
+    }
+
+    /** Its name, and nothing of what is in it. */
+    override fun toString(): String = "CheckoutModel"
+
+    private fun show(next: CheckoutState) {
         seen = seen.after(next)
         saved[SEEN] = seen.name
-        details = known
+        details = checkout.details
         if (next !is CheckoutState.Opening) begin(next)
         // After the end of the process the payment is open again, and nobody chooses any more.
         if (next is CheckoutState.EnterOtp || next is CheckoutState.ShowQr) typed.chosen = null
+        // What was typed for one payment must not stand there at the next.
+        if (next !is CheckoutState.EnterOtp) typed.code = ""
+        if (PaymentMethod.CARD !in next.methods) typed.card = null
         state = next
     }
 
@@ -172,16 +346,27 @@ internal class CheckoutModel(
     private fun begin(first: CheckoutState) {
         if (saved.contains(IS_BEGUN)) return
         saved[IS_BEGUN] = true
-        if (typed.chosen == null && first is CheckoutState.Ready && !mayHavePaid) typed.chosen = request.method?.takeIf { it in first.methods }
+        if (typed.chosen == null && first is CheckoutState.Ready && !mayHavePaid) typed.chosen = givenMethod?.takeIf { it in first.methods }
     }
 
     /** What broke a rule is shown at its field. An action that came too late needs no word: the next state says what there is to do. */
-    private inline fun act(action: (Checkout) -> Unit) {
-        val checkout = checkout ?: return
+    private inline fun act(action: () -> Unit) {
+        if (closed != null) return
         try {
-            action(checkout)
+            action()
+            typed.done()
         } catch (problem: PaymentException.Invalid) {
             typed.violations = problem.violations.filter { it.rule != Rule.STATE }
         }
     }
 }
+
+/** A text that is too long for a code is a link at the best. */
+internal fun codeOf(text: String): QrCode? = try {
+    QrCode.encode(text)
+} catch (_: PaymentException) {
+    null
+}
+
+/** In capital letters, too: they make a smaller code. */
+internal fun isLink(text: String): Boolean = listOf("https://", "http://").any { text.startsWith(it, ignoreCase = true) }

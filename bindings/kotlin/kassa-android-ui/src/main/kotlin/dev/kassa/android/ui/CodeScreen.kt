@@ -5,12 +5,10 @@ import androidx.compose.runtime.Composable
 import androidx.compose.ui.unit.sp
 import dev.kassa.CheckoutState
 import dev.kassa.MessageTopic
+import dev.kassa.Rule
 
 /** As many as the server takes. */
 private const val LONGEST = 12
-
-/** Banks send at least so many digits. */
-private const val SHORTEST = 4
 
 /** The one-time password of the mobile bank. */
 @Composable
@@ -19,7 +17,8 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed,
     val isAboutCode = state.message?.topic in ABOUT_CODE
     // A message about the last code goes as soon as the next one is typed.
     val refused = if (isAboutCode && typed.code.isEmpty()) said.notice?.let { textOf(it) } else null
-    val canBe = typed.code.length >= SHORTEST
+    val isTyped = typed.code.isNotEmpty()
+    val isShort = typed.violations.any { it.field == "otp" && it.rule == Rule.LENGTH }
     Screen(said.texts.title, notice = said.notice.takeUnless { isAboutCode }, explanation = said.texts.explanation) {
         Field(
             FieldKind.CODE,
@@ -29,11 +28,11 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed,
                 typed.code = digitsOf(it).take(LONGEST)
                 typed.violations = emptyList()
             },
-            problem = typed.violations.about("otp") ?: refused,
+            problem = if (isShort) labels.codeShort else typed.violations.about("otp") ?: refused,
             style = MaterialTheme.typography.headlineSmall.copy(letterSpacing = 4.sp),
-            onDone = { if (canBe) actions.confirm() },
+            onDone = { if (isTyped) actions.confirm() },
         )
-        MainButton(labels.confirm, canBe, actions::confirm)
+        MainButton(labels.confirm, isTyped, actions::confirm)
         if (state.canChangeMethod) {
             QuietButton(labels.otherNumber, actions::changeMethod)
             Note(labels.otherNumberHint)

@@ -24,7 +24,6 @@ import androidx.compose.ui.semantics.role
 import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.unit.dp
 import dev.kassa.CheckoutState
-import dev.kassa.PaymentException
 import dev.kassa.QrCode
 
 private val WIDEST = 296.dp
@@ -42,14 +41,7 @@ internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions,
         device.brighten(true)
         onDispose { device.brighten(false) }
     }
-    // A text that is too long for a code is a link at the best.
-    val code = remember(state.text) {
-        try {
-            QrCode.encode(state.text)
-        } catch (_: PaymentException) {
-            null
-        }
-    }
+    val code = remember(state.text) { codeOf(state.text) }
     Screen(said) {
         code?.let { Picture(it) }
         if (isLink(state.text)) OpenApp(state.text, device)
@@ -61,9 +53,6 @@ internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions,
         }
     }
 }
-
-/** In capital letters, too: they make a smaller code. */
-private fun isLink(text: String) = listOf("https://", "http://").any { text.startsWith(it, ignoreCase = true) }
 
 @Composable
 private fun OpenApp(link: String, device: Device) {

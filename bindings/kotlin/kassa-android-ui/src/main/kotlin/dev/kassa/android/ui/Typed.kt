@@ -8,8 +8,8 @@ import dev.kassa.CardInput
 import dev.kassa.PaymentMethod
 import dev.kassa.Violation
 
-private const val PHONE = "phone"
-private const val CHOSEN = "chosen"
+private const val PHONE = "dev.kassa.phone"
+private const val CHOSEN = "dev.kassa.chosen"
 
 /** No number is longer, and the system ends an app that saves too much. */
 internal const val LONGEST_SAVED = 100

@@ -1,0 +1,38 @@
+package dev.kassa.android.ui
+
+import dev.kassa.Violation
+
+/** A field that the payer types into. */
+public enum class CheckoutField {
+    /** The phone of the mobile bank. */
+    PHONE,
+
+    /** The code from the SMS. */
+    CODE,
+
+    /** The card's number. */
+    CARD_NUMBER,
+
+    /** The card's expiry. */
+    CARD_EXPIRY,
+
+    /** The card's security code. */
+    CARD_CVC,
+
+    /** The name of the card's holder. */
+    CARD_HOLDER;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = name.lowercase()
+}
+
+/** The field that it is about; null where it is none that a payer types into. */
+internal fun fieldOf(violation: Violation): CheckoutField? = when (violation.field) {
+    "phone" -> CheckoutField.PHONE
+    "otp" -> CheckoutField.CODE
+    "pan" -> CheckoutField.CARD_NUMBER
+    "expiryMonth", "expiryYear" -> CheckoutField.CARD_EXPIRY
+    "cvc" -> CheckoutField.CARD_CVC
+    "name" -> CheckoutField.CARD_HOLDER
+    else -> null
+}
