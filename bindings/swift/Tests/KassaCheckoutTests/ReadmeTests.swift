@@ -37,6 +37,11 @@ struct Payment: View {
         })
 }
 
+/// As the README shows it, where the app has the model.
+@MainActor func dress(_ model: CheckoutModel) {
+    model.appearance = CheckoutAppearance(theme: .light, accentColour: CheckoutColour(0xF2A900), cornerRadius: 12, font: "Inter-Regular")
+}
+
 @MainActor @Test(.timeLimit(.minutes(60))) func theReadmesScreenShowsAPaymentToItsEnd() async throws {
     let stage = try await Stage.start()
     defer { stage.stop() }
@@ -59,7 +64,7 @@ struct Payment: View {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)
-    let shown = readme.matches(of: #/```swift\n((?:import KassaCheckout\n|@MainActor func ).+?)```/#.dotMatchesNewlines())
-    #expect(shown.count == 2)
+    let shown = readme.matches(of: #/```swift\n((?:import KassaCheckout\n|@MainActor func |model\.appearance = ).+?)```/#.dotMatchesNewlines())
+    #expect(shown.count == 3)
     for program in shown { #expect(source.contains(program.1)) }
 }
