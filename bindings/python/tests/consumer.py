@@ -285,11 +285,21 @@ async def both_gateways_fit() -> bool:
     return await any_gateway(gateway, async_gateway)
 
 
+def a_screen_of_ones_own(state: checkout.CheckoutState) -> list[str | None]:
+    texts = checkout.CheckoutTexts.of(state, kassa.Language.RUSSIAN, may_have_paid=False)
+    labels = checkout.CheckoutLabels.of(kassa.Language.RUSSIAN)
+    assert_type(texts, checkout.CheckoutTexts)
+    assert_type(checkout.amount_text(390, "KGS", kassa.Language.RUSSIAN), str)
+    hint = assert_type(checkout.phone_hint("0555 000 101", kassa.Language.RUSSIAN), str | None)
+    return [texts.title, texts.explanation, labels.name_of(checkout.PaymentMethod.QR), hint]
+
+
 def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (one case a state)
     details = paying.details
     if details is not None:
         assert_type((details.amount, details.expires_at), tuple[Decimal, datetime])
         assert_type(details.methods, tuple[checkout.PaymentMethod, ...])
+        assert_type(details.pay_text(kassa.Language.KYRGYZ), str)
     for state in paying.states():
         assert_type(state, checkout.CheckoutState)
         assert_type(state.kind in ("paid", "expired"), bool)

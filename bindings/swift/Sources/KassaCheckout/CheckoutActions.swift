@@ -15,8 +15,8 @@ extension CheckoutModel {
     /// can be begun now.
     public var method: PaymentMethod? {
         if let chosen, methods.contains(chosen) { return chosen }
-        // While another payment is open the payer chooses for themselves.
-        guard case .ready(let methods, _, false) = state else { return onlyMethod }
+        // While another payment is open, or a QR code that was left can be paid, the payer chooses for themselves.
+        guard case .ready(let methods, _, false) = state, !mayHavePaid else { return onlyMethod }
         if let method = given.method, methods.contains(method) { return method }
         return onlyMethod
     }
@@ -28,8 +28,11 @@ extension CheckoutModel {
 
     /// The payer chooses a way to pay. Nothing is sent.
     public func choose(_ method: PaymentMethod) {
-        // Once, however often it is tapped.
-        if !isClosed && chosen != method && methods.contains(method) { tell(.methodChosen(method)) }
+        // Once, however often it is tapped, until something is sent.
+        if !isClosed && toldMethod != method && methods.contains(method) {
+            toldMethod = method
+            tell(.methodChosen(method))
+        }
         chosen = method
     }
 
@@ -96,6 +99,7 @@ extension CheckoutModel {
         violations = [:]
         do {
             try action()
+            toldMethod = nil
             // Not left to the state, which may be the same again by now.
             forgetSecrets()
         } catch PaymentError.invalid(let broken) {

@@ -43,8 +43,9 @@ extension CheckoutModel {
     }
 
     func tellOpened() {
-        guard !isOpenedTold else { return }
+        // Where nobody takes it yet, it is told later.
+        guard !isOpenedTold, let onEvent else { return }
         isOpenedTold = true
-        onEvent?(.opened)
+        onEvent(.opened)
     }
 }

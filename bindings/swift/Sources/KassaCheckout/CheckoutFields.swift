@@ -112,11 +112,11 @@ extension CheckoutModel {
     /// What may be kept while the app is not there, such as in a `SceneStorage`: the chosen way and the phone. Never card fields or codes.
     public var draft: CheckoutDraft { CheckoutDraft(method: chosen, phone: typedPhone) }
 
-    /// Puts back what was kept of the same screen, where the payer has not chosen or typed anything yet. A phone that the app gave stays: what
-    /// a scene has kept may be that of an earlier payer.
+    /// Puts back what was kept of the same screen, where the payer has not chosen or typed anything yet. A phone and a way to pay that the app
+    /// gave stay: what a scene has kept may be of an earlier payer.
     public func restore(_ draft: CheckoutDraft) {
         guard chosen == nil, typedPhone == given.phone else { return }
-        chosen = draft.method
+        if given.method == nil { chosen = draft.method }
         if given.phone.isEmpty { typedPhone = draft.phone }
     }
 }

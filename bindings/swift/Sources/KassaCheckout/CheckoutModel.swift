@@ -35,10 +35,13 @@ import Observation
     /// How the screen looks.
     public var appearance: CheckoutAppearance
 
-    /// Takes what happens on the screen, for the app's own statistics. Give it as soon as the model is made: `opened` comes right after that.
+    /// Takes what happens on the screen, for the app's own statistics. Give it as soon as the model is made: what happened before is
+    /// not told, except `opened`.
     @ObservationIgnored public var onEvent: (@MainActor (CheckoutEvent) -> Void)?
 
     @ObservationIgnored var isOpenedTold = false
+    /// The way to pay of which the app was told last, until the payer has done something with it.
+    @ObservationIgnored var toldMethod: PaymentMethod?
 
     /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
     public private(set) var qrPicture: Data?

@@ -4,7 +4,8 @@ import Kassa
 /// Pages of the gateway's, and the ways out of the app and back.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call ``pageOpened()``.
+    /// The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call
+    /// ``pageOpened(isAway:)``.
     public var pageToOpen: URL? {
         if case .openPage(let url, true, _, _) = state { URL(string: url) } else { nil }
     }
@@ -25,9 +26,11 @@ extension CheckoutModel {
         return ["http", "https"].contains(scheme) ? nil : scheme
     }
 
-    /// The page was opened: ``pageToOpen`` is nil from now on.
-    public func pageOpened() {
-        if !isClosed && page != nil { tell(.pageOpened) }
+    /// The page was opened, or could not be: ``pageToOpen`` is nil from now on.
+    ///
+    /// - Parameter isAway: Whether the payer is there now. Only then ``onEvent`` is told.
+    public func pageOpened(isAway: Bool = true) {
+        if isAway && !isClosed && page != nil { tell(.pageOpened) }
         checkout.pageOpened()
         refresh()
     }

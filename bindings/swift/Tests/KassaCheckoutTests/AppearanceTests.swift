@@ -2,7 +2,8 @@
 import Testing
 
 @Suite struct AppearanceTests {
-    private let (white, black) = (CheckoutColour(0xFFFFFF), CheckoutColour(0))
+    private let white = CheckoutColour(0xFFFFFF)
+    private let black = CheckoutColour(0)
 
     @Test func wordsOnTheAccentColourCanBeRead() {
         let cases: [(UInt32, CheckoutColour)] = [

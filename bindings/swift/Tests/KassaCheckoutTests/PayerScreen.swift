@@ -24,7 +24,7 @@ import Observation
     ) throws {
         self.scene = scene
         model = try Self.model(scene, token, given, renewToken)
-        model.onEvent = { [weak self] event in self?.events.append(event) }
+        model.onEvent = { @MainActor @Sendable [weak self] event in self?.events.append(event) }
     }
 
     private static func model(

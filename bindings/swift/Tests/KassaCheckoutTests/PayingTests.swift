@@ -133,7 +133,9 @@ import Testing
         #expect(model.method == .mbank && model.phone == "996555000102")
         guard case .notPaid(let message) = model.result else { throw Problem("\(model.result)") }
         #expect(message?.topic == .rejected)
+        model.choose(.mbank)  // again
         model.choose(.qr)
+        #expect(screen.events == [.opened, .methodChosen(.mbank), .methodChosen(.mbank), .methodChosen(.qr)])
         model.pay()
         try await screen.until("show_qr")
         _ = try await screen.scene.step("approve")
@@ -174,7 +176,7 @@ import Testing
     @Test func aCodeThatNoAppReadsIsLeftForAnotherWay() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }
-        let screen = try await PayerScreen.ready(stage)
+        let screen = try await PayerScreen.ready(stage, given: CheckoutDraft(method: .mbank))
         let model = screen.model
         model.choose(.qr)
         model.pay()
@@ -202,6 +204,8 @@ import Testing
         try await screen.until("ready")
         // The code that was left can still be paid, so nobody is told that nothing is on its way.
         #expect(model.result == .stillOpen && model.texts.explanation?.contains("paid by the QR code") == true)
+        model.chosen = nil  // as where another device has done all that
+        #expect(model.methods.contains(.mbank) && model.method == nil)  // so that no tap begins the way that the app gave
         #expect(model.close() == .stillOpen)
     }
 
@@ -215,7 +219,7 @@ import Testing
         #expect(try await screen.charged == [])  // nothing is begun by itself
         // What a scene has kept may be of an earlier payer.
         model.restore(CheckoutDraft(method: .qr, phone: "0700 000 000"))
-        #expect(model.method == .qr && model.phone == "0555 000 101")
+        #expect(model.method == .mbank && model.phone == "0555 000 101")
         model.choose(.mbank)
         model.pay()
         try await screen.until("enter_otp")
@@ -266,6 +270,19 @@ import Testing
             screen.events == [
                 .opened, .methodChosen(.qr), .methodChosen(.payForm), .pageOpened, .ended(.paid(amount: 390, currency: "KGS")),
             ])
+
+        // Whoever listens late is told that it was opened; a page that could not be opened is not told.
+        let late = try await PayerScreen(stage.open([:]))
+        let onEvent = late.model.onEvent
+        late.model.onEvent = nil
+        try await late.until("ready")
+        late.model.onEvent = onEvent
+        late.model.choose(.payForm)
+        late.model.pay()
+        try await late.until("a page to open") { $0.pageToOpen != nil }
+        late.model.pageOpened(isAway: false)
+        #expect(late.model.pageToOpen == nil && late.model.page != nil)
+        #expect(late.events == [.opened, .methodChosen(.payForm)])
 
         let only = try await PayerScreen(stage.open(["checkout": ["methods": ["qr"]]]))
         try await only.until("ready")

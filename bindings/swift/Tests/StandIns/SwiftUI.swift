@@ -64,6 +64,7 @@ public struct _ConditionalContent<TrueContent: View, FalseContent: View>: View {
 public struct Text: View {
     public typealias Body = Never
     public nonisolated init<S: StringProtocol>(_ content: S) {}
+    public nonisolated init(verbatim content: String) {}
 }
 
 public struct Image: View {
@@ -367,6 +368,7 @@ extension State where Value: ExpressibleByNilLiteral {
 public struct EnvironmentValues {
     public var scenePhase: ScenePhase { fatalError() }
     public var font: Font? { fatalError() }
+    public var isEnabled: Bool { fatalError() }
 }
 
 public enum ScenePhase: Comparable, Sendable {

@@ -13,9 +13,11 @@ from .._convert import mirrors
 from .._generated import native
 from ..violations import Language
 from .details import PaymentMethod
-from .state import CheckoutState, Paid
+from .state import CheckoutState, EnterOtp, OpenPage, Paid, ShowQr, Waiting
 
 _STATES: tuple[type, ...] = get_args(CheckoutState)
+_MOST_ATTEMPTS = 2**32 - 1
+"""A larger number is none of the core's."""
 
 
 @mirrors(native.CheckoutTexts)
@@ -50,10 +52,22 @@ class CheckoutTexts:
 
 
 def _state(state: Any) -> Any:
-    """A state without its amount, which no text depends on, and which may be none that the core has."""
+    """As much of a state as its texts depend on. The rest may be what cannot be handed to the core."""
     if not isinstance(state, _STATES):
         raise _check.wrong("state", "a kassa.checkout.CheckoutState", state)
-    return dataclasses.replace(state, amount=Decimal(0)) if isinstance(state, Paid) else state
+    match state:
+        case EnterOtp(attempts_left=left):
+            return dataclasses.replace(state, attempts_left=min(max(0, left), _MOST_ATTEMPTS))
+        case OpenPage():
+            return dataclasses.replace(state, url="")
+        case ShowQr():
+            return dataclasses.replace(state, text="")
+        case Waiting():
+            return dataclasses.replace(state, page_url=None)
+        case Paid():
+            return dataclasses.replace(state, amount=Decimal(0), currency="")
+        case _:
+            return state
 
 
 @mirrors(native.CheckoutLabels)

@@ -82,7 +82,8 @@
                 }
                 if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone, hint: model.phoneHint) }
                 if model.method == .card { CheckoutCardFields(model: model) }
-                mainButton(model.payText) { model.pay() }.disabled(model.method == nil)
+                // The mobile bank takes nothing before the code.
+                mainButton(model.method == .mbank ? model.labels.proceed : model.payText) { model.pay() }.disabled(model.method == nil)
             } header: {
                 if model.page != nil { Text(model.labels.otherWay) }
             } footer: {

@@ -7,6 +7,7 @@
         let title: String
         let appearance: CheckoutAppearance
         let action: @MainActor () -> Void
+        @Environment(\.isEnabled) private var isEnabled
 
         var body: some View {
             // Without a tint of its own it has that of the app.
@@ -15,7 +16,8 @@
 
         private var button: some View {
             Button(action: action) {
-                if let color = appearance.readableOnAccent { label.foregroundStyle(Color(color)) } else { label }
+                // Where it cannot be pressed, the system draws no accent colour behind it.
+                if isEnabled, let color = appearance.readableOnAccent { label.foregroundStyle(Color(color)) } else { label }
             }
             .buttonStyle(.borderedProminent)
             .buttonBorderShape(shape)

@@ -83,8 +83,8 @@
         }
 
         private func open(_ page: URL) {
-            model.pageOpened()
-            opener.open(page, returnScheme: model.returnScheme) { model.cameBack() }
+            let isAway = opener.open(page, returnScheme: model.returnScheme) { model.cameBack() }
+            model.pageOpened(isAway: isAway)
         }
     }
 

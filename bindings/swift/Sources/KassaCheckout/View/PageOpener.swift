@@ -22,7 +22,9 @@
         ///   - page: The page, https or http.
         ///   - returnScheme: The scheme of the deep link that leads back: the sheet closes itself there. Without one the payer closes it.
         ///   - cameBack: Called when the payer is back, in whatever way. **What the link said is not handed on**: the gateway is asked.
-        public func open(_ page: URL, returnScheme: String?, cameBack: @escaping @MainActor () -> Void) {
+        /// - Returns: Whether it was opened.
+        @discardableResult
+        public func open(_ page: URL, returnScheme: String?, cameBack: @escaping @MainActor () -> Void) -> Bool {
             close()
             let session = ASWebAuthenticationSession(url: page, callbackURLScheme: returnScheme) { @Sendable _, _ in
                 Task { @MainActor in cameBack() }
@@ -31,7 +33,7 @@
             // No cookies of the payer's browser are needed, and nothing has to be asked before.
             session.prefersEphemeralWebBrowserSession = true
             self.session = session
-            session.start()
+            return session.start()
         }
 
         /// Closes the page that is open, where there is one.

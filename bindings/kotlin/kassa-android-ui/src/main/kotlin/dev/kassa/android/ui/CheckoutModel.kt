@@ -37,8 +37,8 @@ private const val SHORTEST_CODE = 4
 
 /**
  * What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server from
- * the choice of a way to pay to its result. The sheet of [KassaCheckout] is a view of it; a screen of your own, in Compose, reads the same
- * properties, and is drawn anew where one changes.
+ * the choice of a way to pay to its result. The sheet of [KassaCheckout] has one behind it; a screen of your own, in Compose, reads its
+ * properties, and is drawn anew where one changes. [KassaCheckoutEvents] are told by the sheet alone.
  *
  * ```
  * class PaymentViewModel(url: String, token: String, saved: SavedStateHandle) : ViewModel() {
@@ -56,7 +56,7 @@ private const val SHORTEST_CODE = 4
  * ```
  *
  * It follows the checkout by itself until [close]. Whatever the payer does returns at once, and never throws: what does not fit is not sent, and
- * stands at its field ([errorOf]). **It is used on the main thread alone.**
+ * stands at its field ([errorOf]). Only [renewToken], to which the app gives a text, can throw. **It is used on the main thread alone.**
  *
  * Card fields and code are empty as soon as they were sent, when the state has no use for them any more, and after [close]; **none of them is
  * saved**.
@@ -124,7 +124,8 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     init {
         show(checkout.state)
         if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack()
-        scope.launch { checkout.states.collect(::show) }
+        // The state of now is taken, and not the one that came: an action may have changed it meanwhile.
+        scope.launch { checkout.states.collect { refresh() } }
     }
 
     /**
@@ -143,6 +144,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
 
     /** The payer chooses a way to pay. Nothing is sent. */
     public fun choose(method: PaymentMethod) {
+        if (closed != null) return
         typed.chosen = method
     }
 
@@ -206,11 +208,23 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
             else -> false
         }
 
+    /** The button that asks at once how it ended ([checkNow]). */
+    public val checkNowText: String get() = if (state is CheckoutState.Waiting) labels.checkNow else labels.havePaid
+
     /** The payer says that they have paid: it is asked at once. Where a page is there, they have come back from it. */
     public fun checkNow(): Unit = if (page == null) checkout.checkNow() else cameBack()
 
-    /** Goes on with another client token of the same checkout, where the state is [CheckoutState.TokenExpired]. */
-    public fun renewToken(clientToken: String): Unit = checkout.renewToken(clientToken)
+    /**
+     * Goes on with another client token of the same checkout, where the state is [CheckoutState.TokenExpired]. A text that can be none is
+     * sent to nobody, and a message says so.
+     *
+     * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
+     */
+    @Throws(PaymentException::class)
+    public fun renewToken(clientToken: String) {
+        checkout.renewToken(clientToken)
+        refresh()
+    }
 
     /** The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call [pageOpened]. */
     public val pageToOpen: String? get() = (state as? CheckoutState.OpenPage)?.takeIf { it.begunHere }?.url
@@ -222,6 +236,9 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
             is CheckoutState.Waiting -> now.pageUrl
             else -> null
         }
+
+    /** The button that opens the page ([page]): again, where the payer has been there. */
+    public val openPageText: String get() = if (state is CheckoutState.Waiting) labels.openPageAgain else labels.openPage
 
     /** The address by which the QR code opens an app of a bank on this phone, and never a browser; null where the code is no link. */
     public val qrLink: String? get() = (state as? CheckoutState.ShowQr)?.text?.takeIf(::isLink)
@@ -235,16 +252,18 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     public fun pageOpened(isAway: Boolean = true) {
         if (isAway) saved[IS_AWAY] = true
         checkout.pageOpened()
+        refresh()
     }
 
     /** The payer came back from a page, by a deep link or by closing it. What the link says is not believed, so it is not even asked for. */
     public fun cameBack() {
         saved.remove<Boolean>(IS_AWAY)
         checkout.cameBack()
+        refresh()
     }
 
     /** The app came to the front (`onResume`): the gateway is asked at once, and what waits for the network is tried again. */
-    public fun cameToFront(): Unit = if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack() else checkout.checkNow()
+    public fun cameToFront(): Unit = if (saved.get<Boolean>(IS_AWAY) == true) cameBack() else checkout.checkNow()
 
     /** The phone of the mobile bank, in any way in which people write one. It stays as it was typed, pasted or filled in. */
     public var phone: String
@@ -305,11 +324,15 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         return (state as? FieldState.Wrong)?.violation
     }
 
-    /** What was said of a field when it was sent is over as soon as somebody types there. */
+    /** What was said of a field when it was sent is over as soon as somebody types there. After [close] nothing is taken. */
     private inline fun edit(field: CheckoutField, change: () -> Unit) {
+        if (closed != null) return
         change()
         typed.violations = typed.violations.filterNot { fieldOf(it) == field }
     }
+
+    /** The button that closes the screen. */
+    public val closeText: String get() = if (state.isPaid) labels.done else labels.close
 
     /**
      * The screen goes: stops following, and forgets code and card. What was sent goes on at the server, and a new model of the same checkout
@@ -326,11 +349,17 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** Its name, and nothing of what is in it. */
     override fun toString(): String = "CheckoutModel"
 
+    /** Shows the state of now. */
+    private fun refresh() {
+        if (closed == null) show(checkout.state)
+    }
+
     private fun show(next: CheckoutState) {
         seen = seen.after(next)
         saved[SEEN] = seen.name
         details = checkout.details
-        if (next !is CheckoutState.Opening) begin(next)
+        // In these it is not known yet what can be begun.
+        if (next !is CheckoutState.Opening && next !is CheckoutState.TokenExpired) begin(next)
         // After the end of the process the payment is open again, and nobody chooses any more.
         if (next is CheckoutState.EnterOtp || next is CheckoutState.ShowQr) typed.chosen = null
         // What was typed for one payment must not stand there at the next.
@@ -352,12 +381,14 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** What broke a rule is shown at its field. An action that came too late needs no word: the next state says what there is to do. */
     private inline fun act(action: () -> Unit) {
         if (closed != null) return
+        typed.violations = emptyList()
         try {
             action()
             typed.done()
         } catch (problem: PaymentException.Invalid) {
             typed.violations = problem.violations.filter { it.rule != Rule.STATE }
         }
+        refresh()
     }
 }
 

@@ -72,8 +72,8 @@ internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK 
 @Composable
 private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device) {
     val onBack: (() -> Unit)? = when {
-        typed.chosen != null -> typed::done
-        // The only way to pay has no list to go back to.
+        // The only way to pay has no list to go back to, even where the shop has chosen it.
+        typed.chosen != null && onlyOne(shown.state) == null -> typed::done
         (shown.state as? CheckoutState.Ready)?.canKeepMethod == true -> actions::keepMethod
         else -> null
     }
@@ -95,7 +95,7 @@ private fun StateScreen(shown: Shown, said: Said, typed: Typed, actions: Actions
         is CheckoutState.Waiting -> WaitingScreen(state, said, actions, device)
         is CheckoutState.Paid -> PaidScreen(said, onClose)
         is CheckoutState.PersonNeeded -> PersonScreen(said, shown.details, onClose)
-        is CheckoutState.NotPaid, CheckoutState.Expired -> if (shown.mayHavePaid) UnknownScreen(said, onClose) else NotPaidScreen(said, onClose)
+        is CheckoutState.NotPaid, CheckoutState.Expired -> if (shown.mayHavePaid) LateScreen(said, actions, onClose) else NotPaidScreen(said, onClose)
         CheckoutState.TokenExpired -> UnknownScreen(said, onClose)
     }
 }

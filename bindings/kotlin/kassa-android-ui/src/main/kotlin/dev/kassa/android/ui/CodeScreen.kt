@@ -19,7 +19,13 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed,
     val refused = if (isAboutCode && typed.code.isEmpty()) said.notice?.let { textOf(it) } else null
     val isTyped = typed.code.isNotEmpty()
     val isShort = typed.violations.any { it.field == "otp" && it.rule == Rule.LENGTH }
-    Screen(said.texts.title, notice = said.notice.takeUnless { isAboutCode }, explanation = said.texts.explanation) {
+    // The explanation counts the attempts that are left.
+    Screen(
+        said.texts.title,
+        notice = said.notice.takeUnless { isAboutCode },
+        explanation = said.texts.explanation,
+        isExplanationTold = true,
+    ) {
         Field(
             FieldKind.CODE,
             labels.code,

@@ -21,7 +21,14 @@ internal fun PaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { Goo
 @Composable
 internal fun NotPaidScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { EndMark() }, LocalLabels.current.close, onClose)
 
-/** It has ended, and what was shown may be paid all the same; or the token has, which says nothing about the money. */
+/** It has ended, and what was shown may be paid all the same: a payer who has paid has that asked at once. */
+@Composable
+internal fun LateScreen(said: Said, actions: Actions, onClose: () -> Unit) =
+    EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose) {
+        PlainButton(LocalLabels.current.havePaid, actions::checkNow)
+    }
+
+/** The token has ended, which says nothing about the money. */
 @Composable
 internal fun UnknownScreen(said: Said, onClose: () -> Unit) = EndScreen(said, { UnknownMark() }, LocalLabels.current.close, onClose)
 

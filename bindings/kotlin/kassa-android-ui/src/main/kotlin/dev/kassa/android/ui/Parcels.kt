@@ -14,8 +14,11 @@ private const val CLIENT_TOKEN = "dev.kassa.clientToken"
 private const val REFERENCE = "dev.kassa.reference"
 private const val TITLE = "dev.kassa.title"
 private const val LANGUAGE = "dev.kassa.language"
-private const val GIVEN_PHONE = "dev.kassa.phone"
-private const val GIVEN_METHOD = "dev.kassa.method"
+
+// A view model finds the Intent's texts among what it has saved, so these are not the names of what was typed and chosen.
+private const val GIVEN_PHONE = "dev.kassa.given_phone"
+private const val GIVEN_METHOD = "dev.kassa.given_method"
+
 private const val THEME = "dev.kassa.theme"
 private const val ACCENT_COLOUR = "dev.kassa.accentColour"
 private const val ON_ACCENT_COLOUR = "dev.kassa.onAccentColour"

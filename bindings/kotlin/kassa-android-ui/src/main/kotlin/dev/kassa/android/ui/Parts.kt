@@ -40,7 +40,11 @@ private val BUTTON_HEIGHT = 52.dp
 internal fun Screen(said: Said, mark: (@Composable () -> Unit)? = null, content: @Composable ColumnScope.() -> Unit) =
     Screen(said.texts.title, mark, said.notice, said.texts.explanation, content = content)
 
-/** A mark, what it is called, a message where there is one, what it means, and what can be done. A screen reader says when it changes. */
+/**
+ * A mark, what it is called, a message where there is one, what it means, and what can be done. A screen reader says when the title changes.
+ *
+ * @param isExplanationTold whether a screen reader says also when the explanation changes
+ */
 @Composable
 internal fun Screen(
     title: String,
@@ -48,6 +52,7 @@ internal fun Screen(
     notice: Notice? = null,
     explanation: String? = null,
     onBack: (() -> Unit)? = null,
+    isExplanationTold: Boolean = false,
     content: @Composable ColumnScope.() -> Unit,
 ) {
     Column(
@@ -57,7 +62,11 @@ internal fun Screen(
         mark?.invoke()
         if (onBack == null) Title(title) else TitleWithWayBack(title, onBack)
         if (notice != null) Banner(notice)
-        if (explanation != null) Say(explanation)
+        when {
+            explanation == null -> Unit
+            isExplanationTold -> Told(explanation)
+            else -> Say(explanation)
+        }
         content()
     }
 }

@@ -14,6 +14,9 @@ import dev.kassa.PaymentException
 import dev.kassa.PaymentMethod
 import dev.kassa.android.ui.KassaCheckoutEvents.Event
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.isActive
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
@@ -57,8 +60,11 @@ internal class SheetModel(
     }
 
     override fun choose(method: PaymentMethod) {
+        val model = model ?: return
+        // A second tap, or one on a list that is a moment behind.
+        if (method !in model.methods) return
         KassaCheckoutEvents.tell(Event.MethodChosen(method))
-        if (method.hasForm) model?.choose(method) else pay(method)
+        if (method.hasForm) model.choose(method) else model.pay(method)
     }
 
     override fun pay(method: PaymentMethod) {
@@ -91,14 +97,16 @@ internal class SheetModel(
     }
 
     private suspend fun open() {
-        // The native library is loaded by the first use of it, which takes some tenths of a second.
+        // The native library is loaded by the first use of it, which takes some tenths of a second. The sheet may be closed meanwhile: the
+        // checkout comes here all the same, so that it is closed, too.
         val checkout = try {
-            withContext(Dispatchers.IO) { newCheckout() }
+            withContext(NonCancellable) { withContext(Dispatchers.IO) { newCheckout() } }
         } catch (problem: PaymentException) {
             Log.e("kassa", "the checkout cannot be opened: ${problem.message}")
             isUnusable = true
             return
         }
+        if (!currentCoroutineContext().isActive) return checkout.close()
         model = CheckoutModel(checkout, language, saved, request.phone, request.method)
     }
 

@@ -64,7 +64,7 @@ class CheckoutModelTest : StandInTest() {
         assertEquals(model.labels.otherNumber, model.changeMethodText)
         assertTrue(model.canChangeMethod)
         model.changeMethod()
-        model.awaitKind("ready")
+        assertEquals("at once", "ready", model.state.kind)
         assertEquals("what was typed for the code is gone", "", model.code)
         assertTrue(model.canKeepMethod)
         assertEquals(Result.StillOpen, model.result)
@@ -84,6 +84,14 @@ class CheckoutModelTest : StandInTest() {
         assertEquals(PAGE, page.page)
         assertNull("it was begun elsewhere", page.pageToOpen)
         assertTrue(page.canCheckNow)
+        assertEquals(listOf(page.labels.havePaid, page.labels.openPage), listOf(page.checkNowText, page.openPageText))
+        assertEquals(page.labels.close, page.closeText)
+        val waiting = model(Scene.WAITING)
+        waiting.awaitKind("waiting")
+        assertEquals(listOf(waiting.labels.checkNow, waiting.labels.openPageAgain), listOf(waiting.checkNowText, waiting.openPageText))
+        val paid = model(Scene.PAID)
+        paid.awaitKind("paid")
+        assertEquals(paid.labels.done, paid.closeText)
         page.language = Language.KYRGYZ
         assertEquals(CheckoutTexts.of(page.state, page.mayHavePaid, Language.KYRGYZ), page.texts)
         assertEquals("Жабуу", page.labels.close)
@@ -102,14 +110,25 @@ class CheckoutModelTest : StandInTest() {
         assertFalse(saved.keys().map { saved.get<Any>(it).toString() }.any { "4111" in it || "AIBEK" in it })
         model.close()
         assertEquals(listOf("", ""), listOf(model.cardNumber, model.cardHolder))
+        model.cardNumber = "4111111111111111"
+        assertEquals("it takes nothing any more", "", model.cardNumber)
         assertEquals(Result.NotPaid, model.result)
         model.pay()
     }
 
-    private fun model(scene: Scene, saved: SavedStateHandle = SavedStateHandle()): CheckoutModel {
+    @Test
+    fun `a token that has expired does not use up the way that was chosen in the shop`() {
+        val model = model(Scene.TOKEN_EXPIRED, method = PaymentMethod.MBANK)
+        model.awaitKind("token_expired")
+        model.renewToken(Scene.READY.token)
+        model.awaitKind("ready")
+        assertEquals(PaymentMethod.MBANK, model.method)
+    }
+
+    private fun model(scene: Scene, saved: SavedStateHandle = SavedStateHandle(), method: PaymentMethod? = null): CheckoutModel {
         val request = request(scene)
         val checkout = Checkout.open(request.serverUrl, request.clientToken)
-        return CheckoutModel(checkout, Language.ENGLISH, saved).also { models += it }
+        return CheckoutModel(checkout, Language.ENGLISH, saved, method = method).also { models += it }
     }
 
     private fun CheckoutModel.awaitKind(kind: String) = await("the state $kind") {

@@ -48,7 +48,15 @@ class EveryStateTest(name: String) : StandInTest() {
         assertEquals(scene.result, sheet.result())
     }
 
+    @Test
+    fun `the payer can have it asked at once where they may have paid, and nowhere else`() {
+        open(request)
+        awaitText(scene.title)
+        assertEquals(scene in CHECKABLE, isShown("I have paid: check now"))
+    }
+
     companion object {
+        private val CHECKABLE = setOf(Scene.OPEN_PAGE, Scene.SHOW_QR, Scene.NOT_PAID, Scene.EXPIRED)
         private val NAMES = listOf(SemanticsProperties.Text, SemanticsProperties.ContentDescription, SemanticsProperties.EditableText)
 
         /** In pixels, of which there is one to a dp. */

@@ -9,6 +9,7 @@ import dev.kassa.Language
 import dev.kassa.PaymentMethod
 import dev.kassa.android.ui.KassaCheckout.Appearance
 import dev.kassa.android.ui.KassaCheckout.Request
+import dev.kassa.android.ui.KassaCheckout.Result
 import dev.kassa.android.ui.KassaCheckout.Theme
 import dev.kassa.android.ui.support.Scene
 import dev.kassa.android.ui.support.StandInTest
@@ -69,6 +70,14 @@ class RequestTest : StandInTest() {
         click("MBank")
         awaitText("Phone number")
         assertEquals("the payer emptied it", "", shownIn("Phone number"))
+    }
+
+    @Test
+    fun `where the way that was chosen in the shop is the only one, back closes its form`() {
+        val sheet = open(asking(Scene.NO_TRIES_LEFT, PaymentMethod.MBANK))
+        awaitText("The code goes to")
+        sheet.get().onBackPressedDispatcher.onBackPressed()
+        assertEquals(Result.NotPaid, sheet.result())
     }
 
     @Test
