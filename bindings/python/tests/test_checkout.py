@@ -273,7 +273,8 @@ def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
     # No text depends on the amount, which may be none that the core has.
     texts = CheckoutTexts.of(Paid(Decimal("NaN"), "KGS"), kassa.Language.KYRGYZ, may_have_paid=True)
     assert texts.title == "Төлөндү"
-    for odd in (EnterOtp(-1), EnterOtp(2**40), OpenPage("\ud83d", True), ShowQr("\ud83d"), Waiting("\ud83d")):
+    page = OpenPage("\ud83d", begun_here=True, methods=())
+    for odd in (EnterOtp(-1), EnterOtp(2**40), page, ShowQr("\ud83d"), Waiting("\ud83d", ())):
         assert CheckoutTexts.of(odd, kassa.Language.ENGLISH, may_have_paid=False).title
     with pytest.raises(kassa.Invalid):
         amount_text(Decimal("NaN"), "KGS", kassa.Language.ENGLISH)

@@ -39,8 +39,8 @@ class CheckoutTexts:
     def of(state: CheckoutState, language: Language, *, may_have_paid: bool) -> CheckoutTexts:
         """What the screen says of a state.
 
-        ``may_have_paid`` is true where something that the payer was shown can still be paid: a page whose checkout has ended, or
-        a QR code that was left for another way to pay. **Then they are not told to order again without a warning.**
+        ``may_have_paid`` is true where something that the payer was shown can still be paid: a page whose checkout has ended,
+        or a QR code that was left for another way to pay. **Then they are not told to order again without a warning.**
 
         >>> CheckoutTexts.of(Expired(), Language.ENGLISH, may_have_paid=False).title
         'The time to pay is over'
