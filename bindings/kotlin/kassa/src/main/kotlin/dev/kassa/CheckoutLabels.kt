@@ -175,6 +175,7 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
 
     override fun hashCode(): Int = core.hashCode()
 
+    /** All words, by their names. */
     override fun toString(): String = core.toString()
 
     /** Has them in a language. */
