@@ -1,7 +1,5 @@
 """What a payment screen says: of its states, on its buttons and fields, of amounts, and of the phone that a code goes to."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from decimal import Decimal
@@ -36,7 +34,7 @@ class CheckoutTexts:
     them."""
 
     @staticmethod
-    def of(state: CheckoutState, language: Language, *, may_have_paid: bool) -> CheckoutTexts:
+    def of(state: CheckoutState, language: Language, *, may_have_paid: bool) -> "CheckoutTexts":
         """What the screen says of a state.
 
         ``may_have_paid`` is true where something that the payer was shown can still be paid: a page whose checkout has ended,
@@ -175,7 +173,7 @@ class CheckoutLabels:
     """What covers the screen while the app is not in front."""
 
     @staticmethod
-    def of(language: Language) -> CheckoutLabels:
+    def of(language: Language) -> "CheckoutLabels":
         """The words in a language.
 
         >>> CheckoutLabels.of(Language.ENGLISH).confirm
