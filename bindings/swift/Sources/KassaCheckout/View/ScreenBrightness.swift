@@ -7,7 +7,8 @@
         private var screen: UIScreen?
         private var before: CGFloat = 0
 
-        /// Brightens the screen that the app is on, or gives it back the light that it had. Where the payer has changed that meanwhile, it stays.
+        /// Brightens the screen that the app is on, or restores its brightness. What the payer has set meanwhile is kept then, but it is
+        /// brightened again when the app becomes active, as after Control Center.
         func brighten(_ isBright: Bool) {
             if isBright { up() } else { back() }
         }

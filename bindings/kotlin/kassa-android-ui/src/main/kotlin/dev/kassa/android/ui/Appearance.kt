@@ -8,7 +8,7 @@ import androidx.compose.ui.text.font.Font
 import androidx.compose.ui.text.font.FontFamily
 import androidx.compose.ui.text.font.toFontFamily
 
-/** Below it, a text cannot be read and a mark not be told from its ground (WCAG 2.2, 1.4.11). */
+/** The least contrast to the background with which large text and icons can be made out (WCAG 2.2, 1.4.3 and 1.4.11). */
 internal const val LEAST_CONTRAST = 3f
 
 /** From 1 to 21, by WCAG. */

@@ -38,7 +38,7 @@ private const val SHORTEST_CODE = 4
 /**
  * What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server from
  * the choice of a way to pay to its result. The sheet of [KassaCheckout] has one behind it; a screen of your own, in Compose, reads its
- * properties, and is drawn anew where one changes. [KassaCheckoutEvents] are told by the sheet alone.
+ * properties, and is drawn anew where one changes. Only the sheet reports [KassaCheckoutEvents].
  *
  * ```
  * class PaymentViewModel(url: String, token: String, saved: SavedStateHandle) : ViewModel() {
@@ -211,7 +211,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** The button that asks at once how it ended ([checkNow]). */
     public val checkNowText: String get() = if (state is CheckoutState.Waiting) labels.checkNow else labels.havePaid
 
-    /** The payer says that they have paid: it is asked at once. Where a page is there, they have come back from it. */
+    /** The payer says that they have paid: the gateway is asked at once. Where there is a page, this counts as their return from it. */
     public fun checkNow(): Unit = if (page == null) checkout.checkNow() else cameBack()
 
     /**
@@ -324,7 +324,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         return (state as? FieldState.Wrong)?.violation
     }
 
-    /** What was said of a field when it was sent is over as soon as somebody types there. After [close] nothing is taken. */
+    /** An error that a field had when it was sent goes away as soon as somebody types there. After [close] nothing is taken. */
     private inline fun edit(field: CheckoutField, change: () -> Unit) {
         if (closed != null) return
         change()
