@@ -74,6 +74,8 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let openBankApp: String
     /// Where there is none.
     public let noBankApp: String
+    /// The button that shows the banks by name, for a code that opens in the app of each.
+    public let chooseBank: String
     /// The button that saves the picture of the QR code.
     public let savePicture: String
     /// What is said then.
@@ -165,6 +167,7 @@ extension CheckoutLabels {
         checkNow = core.checkNow
         openBankApp = core.openBankApp
         noBankApp = core.noBankApp
+        chooseBank = core.chooseBank
         savePicture = core.savePicture
         pictureSaved = core.pictureSaved
         pictureNotSaved = core.pictureNotSaved

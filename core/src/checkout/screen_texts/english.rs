@@ -37,6 +37,7 @@ pub(super) static LABELS: LabelTable = LabelTable {
     check_now: "Check now",
     open_bank_app: "Open my bank's app",
     no_bank_app: "No bank app that opens this code was found on this phone. Scan the code with another phone, or save the picture (a screenshot will do) and open it in the app of your bank.",
+    choose_bank: "Choose my bank",
     save_picture: "Save the picture",
     picture_saved: "The picture is saved. Open it in the app of your bank.",
     picture_not_saved: "The picture could not be saved.",

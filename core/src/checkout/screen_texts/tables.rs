@@ -123,6 +123,8 @@ tables! {
         open_bank_app,
         /// Where there is none.
         no_bank_app,
+        /// The button that shows the banks by name, for a code that opens in the app of each.
+        choose_bank,
         /// The button that saves the picture of the QR code.
         save_picture,
         /// What is said then.

@@ -142,6 +142,8 @@ class CheckoutLabels:
     """The button that opens an app of a bank on this phone."""
     no_bank_app: str
     """Where there is none."""
+    choose_bank: str
+    """The button that shows the banks by name, for a code that opens in the app of each."""
     save_picture: str
     """The button that saves the picture of the QR code."""
     picture_saved: str

@@ -113,6 +113,9 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** Where there is none. */
     public val noBankApp: String get() = core.noBankApp
 
+    /** The button that shows the banks by name, for a code that opens in the app of each. */
+    public val chooseBank: String get() = core.chooseBank
+
     /** The button that saves the picture of the QR code. */
     public val savePicture: String get() = core.savePicture
 
