@@ -72,7 +72,7 @@ def test_by_qr_code(buyer: Buyer, sandbox: Sandbox, window: tuple[str, Size, boo
     buyer.goes_on()
     buyer.sees("show-qr")
     buyer.look("show-qr")
-    link = buyer.page.locator("#state .on-phone a.button")
+    link = buyer.page.locator("#state .on-phone > a.button")
     code = buyer.page.locator("svg.qr:visible")
     if window[1] == "small":
         expect(link).to_have_attribute("href", buyer.payments[0]["qr_text"])

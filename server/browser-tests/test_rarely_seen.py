@@ -78,6 +78,9 @@ def test_who_paid_what_was_cancelled_is_not_asked_again(meet: Meet, sandbox: San
     buyer.sees("paid")
 
 
+ELQR = "00020101021232430013qr.example.kg0102021104TX171202121302125204581253034175405390005910HONEY SHOP630463e7"
+
+
 @pytest.fixture
 def server_of_its_own(sandbox: Sandbox, tmp_path: Path) -> Iterator[KassaServer]:
     """A server where one code may be tried, and whose database a test may change."""
@@ -103,6 +106,33 @@ def test_who_entered_too_many_codes_waits(buyer: Buyer) -> None:
     expect(buyer.page.locator("#otp")).to_have_count(0)
     buyer.look("no-codes-left")
     assert [payment["state"] for payment in buyer.payments] == ["awaiting"]
+
+
+def test_a_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path) -> None:
+    buyer.picks("qr")
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    with closing(sqlite3.connect(tmp_path / "kassa.db", timeout=PATIENCE)) as database, database:
+        # The link of the sandbox's own codes is one to the sandbox.
+        database.execute("DELETE FROM due")
+        database.execute("UPDATE payments SET qr_text = ?", [f"https://app.mbank.kg/qr/#{ELQR}"])
+    buyer.open(buyer.page_url)
+    buyer.sees("show-qr")
+    any_bank = buyer.page.locator("#state .on-phone > a.button")
+    expect(any_bank).to_have_attribute("href", f"https://pay.payqr.kg/#{ELQR.replace(' ', '%20')}")
+    banks = buyer.page.locator("#state .banks a:visible")
+    expect(banks).to_have_count(13)
+    expect(banks.first).to_have_text("MBank")
+    buyer.look("show-qr-banks")
+    for width in (320, 1280):
+        buyer.page.set_viewport_size({"width": width, "height": 800})
+        buyer.look(f"show-qr-banks-{width}")
+    # Elsewhere they are collapsed.
+    expect(banks).to_have_count(0)
+    buyer.page.locator("#bank-apps summary").click()
+    expect(banks).to_have_count(14)
+    expect(banks.first).to_have_text("Любой банк")
+    buyer.look("show-qr-bank-apps")
 
 
 def test_what_nobody_paid_in_time(buyer: Buyer, tmp_path: Path) -> None:

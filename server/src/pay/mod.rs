@@ -3,6 +3,7 @@
 
 mod accept;
 mod assets;
+mod code_links;
 mod colour;
 mod drawing;
 mod form;

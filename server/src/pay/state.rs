@@ -3,10 +3,11 @@
 use askama::Template;
 
 use super::{
+    code_links::CodeLinks,
     drawing::{Drawing, draw},
     links::Links,
     phrases::{moment, money},
-    screen::{Screen, ended, is_web, offered},
+    screen::{Screen, ended, offered},
     texts::{Texts, texts},
 };
 use crate::{
@@ -59,8 +60,8 @@ pub(super) struct State<'a> {
     /// What became of the last try, and the gateway's words.
     ended: Option<(&'static str, Option<String>)>,
     drawing: Option<Drawing>,
-    /// The code's text, where a phone can open it.
-    qr_link: Option<&'a str>,
+    /// What opens the code on the phone that shows it.
+    code_links: CodeLinks,
     /// Until when the payer can act.
     until: Option<String>,
     has_way_back: bool,
@@ -99,7 +100,11 @@ impl<'a> State<'a> {
             others: others(&links.to("")),
             ended: ended(view).map(|payment| end_of(payment, t)),
             drawing: if let Screen::ShowQr(_, text) = screen { draw(text) } else { None },
-            qr_link: if let Screen::ShowQr(_, text) = screen { Some(text).filter(|text| is_web(text)) } else { None },
+            code_links: if let Screen::ShowQr(_, text) = screen {
+                CodeLinks::of(text, t)
+            } else {
+                CodeLinks::default()
+            },
             until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.spoken.language)),
             has_way_back: is_open,
             reference: &checkout.reference,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassa::FakeFault;
+use kassa::{Elqr, FakeFault};
 use serde_json::{Value, json};
 
 use crate::{
@@ -53,6 +53,58 @@ async fn a_payer_pays_by_qr_code() {
     let checked = payer.post(&served, "/check", &[]).await;
     assert_eq!((checked.status, checked.header("location")), (303, Some(payer.page.as_str())), "{checked:?}");
     payer.waits_for(&served, "paid").await;
+}
+
+/// A link to a bank is written from what was read of the code: a damaged code, and one with an unknown element, get none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_code_in_elqr_opens_in_the_app_of_each_bank_and_other_codes_as_their_text_says() {
+    const CODE: &str = "00020101021232430013qr.example.kg0102021104TX17120212130212\
+        5204581253034175405390005910HONEY SHOP630463e7";
+    const UNKNOWN: &str = "00020101021232480013qr.example.kg0102021104TX171202121302122001x\
+        5204581253034175405390005910HONEY SHOP6304ffc2";
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    payer.pays(&served, "qr", "").await;
+    let any = format!("https://pay.payqr.kg/#{}", CODE.replace(' ', "%20"));
+    let damaged = CODE.replace("TX17", "TX18");
+    let own = |link: &str, code: &str| (format!("{link}#{code}"), Some(format!("{link}#{code}")));
+    for ((text, first), has_banks) in [
+        ((CODE.to_owned(), Some(any.clone())), true),
+        ((format!("https://app.mbank.kg/qr/#{CODE}"), Some(any.clone())), true),
+        // A link of the gateway's own, such as the sandbox's.
+        (own("https://sandbox.example.kg/qr/17", CODE), true),
+        (own("https://qr.shop.example.kg/17", &damaged), false),
+        (own("https://qr.shop.example.kg/17", UNKNOWN), false),
+        (own("https://qr.shop.example.kg/17", "part"), false),
+        ((damaged.clone(), None), false),
+        (("no link".to_owned(), None), false),
+    ] {
+        let database = served.database();
+        database.execute_batch("DELETE FROM due").unwrap();
+        database.execute("UPDATE payments SET qr_text = ?1", [&text]).unwrap();
+        let (seen, page) = payer.sees(&served).await;
+        assert_eq!(seen, "show-qr", "{text}");
+        let hrefs = |part: &str| -> Vec<String> {
+            let links = part.split("href=\"").skip(1).map(|link| link.split('"').next().unwrap());
+            links.filter(|link| link.contains('#')).map(str::to_owned).collect()
+        };
+        let on_phone = page.split("class=\"on-phone").nth(1).and_then(|part| part.split("<details").next());
+        assert_eq!(on_phone.and_then(|part| hrefs(part).first().cloned()), first, "{text}: {page}");
+        let banks: Vec<String> = match Elqr::parse(&text).map(|code| code.bank_links()) {
+            Ok(Ok(links)) if has_banks => links.into_iter().map(|link| link.url).collect(),
+            _ => Vec::new(),
+        };
+        // Elsewhere they are collapsed.
+        let shown =
+            page.split("<details id=\"bank-apps\">").nth(1).map(|part| part.split("</details>").next().unwrap());
+        assert_eq!(shown.map(hrefs).unwrap_or_default(), banks, "{text}: {page}");
+        assert_eq!(page.contains("https://app.mbank.kg/"), has_banks, "{text}: {page}");
+        let leading = hrefs(&page).len();
+        assert_eq!(page.matches("rel=\"noreferrer noopener\"").count(), leading, "{text}: {page}");
+        if first.as_ref() == Some(&any) {
+            assert_eq!(hrefs(on_phone.unwrap()), banks, "{text}: each once");
+        }
+    }
 }
 
 /// Somebody else's number was typed.

@@ -60,6 +60,9 @@ pub(super) const TEXTS: Texts = Texts {
     code_picture: "QR code for this payment",
     open_app: "Open the app of the bank",
     open_app_more: "Confirm the payment there, then come back to this page.",
+    or_bank: "Or choose your bank:",
+    any_bank: "Any bank",
+    bank_apps: "Pay with a bank's app on this phone",
     show_code: "Show the QR code to scan it with another phone",
     other_than_code: "Only if you have not paid by this code: otherwise you pay twice.",
 

@@ -73,6 +73,12 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) code_picture: &'static str,
     pub(in crate::pay) open_app: &'static str,
     pub(in crate::pay) open_app_more: &'static str,
+    /// Above the banks by name, below the button of any bank.
+    pub(in crate::pay) or_bank: &'static str,
+    /// In the place of a bank's name.
+    pub(in crate::pay) any_bank: &'static str,
+    /// What shows the banks where the page is not on a phone.
+    pub(in crate::pay) bank_apps: &'static str,
     pub(in crate::pay) show_code: &'static str,
     pub(in crate::pay) other_than_code: &'static str,
 
