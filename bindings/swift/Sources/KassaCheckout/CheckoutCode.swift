@@ -4,13 +4,28 @@ import Kassa
 /// The QR code, and the ways in which it gets into the app of a bank.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link.
+    /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link that begins with `https://`.
+    /// Where there are ``bankLinks``, offer those instead.
     public var qrLink: URL? {
         guard case .showQr(let text, _, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
         return URL(string: text)
     }
 
-    /// Whether ``qrLink`` was opened in an app. Open it in apps alone (`universalLinksOnly`), and never in a browser.
+    /// The links that open a QR code in ELQR in the app of a bank on this phone: any bank first, then one bank each. Open a link in an app, and
+    /// in a browser where no app takes it. Empty where the state has no code, and where the code is in another format or damaged.
+    public var bankLinks: [BankLink] {
+        guard case .showQr(let text, _, _) = state else { return [] }
+        return Self.bankLinks(of: text)
+    }
+
+    /// The links are written from what was read. Of a damaged code they would have a right checksum, and they would leave out elements that are
+    /// not known: neither is offered.
+    static func bankLinks(of text: String) -> [BankLink] {
+        guard let code = try? Elqr(text), code.checksumOK, code.other.isEmpty else { return [] }
+        return (try? code.bankLinks()) ?? []
+    }
+
+    /// Whether ``qrLink`` or one of ``bankLinks`` was opened. Open ``qrLink`` in apps alone (`universalLinksOnly`), and never in a browser.
     public func bankAppOpened(_ isOpened: Bool) {
         if case .showQr = state { isBankAppMissing = !isOpened }
     }

@@ -173,6 +173,22 @@ import Testing
         #expect(try await screen.charged == [false, true])
     }
 
+    @Test func aCodeInELQROpensInTheAppOfEachBank() {
+        let code = "00020101021232430013qr.example.kg0102021104TX171202121302125204581253034175405390005910HONEY%20SHOP630463e7"
+        for text in [code, "https://app.mbank.kg/qr/#" + code] {
+            let links = CheckoutModel.bankLinks(of: text)
+            #expect(links.prefix(2).map(\.bank) == ["ELQR", "MBank"])
+            #expect(links.prefix(2).map(\.url.absoluteString) == ["https://pay.payqr.kg/#" + code, "https://app.mbank.kg/qr/#" + code])
+            #expect(links.allSatisfy { $0.url.scheme == "https" && $0.url.absoluteString.hasSuffix("#" + code) })
+            #expect(Set(links.map(\.bank)).count == links.count)
+        }
+        // Damaged; with an element that is not known, which a link would leave out; no ELQR.
+        let unknown = "00020101021232480013qr.example.kg0102021104TX171202121302122001x5204581253034175405390005910HONEY SHOP6304ffc2"
+        for text in [code.replacingOccurrences(of: "TX17", with: "TX18"), unknown, "https://qr.bank.example.kg/1", ""] {
+            #expect(CheckoutModel.bankLinks(of: text).isEmpty, "\(text)")
+        }
+    }
+
     @Test func aCodeThatNoAppReadsIsLeftForAnotherWay() async throws {
         let stage = try await Stage.start()
         defer { stage.stop() }

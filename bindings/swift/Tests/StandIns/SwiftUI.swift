@@ -106,6 +106,14 @@ extension Button where Label == Text {
     public nonisolated init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
 }
 
+public struct Menu<Label: View, Content: View>: View {
+    public typealias Body = Never
+}
+
+extension Menu where Label == Text {
+    public nonisolated init<S: StringProtocol>(_ title: S, @ViewBuilder content: () -> Content) {}
+}
+
 public struct TextField<Label: View>: View {
     public typealias Body = Never
 }

@@ -30,12 +30,27 @@
                 if let image = Image(png: picture) {
                     image.interpolation(.none).resizable().scaledToFit().accessibilityLabel(model.labels.qrPicture)
                 }
-                if let link = model.qrLink { mainButton(model.labels.openBankApp) { openBankApp(link) } }
+                bankButtons
                 if let notice = model.bankAppNotice { Label(notice, systemImage: "exclamationmark.circle") }
                 #if canImport(UIKit) && canImport(Photos)
                     if model.canSavePicture { Button(model.labels.savePicture) { save(picture) } }
                     if let notice = model.pictureNotice { Text(notice).font(model.appearance.hintFont) }
                 #endif
+            }
+        }
+
+        /// A code in ELQR opens in the app of any bank; another one opens where it leads.
+        @ViewBuilder private var bankButtons: some View {
+            let banks = model.bankLinks
+            if let anyBank = banks.first {
+                mainButton(model.labels.openBankApp) { openBank(anyBank.url) }
+                Menu(model.labels.chooseBank) {
+                    ForEach(banks.dropFirst(), id: \.self) { bank in
+                        Button(bank.bank) { openBank(bank.url) }
+                    }
+                }
+            } else if let link = model.qrLink {
+                mainButton(model.labels.openBankApp) { openBankApp(link) }
             }
         }
 
@@ -54,6 +69,10 @@
 
         private func openBankApp(_ link: URL) {
             Task { @MainActor in model.bankAppOpened(await opensInApp(link)) }
+        }
+
+        private func openBank(_ link: URL) {
+            Task { @MainActor in model.bankAppOpened(await opensBank(link)) }
         }
 
         #if canImport(UIKit) && canImport(Photos)

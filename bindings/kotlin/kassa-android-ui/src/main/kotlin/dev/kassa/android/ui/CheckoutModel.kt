@@ -7,6 +7,7 @@ import androidx.compose.runtime.getValue
 import androidx.compose.runtime.mutableStateOf
 import androidx.compose.runtime.setValue
 import androidx.lifecycle.SavedStateHandle
+import dev.kassa.BankLink
 import dev.kassa.CardBrand
 import dev.kassa.CardInput
 import dev.kassa.Checkout
@@ -14,6 +15,7 @@ import dev.kassa.CheckoutDetails
 import dev.kassa.CheckoutLabels
 import dev.kassa.CheckoutState
 import dev.kassa.CheckoutTexts
+import dev.kassa.Elqr
 import dev.kassa.FieldState
 import dev.kassa.Kassa
 import dev.kassa.Language
@@ -240,8 +242,17 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** The button that opens the page ([page]): again, where the payer has been there. */
     public val openPageText: String get() = if (state is CheckoutState.Waiting) labels.openPageAgain else labels.openPage
 
-    /** The address by which the QR code opens an app of a bank on this phone, and never a browser; null where the code is no link. */
+    /**
+     * The address by which the QR code opens an app of a bank on this phone, and never a browser; null where the code is no link that begins
+     * with `https://`. Where there are [bankLinks], offer those instead.
+     */
     public val qrLink: String? get() = (state as? CheckoutState.ShowQr)?.text?.takeIf(::isLink)
+
+    /**
+     * The links that open a QR code in ELQR in the app of a bank on this phone: any bank first, then one bank each. Open a link in an app, and
+     * in a browser where no app takes it. Empty where the state has no code, and where the code is in another format or damaged.
+     */
+    public val bankLinks: List<BankLink> by derivedStateOf { (state as? CheckoutState.ShowQr)?.let { bankLinksOf(it.text) }.orEmpty() }
 
     /**
      * The page was opened, or could not be: it is not to be opened by itself again.
@@ -399,5 +410,15 @@ internal fun codeOf(text: String): QrCode? = try {
     null
 }
 
-/** In capital letters, too: they make a smaller code. */
-internal fun isLink(text: String): Boolean = listOf("https://", "http://").any { text.startsWith(it, ignoreCase = true) }
+/** In capital letters, too: they make a smaller code. An http link can be changed on the way, so none is opened. */
+internal fun isLink(text: String): Boolean = text.startsWith("https://", ignoreCase = true)
+
+/**
+ * The links are written from what was read. Of a damaged code they would have a right checksum, and they would leave out elements that are not
+ * known: neither is offered.
+ */
+internal fun bankLinksOf(text: String): List<BankLink> = try {
+    Elqr.parse(text).takeIf { it.checksumOk && it.other.isEmpty() }?.bankLinks().orEmpty()
+} catch (_: PaymentException) {
+    emptyList()
+}

@@ -8,6 +8,9 @@ internal interface Device {
     /** Opens the app of a bank by the text of a QR code, and never a browser; false where there is no such app. */
     fun openApp(link: String): Boolean
 
+    /** Opens a link of a bank in its app, and in a browser's tab where there is no such app; false where there is neither. */
+    fun openBank(link: String): Boolean = openApp(link) || openPage(link)
+
     /** Keeps a picture where the payer's bank finds it, and says then whether that went well; null where the payer thought better of it. */
     fun savePicture(png: ByteArray, saved: (Boolean?) -> Unit)
 

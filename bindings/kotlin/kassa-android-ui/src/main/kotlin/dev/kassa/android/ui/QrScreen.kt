@@ -23,6 +23,7 @@ import androidx.compose.ui.semantics.contentDescription
 import androidx.compose.ui.semantics.role
 import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.unit.dp
+import dev.kassa.BankLink
 import dev.kassa.CheckoutState
 import dev.kassa.QrCode
 
@@ -33,7 +34,7 @@ private const val BORDER = 4
 
 private const val SAVED_PIXELS = 800
 
-/** A code that the app of a bank scans; on the payer's own phone a button opens that app, where the code is a link. */
+/** A code that the app of a bank scans; on the payer's own phone a button opens that app, where the code is a link or in ELQR. */
 @Composable
 internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions, device: Device) {
     val labels = LocalLabels.current
@@ -42,9 +43,13 @@ internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions,
         onDispose { device.brighten(false) }
     }
     val code = remember(state.text) { codeOf(state.text) }
+    val banks = remember(state.text) { bankLinksOf(state.text) }
     Screen(said) {
         code?.let { Picture(it) }
-        if (isLink(state.text)) OpenApp(state.text, device)
+        when {
+            banks.isNotEmpty() -> OpenBank(banks, device)
+            isLink(state.text) -> OpenApp(state.text, device)
+        }
         code?.let { SavePicture(it, device) }
         PlainButton(labels.havePaid, actions::checkNow)
         if (state.canChangeMethod) {
@@ -60,6 +65,19 @@ private fun OpenApp(link: String, device: Device) {
     var isMissing by remember(link) { mutableStateOf(false) }
     MainButton(labels.openBankApp) { isMissing = !device.openApp(link) }
     if (isMissing) Told(labels.noBankApp)
+}
+
+/** The first link is for any bank. */
+@Composable
+private fun OpenBank(banks: List<BankLink>, device: Device) {
+    val labels = LocalLabels.current
+    var isMissing by remember(banks) { mutableStateOf(false) }
+    var areNamed by remember(banks) { mutableStateOf(false) }
+    val open = { bank: BankLink -> isMissing = !device.openBank(bank.url.toString()) }
+    MainButton(labels.openBankApp) { open(banks.first()) }
+    if (isMissing) Told(labels.noBankApp)
+    PlainButton(labels.chooseBank) { areNamed = !areNamed }
+    if (areNamed) banks.drop(1).forEach { bank -> QuietButton(bank.bank) { open(bank) } }
 }
 
 @Composable

@@ -2,11 +2,13 @@ package dev.kassa.android.ui
 
 import android.os.Looper
 import androidx.lifecycle.SavedStateHandle
+import dev.kassa.BankLink
 import dev.kassa.Checkout
 import dev.kassa.CheckoutTexts
 import dev.kassa.Language
 import dev.kassa.PaymentMethod
 import dev.kassa.android.ui.KassaCheckout.Result
+import dev.kassa.android.ui.support.ELQR_CODE
 import dev.kassa.android.ui.support.PAGE
 import dev.kassa.android.ui.support.QR_TEXT
 import dev.kassa.android.ui.support.Scene
@@ -77,6 +79,7 @@ class CheckoutModelTest : StandInTest() {
         val code = model(Scene.SHOW_QR)
         code.awaitKind("show_qr")
         assertEquals(QR_TEXT, code.qrLink)
+        assertEquals("it is no ELQR", emptyList<BankLink>(), code.bankLinks)
         assertNotNull(code.qrCode)
         assertEquals(code.labels.otherThanCodeHint, code.changeMethodHint)
         val page = model(Scene.OPEN_PAGE)
@@ -95,6 +98,21 @@ class CheckoutModelTest : StandInTest() {
         page.language = Language.KYRGYZ
         assertEquals(CheckoutTexts.of(page.state, page.mayHavePaid, Language.KYRGYZ), page.texts)
         assertEquals("Жабуу", page.labels.close)
+    }
+
+    @Test
+    fun `a code in ELQR opens in the app of each bank, and only https is opened`() {
+        val model = model(Scene.SHOW_ELQR)
+        model.awaitKind("show_qr")
+        val links = model.bankLinks.associate { it.bank to "${it.url}" }
+        assertEquals(listOf("ELQR", "MBank"), links.keys.take(2))
+        assertEquals(listOf("https://pay.payqr.kg/#$ELQR_CODE", "https://app.mbank.kg/qr/#$ELQR_CODE"), links.values.take(2))
+        assertTrue(links.values.all { it.startsWith("https://") && it.endsWith("#$ELQR_CODE") })
+        assertEquals("each by its name", model.bankLinks.size, links.size)
+        assertEquals("the code alone has them, too", model.bankLinks, bankLinksOf(ELQR_CODE))
+        for ((text, why) in NO_LINKS) assertEquals(why, emptyList<BankLink>(), bankLinksOf(text))
+        assertTrue(isLink("HTTPS://PAY.PAYQR.KG/"))
+        for (text in listOf("http://bank.example.kg/1", "HTTP://BANK.EXAMPLE.KG/1", "javascript:1", "mbank://pay")) assertFalse(text, isLink(text))
     }
 
     @Test
@@ -134,5 +152,15 @@ class CheckoutModelTest : StandInTest() {
     private fun CheckoutModel.awaitKind(kind: String) = await("the state $kind") {
         shadowOf(Looper.getMainLooper()).idle()
         state.kind == kind
+    }
+
+    private companion object {
+        private val NO_LINKS = mapOf(
+            ELQR_CODE.replace("TX17", "TX18") to "a link would have a right checksum",
+            "00020101021232480013qr.example.kg0102021104TX171202121302122001x5204581253034175405390005910HONEY SHOP6304ffc2" to
+                "a link would leave out the element that is not known",
+            PAGE to "it is no ELQR",
+            "" to "it is nothing",
+        )
     }
 }

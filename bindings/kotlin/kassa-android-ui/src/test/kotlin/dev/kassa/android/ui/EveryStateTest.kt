@@ -56,7 +56,7 @@ class EveryStateTest(name: String) : StandInTest() {
     }
 
     companion object {
-        private val CHECKABLE = setOf(Scene.OPEN_PAGE, Scene.SHOW_QR, Scene.NOT_PAID, Scene.EXPIRED)
+        private val CHECKABLE = setOf(Scene.OPEN_PAGE, Scene.SHOW_QR, Scene.SHOW_ELQR, Scene.NOT_PAID, Scene.EXPIRED)
         private val NAMES = listOf(SemanticsProperties.Text, SemanticsProperties.ContentDescription, SemanticsProperties.EditableText)
 
         /** In pixels, of which there is one to a dp. */

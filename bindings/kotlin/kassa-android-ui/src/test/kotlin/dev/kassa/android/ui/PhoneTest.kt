@@ -12,6 +12,7 @@ import android.net.Uri
 import android.view.View
 import android.view.WindowManager.LayoutParams
 import dev.kassa.QrCode
+import dev.kassa.android.ui.support.ELQR_CODE
 import dev.kassa.android.ui.support.PAGE
 import dev.kassa.android.ui.support.QR_TEXT
 import dev.kassa.android.ui.support.Scene
@@ -88,6 +89,24 @@ class PhoneTest : StandInTest() {
         val first: Intent? = chooser.getParcelableExtra(Intent.EXTRA_INTENT)
         val others = chooser.getParcelableArrayExtra(Intent.EXTRA_INITIAL_INTENTS).orEmpty().map { it as Intent }
         assertEquals(setOf("kg.bank", "kg.wallet"), (others + first).map { it?.component?.packageName }.toSet())
+    }
+
+    @Test
+    @Config(sdk = [26])
+    fun `a code in ELQR opens in the app of a bank, in a browser where it is not there, and nothing crashes without one`() {
+        val sheet = open(request(Scene.SHOW_ELQR))
+        click("Open my bank's app")
+        val page = sheet.awaitStarted()
+        assertTrue("in a Custom Tab", page.hasExtra("android.support.customtabs.extra.SESSION"))
+        assertEquals("https://pay.payqr.kg/#$ELQR_CODE", page.dataString)
+        install("kg.mbank", "app.mbank.kg")
+        click("Choose my bank")
+        click("MBank")
+        val bank = sheet.awaitStarted()
+        assertEquals("kg.mbank" to "https://app.mbank.kg/qr/#$ELQR_CODE", bank.component?.packageName to bank.dataString)
+        nothingOpens()
+        click("Bakai")
+        awaitText(NO_APP)
     }
 
     @Test

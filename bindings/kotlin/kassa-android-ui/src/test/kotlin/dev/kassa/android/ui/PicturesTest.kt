@@ -11,6 +11,7 @@ import dev.kassa.MessageTopic
 import dev.kassa.PaymentMethod
 import dev.kassa.Rule
 import dev.kassa.Violation
+import dev.kassa.android.ui.support.ELQR_TEXT
 import dev.kassa.android.ui.support.QR_TEXT
 import dev.kassa.android.ui.support.RETURN_URL
 import dev.kassa.android.ui.support.SheetTest
@@ -65,6 +66,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
         "code-refused" to Screen(code(2, CheckoutMessage(MessageTopic.CODE_REFUSED))),
         "page" to Screen(CheckoutState.OpenPage("https://bank.example.kg", false, listOf(PaymentMethod.QR))),
         "qr" to Screen(CheckoutState.ShowQr(QR_TEXT, canChangeMethod = true)),
+        "qr-banks" to Screen(CheckoutState.ShowQr(ELQR_TEXT, canChangeMethod = true)),
         "waiting" to Screen(CheckoutState.Waiting("https://bank.example.kg", listOf(PaymentMethod.QR), unknown)),
         "paid" to Screen(CheckoutState.Paid(390.toBigDecimal(), "KGS")),
         "not-paid" to Screen(CheckoutState.NotPaid(CheckoutMessage(MessageTopic.CANCELLED))),

@@ -25,6 +25,7 @@ enum class Scene(
     ENTER_OTP_ONLY("Enter the code", Result.StillOpen, payment = CODE, methods = """"mbank""""),
     OPEN_PAGE("Pay on the bank's page", Result.StillOpen, payment = """"method": "pay_form", "state": "awaiting", "page_url": "$PAGE""""),
     SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT", "can_be_replaced": true"""),
+    SHOW_ELQR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$ELQR_TEXT", "can_be_replaced": true"""),
     WAITING("Waiting for the bank", Result.StillOpen, payment = """"method": "mbank", "state": "confirming""""),
     PAID("Paid", Result.Paid(BigDecimal("390.00"), "KGS"), state = "paid"),
     NOT_PAID("This order cannot be paid any more", Result.StillOpen, state = "cancelled"),
@@ -50,3 +51,7 @@ private const val CODE =
     """"method": "mbank", "state": "awaiting", "attempts_left": 3, "phone_last2": "56", "can_be_replaced": true"""
 const val PAGE = "http://127.0.0.1:9/page"
 const val QR_TEXT = "https://qr.bank.example.kg/#00020101021132590015qr.bank.example"
+
+/** A code in ELQR, as the gateway's bank links it. */
+const val ELQR_TEXT = "https://app.mbank.kg/qr/#$ELQR_CODE"
+const val ELQR_CODE = "00020101021232430013qr.example.kg0102021104TX171202121302125204581253034175405390005910HONEY%20SHOP630463e7"
