@@ -86,6 +86,10 @@ fn yes_or_no(yes: bool) -> &'static str {
 
 /// What the format asks for beside what each value must be.
 fn check(elqr: &Elqr, checks: &mut Checks) {
+    if !elqr.checksum_ok {
+        let sentence = "is false: the code was damaged or changed, and would get a right checksum";
+        checks.fail("checksum_ok", Rule::Exact, Some("true"), sentence);
+    }
     if elqr.service_code.is_none() && elqr.merchant_id.is_none() {
         checks.fail("service_code", Rule::Required, None, "must be given, or merchant_id");
     }

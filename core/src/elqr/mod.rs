@@ -152,7 +152,8 @@ impl Elqr {
     /// The text of the code, with a checksum of its own: to be drawn with [`QrCode`](crate::QrCode), or opened as a link.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] with everything that the format does not allow.
+    /// [`PaymentError::Invalid`] with everything that the format does not allow, and for a code with a wrong checksum: a
+    /// damaged one would get a right one.
     pub fn text(&self) -> Result<String, PaymentError> {
         build::text(self)
     }
@@ -181,8 +182,13 @@ impl Elqr {
     /// Some of the addresses are known from public lists alone: `docs/elqr.md` says which.
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// As [`text`](Self::text); and [`PaymentError::Invalid`] for a code that has something in [`other`](Self::other), which a
+    /// link would leave out.
     pub fn bank_links(&self) -> Result<Vec<BankLink>, PaymentError> {
+        if let Some(field) = self.other.first() {
+            let sentence = format!("has tag {}, which is not known and would not stand in a link", field.tag);
+            return Err(PaymentError::invalid("other", Rule::OneOf, None, &sentence));
+        }
         let code = build::code(self)?;
         Ok(banks::links(&code))
     }

@@ -78,6 +78,7 @@ fn only_the_amount_that_was_asked_for_passes() {
 fn what_the_format_does_not_allow_is_not_written() {
     let long = "x".repeat(100);
     for (field, code) in [
+        ("checksum_ok", Elqr { checksum_ok: false, ..shop() }),
         ("service_code", Elqr { service_code: None, ..shop() }),
         ("mcc", Elqr { mcc: "58".to_owned(), ..shop() }),
         ("currency", Elqr { currency: "KGS".to_owned(), ..shop() }),
@@ -112,6 +113,18 @@ fn each_banks_link_holds_the_whole_code() {
         assert!(link.url.is_ascii(), "{}", link.url);
         let read = Elqr::parse(&link.url).unwrap();
         assert_eq!(Elqr { link: code.link.clone(), ..read }, code);
+    }
+}
+
+/// The link is written anew: what it would leave out, or make right, the payer would not see.
+#[test]
+fn no_banks_link_is_made_of_a_code_that_it_would_change() {
+    let other = vec![ElqrField { tag: "32.40".to_owned(), text: "x".to_owned() }];
+    for (field, code) in [("checksum_ok", Elqr { checksum_ok: false, ..shop() }), ("other", Elqr { other, ..shop() })] {
+        match code.bank_links() {
+            Err(PaymentError::Invalid { violations }) => assert_eq!(violations[0].field, field, "{violations:?}"),
+            links => panic!("{field}: {links:?}"),
+        }
     }
 }
 

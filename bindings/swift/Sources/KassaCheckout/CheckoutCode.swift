@@ -18,11 +18,9 @@ extension CheckoutModel {
         return Self.bankLinks(of: text)
     }
 
-    /// The links are written from what was read. Of a damaged code they would have a right checksum, and they would leave out elements that are
-    /// not known: neither is offered.
+    /// There are none for a damaged code, nor for one with elements that a link would leave out.
     static func bankLinks(of text: String) -> [BankLink] {
-        guard let code = try? Elqr(text), code.checksumOK, code.other.isEmpty else { return [] }
-        return (try? code.bankLinks()) ?? []
+        (try? Elqr(text).bankLinks()) ?? []
     }
 
     /// Whether ``qrLink`` or one of ``bankLinks`` was opened. Open ``qrLink`` in apps alone (`universalLinksOnly`), and never in a browser.

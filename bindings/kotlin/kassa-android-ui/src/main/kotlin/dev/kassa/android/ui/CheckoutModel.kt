@@ -413,12 +413,9 @@ internal fun codeOf(text: String): QrCode? = try {
 /** In capital letters, too: they make a smaller code. An http link can be changed on the way, so none is opened. */
 internal fun isLink(text: String): Boolean = text.startsWith("https://", ignoreCase = true)
 
-/**
- * The links are written from what was read. Of a damaged code they would have a right checksum, and they would leave out elements that are not
- * known: neither is offered.
- */
+/** There are none for a damaged code, nor for one with elements that a link would leave out. */
 internal fun bankLinksOf(text: String): List<BankLink> = try {
-    Elqr.parse(text).takeIf { it.checksumOk && it.other.isEmpty() }?.bankLinks().orEmpty()
+    Elqr.parse(text).bankLinks()
 } catch (_: PaymentException) {
     emptyList()
 }
