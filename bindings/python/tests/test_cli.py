@@ -263,7 +263,8 @@ def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
         ({"KASSA_PASSWORD": "secret\udcff"}, "KASSA_PASSWORD must be UTF-8"),
         (
             {"KASSA_DIALECT": "/no/such/file"},
-            "KASSA_DIALECT names a file that cannot be read: No such file or directory (os error 2)",
+            "KASSA_DIALECT names a file that cannot be read: No such file or directory (os error 2), "
+            "and is none of the known dialects: interface, finipay",
         ),
     ):
         wrong = run("status", "1", "--provider", "Cards", **(environment | changes))

@@ -5,7 +5,7 @@ use std::fmt;
 
 use http::Method;
 
-use crate::config::reply_field::ReplyField;
+use crate::config::reply_field::{ReplyField, STATUS_FIELDS};
 
 /// One endpoint of the gateway.
 pub(crate) struct Endpoint {
@@ -19,6 +19,13 @@ pub(crate) struct Endpoint {
     /// The success codes that the interface shows (`docs/interface.md#status-values-and-codes`). Where it shows none,
     /// any code will do that is not a refusal.
     pub(crate) success_codes: &'static [&'static str],
+}
+
+impl Endpoint {
+    /// Whether its reply is a report on a payment's status.
+    pub(crate) fn is_status_query(&self) -> bool {
+        self.reply_fields == STATUS_FIELDS
+    }
 }
 
 impl fmt::Debug for Endpoint {

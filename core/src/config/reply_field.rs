@@ -20,6 +20,9 @@ pub(crate) enum ReplyField {
     TransactionId,
 }
 
+/// What stands before the tag of a QR code's field, such as `elqr:32.11`, where a transaction is looked for.
+pub(crate) const ELQR: &str = "elqr:";
+
 /// What every status query looks for.
 pub(crate) const STATUS_FIELDS: &[ReplyField] = &[
     ReplyField::Code,

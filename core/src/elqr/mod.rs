@@ -11,6 +11,10 @@ use strum::Display;
 pub use banks::BankLink;
 
 use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use tags::{
+    AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, KIND, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, PAYEE,
+    PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, TRANSACTION, VERSION,
+};
 
 /// The currency of ELQR: the som, by its number in ISO 4217.
 const SOM: &str = "417";
@@ -195,6 +199,25 @@ impl Elqr {
 }
 
 impl Elqr {
+    /// The text of a field that could name a payment, by its tag. Nothing where the tag stands there more than once, as 35 to 39
+    /// may: which of two texts counts would decide whose payment is asked about.
+    pub(crate) fn field(&self, tag: &str) -> Option<&str> {
+        let own = [
+            (SERVICE_CODE, &self.service_code),
+            (RECIPIENT, &self.recipient),
+            (TRANSACTION, &self.transaction),
+            (MERCHANT_ID, &self.merchant_id),
+            (MERCHANT_SERVICE, &self.merchant_service),
+            (COMMENT, &self.comment),
+        ];
+        if let Some((_, text)) = own.into_iter().find(|(known, _)| known.number == tag) {
+            return text.as_deref();
+        }
+        let mut further = self.fields.iter().chain(&self.other).filter(|field| field.tag == tag);
+        let first = further.next()?;
+        further.next().is_none().then_some(first.text.as_str())
+    }
+
     /// What makes any payment by the code wrong, whatever its amount.
     pub(crate) fn check_text(&self, checks: &mut Checks) {
         if !self.checksum_ok {
@@ -205,6 +228,31 @@ impl Elqr {
             checks.fail("elqr", Rule::OneOf, Some(SOM), &sentence);
         }
     }
+}
+
+/// Tags whose text the format fixes, or that hold further tags. None of them tells one payment from another.
+const NAMES_NO_PAYMENT: [tags::Tag; 12] = [
+    VERSION,
+    KIND,
+    SERVICE,
+    MERCHANT,
+    MCC,
+    CURRENCY,
+    AMOUNT,
+    PAYEE,
+    CHECKSUM,
+    PROVIDER,
+    AMOUNT_EDITABLE,
+    RECIPIENT_EDITABLE,
+];
+
+/// Whether a text is a tag, such as `34`, or a tag and a sub-tag, such as `32.11`, whose field could name a payment.
+pub(crate) fn may_name_a_payment(tag: &str) -> bool {
+    let is_tag = match tag.split_once('.') {
+        Some((outer, inner)) => is_digits(outer, 2) && is_digits(inner, 2),
+        None => is_digits(tag, 2),
+    };
+    is_tag && NAMES_NO_PAYMENT.iter().all(|known| known.number != tag)
 }
 
 /// The last four hexadecimal digits of SHA-256 over the code before its checksum.

@@ -138,10 +138,18 @@ impl Dialect {
         Self::default()
     }
 
-    /// Reads the JSON form. What it does not name stays as in the default.
+    /// Reads the JSON form. What it does not name stays as in its `base`, which is the default unless it names another known
+    /// dialect.
     #[uniffi::constructor(name = "from_json")]
     fn by_json(text: &str) -> Result<Self, PaymentError> {
         Self::from_json(text)
+    }
+
+    /// A known dialect, by its exact name: `interface` is the default, and `finipay` what the public pages of the gateway FINIPAY
+    /// show. Nobody could try it against the live service.
+    #[uniffi::constructor(name = "named")]
+    fn by_name(name: &str) -> Result<Self, PaymentError> {
+        Self::named(name)
     }
 }
 

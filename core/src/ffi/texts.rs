@@ -20,6 +20,12 @@ fn config_from_environment() -> Result<crate::GatewayConfig, PaymentError> {
     crate::GatewayConfig::from_environment()
 }
 
+/// The names of all known dialects.
+#[uniffi::export]
+fn dialect_names() -> Vec<String> {
+    crate::Dialect::names()
+}
+
 /// A query at once, then one every 10 s, for 20 minutes.
 #[uniffi::export]
 fn default_poll_policy() -> crate::PollPolicy {

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
     exchange::{attempts::Limits, engine::Engine, outcome::Failed, written_down::apart},
-    follow_up::verdict::{Verdict, judge},
+    follow_up::verdict::{Verdict, holds_under_any_number, judge, names_another_number},
     journal::{Journal, Says, Taken},
     reply::reader::Told,
     transport::after,
@@ -127,10 +127,11 @@ impl Asking<'_> {
         for question in Question::all_about(payment) {
             match self.ask(&question).await {
                 Ok(told) => {
+                    let any_number = !told.compares_numbers;
                     let verdict = judge(payment, told, self.engine.dialect());
-                    let is_an_end = matches!(verdict, Verdict::Charged { .. } | Verdict::Rejected { .. });
-                    if is_an_end && matches!(question, Question::GatewayNumber(_)) {
-                        return self.unless_it_is_anothers(payment, verdict).await;
+                    let is_by_gateway_number = matches!(question, Question::GatewayNumber(_));
+                    if is_by_gateway_number && is_to_be_confirmed(payment, &verdict, any_number) {
+                        return self.unless_it_is_anothers(payment, verdict, any_number).await;
                     }
                     if payment.kind != PaymentKind::PayForm || verdict.is_charged() {
                         return Ok(verdict);
@@ -168,12 +169,20 @@ impl Asking<'_> {
     }
 
     /// The gateway's own number was learned from a reply, and a gateway that repeats itself tells two payments the same one. So an end
-    /// that names no number of the merchant's own counts once the question by that number agrees.
-    async fn unless_it_is_anothers(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+    /// that names no number of the merchant's own counts once the question by that number agrees. Where the dialect says that the
+    /// gateway's reports name any number, one whose amount and currency agree also counts where that question has no answer.
+    async fn unless_it_is_anothers(
+        &self,
+        payment: &PaymentRef,
+        verdict: Verdict,
+        any_number: bool,
+    ) -> Result<Verdict, PaymentError> {
         let named = verdict.report().and_then(|report| report.order_number.as_ref());
         if payment.order_number.is_none() || named == payment.order_number.as_ref() {
             return Ok(verdict);
         }
+        let reports_a_charge = verdict.report().is_some_and(|report| report.status == PaymentStatus::Charged);
+        let holds = any_number && holds_under_any_number(payment, &verdict);
         let not_by_own_number = || Verdict::unverifiable(payment.clone(), NOT_BY_OWN_NUMBER, verdict.report().cloned());
         let by_own_number = PaymentRef { gateway_number: None, ..payment.clone() };
         for question in Question::all_about(&by_own_number) {
@@ -181,14 +190,15 @@ impl Asking<'_> {
                 Ok(told) => judge(payment, told, self.engine.dialect()),
                 // The gateway does not know it by the merchant's number.
                 Err(Failed { is_a_no: true, .. }) => continue,
+                Err(Failed { error, .. }) if holds && another_question_may_do(&error) => continue,
                 Err(Failed { error, .. }) => return Err(error),
             };
             return Ok(match by_own {
-                Verdict::Rejected { .. } if verdict.is_charged() => not_by_own_number(),
+                Verdict::Rejected { .. } if reports_a_charge => not_by_own_number(),
                 by_own => by_own,
             });
         }
-        Ok(if verdict.is_charged() { not_by_own_number() } else { verdict })
+        Ok(if verdict.is_charged() && !holds { not_by_own_number() } else { verdict })
     }
 
     /// A gateway may know QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass as
@@ -225,6 +235,16 @@ impl Asking<'_> {
                 ),
             }),
         }
+    }
+}
+
+/// Whether a verdict by the gateway's number is to be confirmed by the merchant's own: that on an end, also on one that only lacks
+/// what would tie another number to the payment.
+fn is_to_be_confirmed(payment: &PaymentRef, verdict: &Verdict, any_number: bool) -> bool {
+    match verdict {
+        Verdict::Charged { .. } | Verdict::Rejected { .. } => true,
+        Verdict::Unverifiable { report: Some(report), .. } => any_number && names_another_number(payment, report),
+        Verdict::Open { .. } | Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => false,
     }
 }
 

@@ -54,7 +54,9 @@ pub enum Verdict {
         payment: Box<PaymentRef>,
         /// The gateway's own report.
         report: StatusReport,
-        /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
+        /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And
+        /// `code.amount`, where the report of a QR payment has no amount: by the dialect its transaction is read from the code, and
+        /// that code was checked to ask for this amount before it was shown.
         compared: Vec<String>,
     },
     /// The payment ended without the money being taken. On a pay-form the payer may try again.
@@ -161,9 +163,10 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
     }
     let unproved = match report.status {
         PaymentStatus::Charged => nothing_asked_for(payment)
+            .or_else(|| under_another_number(&compared))
             .or_else(|| untied(payment, &compared, dialect))
             .or_else(|| of_unknown_unit(payment, &report, dialect)),
-        PaymentStatus::Rejected => untied(payment, &compared, dialect),
+        PaymentStatus::Rejected => under_another_number(&compared).or_else(|| untied(payment, &compared, dialect)),
         PaymentStatus::Other(_) => None,
     };
     if let Some(why) = unproved {
@@ -173,7 +176,8 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
         PaymentStatus::Rejected => Verdict::rejected(payment.clone(), report),
         PaymentStatus::Other(_) => Verdict::open(payment.clone(), report),
         PaymentStatus::Charged => {
-            let compared = compared.agreeing.into_iter().map(str::to_owned).collect();
+            let of_code = has_amount_of_its_code(payment, &report, dialect).then_some("code.amount");
+            let compared = compared.agreeing.into_iter().chain(of_code).map(str::to_owned).collect();
             Verdict::Charged { payment: payment.clone().into(), report, compared }
         }
     }
@@ -187,6 +191,44 @@ fn nothing_asked_for(payment: &PaymentRef) -> Option<&'static str> {
     let is_known = has_amount && payment.currency.is_some();
     let why = "the amount or the currency that was asked for is not known: take the reference from the request";
     (!is_known).then_some(why)
+}
+
+/// A number that nobody was told ties nothing to the payment, so that amount and currency have to.
+fn under_another_number(compared: &Compared) -> Option<&'static str> {
+    let has_both = AMOUNT_AND_CURRENCY.iter().all(|field| compared.agreeing.contains(field));
+    (compared.has_another_number && !has_both).then_some(
+        "the gateway's report names a number that is none of the payment's, and has no amount or no currency to compare",
+    )
+}
+
+/// What ties a report to a payment whose number it does not name.
+const AMOUNT_AND_CURRENCY: [&str; 2] = ["amount", "currency"];
+
+/// Whether a verdict on an end holds where the gateway says nothing by the merchant's own number: by a dialect that lets reports
+/// name any number, and with an amount and a currency that agree. One that does not hold anyway is left as it is.
+pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Charged { compared, .. } => {
+            AMOUNT_AND_CURRENCY.iter().all(|field| compared.iter().any(|compared| compared == field))
+        }
+        other => other.report().is_some_and(|report| names_another_number(payment, report)),
+    }
+}
+
+/// Whether a report names a number that is none of the payment's, where that has any.
+pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) -> bool {
+    report.order_number.as_deref().and_then(|number| payment.is_called(number)) == Some(false)
+}
+
+/// Whether the amount of a charge without one is that of the code by which it was paid: it was checked before the code was handed
+/// on, and the code does not say that the payer may change it. Not where the transaction was only claimed: then it may be that of
+/// another code.
+fn has_amount_of_its_code(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> bool {
+    payment.kind == PaymentKind::Qr
+        && !payment.has_only_a_claimed_number()
+        && payment.amount.is_some()
+        && report.amount.is_none()
+        && dialect.takes_transactions_from_codes()
 }
 
 /// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only
@@ -220,13 +262,16 @@ fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialec
 struct Compared {
     agreeing: Vec<&'static str>,
     differing: Vec<&'static str>,
+    /// Its number is none of the payment's, and need not be.
+    has_another_number: bool,
 }
 
 impl Compared {
     fn with(payment: &PaymentRef, told: &Told, dialect: &Dialect) -> Self {
         let report = &told.report;
-        let mut compared = Self::default();
-        let number = report.order_number.as_deref();
+        let has_another_number = !told.compares_numbers && names_another_number(payment, report);
+        let mut compared = Self { has_another_number, ..Self::default() };
+        let number = report.order_number.as_deref().filter(|_| !has_another_number);
         compared.note("orderNumber", number.and_then(|number| payment.is_called(number)));
         // While a payment is open, its amount may not be settled yet, and nothing is decided by it.
         if report.status.is_final() {

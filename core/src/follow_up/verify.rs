@@ -169,6 +169,10 @@ impl Claim<'_> {
     /// A report that names neither the callback's number nor one of the payment's own.
     fn is_another_number(&self, report: &StatusReport) -> bool {
         let Some(number) = &report.order_number else { return false };
+        // The verdict on the report has said whether its number counts.
+        if self.dialect.may_report_any_number(self.payment.kind) {
+            return false;
+        }
         let own = [&self.payment.order_number, &self.payment.gateway_number, &self.payment.transaction_id];
         *number != self.callback.order_number && !own.into_iter().flatten().any(|own| own == number)
     }

@@ -1,6 +1,6 @@
 //! Configuration from environment variables (the twelve-factor app's third factor, <https://12factor.net/config>).
 
-use std::{env, ffi::OsString, fs};
+use std::{env, ffi::OsString, fs, io::ErrorKind};
 
 use crate::{
     config::{
@@ -27,7 +27,7 @@ impl GatewayConfig {
     /// |---|---|---|
     /// | `KASSA_URL` | needed | the gateway's base address |
     /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | needed | the merchant's login and password |
-    /// | `KASSA_DIALECT` | | the path of a dialect's JSON file |
+    /// | `KASSA_DIALECT` | | a known dialect, such as `finipay` ([`Dialect::names`]), or the path of a dialect's JSON file: `./finipay` is a file |
     /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust beside Mozilla's roots |
     ///
@@ -60,11 +60,8 @@ impl Environment<'_> {
     fn config(mut self) -> Result<GatewayConfig, PaymentError> {
         let (url, login, password) = (self.needed(URL), self.needed(LOGIN), self.needed(PASSWORD));
         let mut config = GatewayConfig::new(url, Credentials::basic(login, password));
-        if let Some(text) = self.file(DIALECT) {
-            match Dialect::from_json(&text) {
-                Ok(dialect) => config.dialect = dialect.into(),
-                Err(problem) => self.wrong(DIALECT, &format!("names a file that is no dialect: {problem}")),
-            }
+        if let Some(dialect) = self.dialect() {
+            config.dialect = dialect.into();
         }
         config.proxy = self.proxy().into();
         config.extra_root_certificates.extend(self.file(ROOT_CERTIFICATES));
@@ -90,6 +87,16 @@ impl Environment<'_> {
         {
             self.problems.push(format!("{LOGIN} and {PASSWORD} cannot be used: {problem}"));
         }
+    }
+
+    /// A name or a file.
+    fn dialect(&mut self) -> Option<Dialect> {
+        let value = (self.variable)(DIALECT)?;
+        let read = match Dialect::names().into_iter().find(|name| value == name.as_str()) {
+            Some(name) => Dialect::named(&name),
+            None => Dialect::from_json(&self.file(DIALECT)?),
+        };
+        read.map_err(|problem| self.wrong(DIALECT, &format!("names a file that is no dialect: {problem}"))).ok()
     }
 
     /// A word or a URL.
@@ -136,6 +143,10 @@ impl Environment<'_> {
                 Ok(text) => return Some(without_mark(text).to_owned()),
                 Err(_) => "names a file that is not in UTF-8: save it as UTF-8".to_owned(),
             },
+            Err(problem) if name == DIALECT && problem.kind() == ErrorKind::NotFound => {
+                let names = Dialect::names().join(", ");
+                format!("names a file that cannot be read: {problem}, and is none of the known dialects: {names}")
+            }
             Err(problem) => format!("names a file that cannot be read: {problem}"),
         };
         self.wrong(name, &sentence);
@@ -206,6 +217,20 @@ mod tests {
         assert_eq!(format!("{:?}", read.proxy), "Proxy(url, ***)");
         assert_eq!(read.extra_root_certificates.len(), 1);
         assert_eq!(format!("{:?}", config(&[(PROXY, "environment")]).unwrap().proxy), "Proxy(environment)");
+    }
+
+    #[test]
+    fn a_known_dialect_is_taken_by_its_name() {
+        let read = |value: &str| config(&[(DIALECT, value)]).unwrap().dialect.to_json();
+        assert_eq!(read("finipay"), Dialect::named("finipay").unwrap().to_json());
+        assert_eq!(read("interface"), Dialect::default().to_json());
+        for path in ["./finipay", "Finipay", "finipay "] {
+            let text = problem(&[(DIALECT, path)]);
+            assert!(text.contains("KASSA_DIALECT names a file that cannot be read: "), "{text}");
+            assert!(text.ends_with("and is none of the known dialects: interface, finipay"), "{text}");
+        }
+        // Another kind of file has no names.
+        assert!(!problem(&[(ROOT_CERTIFICATES, "/no/such/file")]).contains("dialects"));
     }
 
     #[test]

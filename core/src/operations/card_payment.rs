@@ -334,7 +334,8 @@ impl Operation for CardPayment {
     }
 
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
-        Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount], currency: Some(&self.currency) }
+        let order_numbers = vec![self.order_number.as_str().into()];
+        Sent { order_numbers, amounts: vec![self.amount], currency: Some(&self.currency) }
     }
     fn noted(answer: &CardPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), answer.code.as_deref()))

@@ -1,6 +1,6 @@
 //! Confirmation of a mobile-bank payment by the payer's one-time password (OTP).
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use http::Method;
 use serde::Serialize;
@@ -8,7 +8,11 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{
+        dialect::{Dialect, MbankIdentifier, ORDER_NUMBER},
+        endpoint::Endpoint,
+        reply_field::ReplyField,
+    },
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::{
         reader::{NotAnAnswer, ReplyReader, Sent},
@@ -70,25 +74,28 @@ impl MbankConfirm {
 
     fn check_identifier(&self, checks: &mut Checks, can_be_sent: bool) {
         let Some(identifier) = &self.payment.confirm_identifier else { return };
-        // Refused and not dropped: the caller would believe that it was sent.
+        // Refused and not dropped: the caller would believe that it was sent. A dialect that says by a field of `null` that it is not
+        // sent was told so.
         if !can_be_sent {
             let sentence = "cannot be sent: the dialect names no mbank_identifier";
             checks.fail("confirmIdentifier", Rule::OneOf, None, sentence);
-        } else if !is_text_or_number(identifier) {
+        } else if text_or_number(identifier).is_none() {
             checks.fail("confirmIdentifier", Rule::Format, None, "must be a JSON text in quotes or a JSON number");
         }
     }
 }
 
 /// Read as it will be sent: what could not be would be left out.
-fn is_text_or_number(identifier: &str) -> bool {
-    let is_json = serde_json::from_str::<&RawValue>(identifier).is_ok();
-    is_json && Document::parse(identifier).is_ok_and(|document| document.root().text().is_some())
+fn text_or_number(identifier: &str) -> Option<String> {
+    serde_json::from_str::<&RawValue>(identifier).ok()?;
+    let document = Document::parse(identifier).ok()?;
+    document.root().text().map(Cow::into_owned)
 }
 
 struct Body<'a> {
     order_number: &'a str,
     otp: &'a str,
+    /// Its field, which may be that of the order number.
     identifier: Option<(&'a str, &'a RawValue)>,
 }
 
@@ -96,9 +103,14 @@ struct Body<'a> {
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut body = serializer.serialize_map(None)?;
-        body.serialize_entry("orderNumber", self.order_number)?;
+        match self.identifier {
+            Some((ORDER_NUMBER, identifier)) => body.serialize_entry(ORDER_NUMBER, identifier)?,
+            _ => body.serialize_entry(ORDER_NUMBER, self.order_number)?,
+        }
         body.serialize_entry("otp", self.otp)?;
-        if let Some((field, identifier)) = self.identifier {
+        if let Some((field, identifier)) = self.identifier
+            && field != ORDER_NUMBER
+        {
             body.serialize_entry(field, identifier)?;
         }
         body.end()
@@ -144,7 +156,7 @@ impl Operation for MbankConfirm {
     }
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
-        let field = settings.dialect.mbank_identifier().map(|identifier| identifier.confirm_field.as_str());
+        let field = settings.dialect.mbank_identifier().and_then(|identifier| identifier.confirm_field.as_deref());
         let identifier: Option<&RawValue> =
             self.payment.confirm_identifier.as_deref().and_then(|json| serde_json::from_str(json).ok());
         RequestParts::json(&Body {
@@ -158,9 +170,16 @@ impl Operation for MbankConfirm {
         redactor.hide_value(self.otp.clone());
     }
 
-    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+    fn sent(&self, dialect: &Dialect) -> Sent<'_> {
         let own = [&self.payment.order_number, &self.payment.gateway_number];
-        Sent { order_numbers: own.into_iter().flatten().map(String::as_str).collect(), ..Sent::default() }
+        let mut order_numbers: Vec<Cow<'_, str>> =
+            own.into_iter().flatten().map(|number| number.as_str().into()).collect();
+        if dialect.mbank_identifier().is_some_and(MbankIdentifier::replaces_order_number)
+            && let Some(identifier) = self.payment.confirm_identifier.as_deref().and_then(text_or_number)
+        {
+            order_numbers.push(identifier.into());
+        }
+        Sent { order_numbers, ..Sent::default() }
     }
     fn noted(answer: &MbankConfirmed) -> Option<(PaymentEntry, Option<&str>)> {
         Some((PaymentEntry::new(answer.payment.clone()), None))
@@ -186,5 +205,91 @@ impl Operation for MbankConfirm {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        GatewayConfig, MbankPayment,
+        testing::scripted::{Act, Scripted},
+    };
+
+    /// Created, then confirmed, by one dialect: what the reference holds, what is sent, and whether a reply that names this number
+    /// is an answer.
+    async fn confirmed(field: &str, created: &'static str, named: &'static str) -> (Option<String>, String, bool) {
+        let text = format!(r#"{{"mbank_identifier":{{"pointers":["/data/quid"],"confirm_field":{field}}}}}"#);
+        let settings =
+            move |config: &mut GatewayConfig| config.dialect = Dialect::from_json(&text).expect("a dialect").into();
+        let sent = Arc::new(std::sync::Mutex::new(String::new()));
+        let (gateway, _) = Scripted::asked(settings, {
+            let sent = sent.clone();
+            move |number, body| {
+                *sent.lock().unwrap() = body.to_owned();
+                let reply = if number == 0 { created } else { named };
+                Act::Reply(Duration::ZERO, 200, None, reply.to_owned())
+            }
+        });
+        let request = MbankPayment::new("order-2", 250, "996700000001", "tea");
+        let payment = gateway.create_mbank_payment(request).await.unwrap().payment;
+        let is_answer = gateway.confirm_mbank_payment(&payment, "918273").await.is_ok();
+        let body = sent.lock().unwrap().clone();
+        (payment.confirm_identifier, body, is_answer)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_identifier_travels_as_the_order_number_in_a_field_or_not_at_all() {
+        const QUID: &str = r#"{"code":"110","data":{"quid":"FP-7"}}"#;
+        const NUMBER: &str = r#"{"code":"110","data":{"quid":71}}"#;
+        const NONE: &str = r#"{"code":"110","data":{}}"#;
+        const OK: &str = r#"{"code":"120"}"#;
+        let (named, by_own) = (r#"{"data":{"orderNumber":"FP-7"}}"#, r#"{"data":{"orderNumber":"order-2"}}"#);
+        let other = r#"{"data":{"orderNumber":"FP-8"}}"#;
+        for (field, created, reply, noted, body, is_answer) in [
+            (
+                r#""quid""#,
+                QUID,
+                OK,
+                Some(r#""FP-7""#),
+                r#"{"orderNumber":"order-2","otp":"918273","quid":"FP-7"}"#,
+                true,
+            ),
+            (
+                r#""quid""#,
+                QUID,
+                named,
+                Some(r#""FP-7""#),
+                r#"{"orderNumber":"order-2","otp":"918273","quid":"FP-7"}"#,
+                false,
+            ),
+            (r#""orderNumber""#, QUID, OK, Some(r#""FP-7""#), r#"{"orderNumber":"FP-7","otp":"918273"}"#, true),
+            (r#""orderNumber""#, QUID, named, Some(r#""FP-7""#), r#"{"orderNumber":"FP-7","otp":"918273"}"#, true),
+            (r#""orderNumber""#, QUID, by_own, Some(r#""FP-7""#), r#"{"orderNumber":"FP-7","otp":"918273"}"#, true),
+            (r#""orderNumber""#, QUID, other, Some(r#""FP-7""#), r#"{"orderNumber":"FP-7","otp":"918273"}"#, false),
+            (r#""orderNumber""#, NUMBER, OK, Some("71"), r#"{"orderNumber":71,"otp":"918273"}"#, true),
+            (r#""orderNumber""#, NONE, OK, None, r#"{"orderNumber":"order-2","otp":"918273"}"#, true),
+            ("null", QUID, OK, None, r#"{"orderNumber":"order-2","otp":"918273"}"#, true),
+        ] {
+            let (identifier, sent, answered) = confirmed(field, created, reply).await;
+            assert_eq!((identifier.as_deref(), sent.as_str(), answered), (noted, body, is_answer), "{field} {reply}");
+        }
+    }
+
+    /// Such as one that was stored before the dialect said so.
+    #[tokio::test(start_paused = true)]
+    async fn an_identifier_that_is_not_to_be_sent_stops_no_confirmation() {
+        let text = r#"{"mbank_identifier":{"pointers":["/data/quid"],"confirm_field":null}}"#;
+        let settings =
+            |config: &mut GatewayConfig| config.dialect = Dialect::from_json(text).expect("a dialect").into();
+        let (gateway, _) = Scripted::asked(settings, |_, body| {
+            assert_eq!(body, r#"{"orderNumber":"order-2","otp":"918273"}"#);
+            Act::Reply(Duration::ZERO, 200, None, "{}".to_owned())
+        });
+        let payment =
+            PaymentRef { confirm_identifier: Some(r#""FP-7""#.to_owned()), ..PaymentRef::mbank("order-2", 250) };
+        gateway.confirm_mbank_payment(&payment, "918273").await.unwrap();
     }
 }

@@ -180,7 +180,8 @@ impl Operation for MbankPayment {
     }
 
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
-        Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount_som.into()], currency: Some(KGS) }
+        let order_numbers = vec![self.order_number.as_str().into()];
+        Sent { order_numbers, amounts: vec![self.amount_som.into()], currency: Some(KGS) }
     }
     fn noted(answer: &MbankPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), answer.code.as_deref()))
@@ -202,7 +203,8 @@ impl Operation for MbankPayment {
     }
 
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        let named = reply.dialect().mbank_identifier();
+        // One that is never sent is of no use, and would be taken for one that is.
+        let named = reply.dialect().mbank_identifier().filter(|identifier| identifier.confirm_field.is_some());
         let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
         let confirm_identifier = reply.json_identifier_at(pointers);
         let gateway_number = reply.identifier(ReplyField::GatewayNumber);

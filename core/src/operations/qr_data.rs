@@ -1,12 +1,16 @@
 //! Dynamic QR code as data: the text of the code (the payload of an EMV QR, for example), to be drawn by the merchant.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, iter::once, sync::Arc};
 
 use http::Method;
 
 use super::qr_payment::QrPayment;
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{
+        dialect::Dialect,
+        endpoint::Endpoint,
+        reply_field::{ELQR, ReplyField},
+    },
     elqr::Elqr,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
@@ -30,7 +34,7 @@ pub struct QrData {
     /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). Where it is one in ELQR,
     /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it is what was asked for: its amount, the som, and a right checksum.
     pub payload: Option<String>,
-    /// The identifier of the QR transaction.
+    /// The identifier of the QR transaction, where the dialect finds one in the reply or in the code.
     pub transaction_id: Option<String>,
     /// What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it.
     pub payment: PaymentRef,
@@ -64,21 +68,15 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 
 impl QrDataRequest {
     /// A code by which the payer would pay something else than what was asked for is never handed on. Codes in other
-    /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole.
-    fn check_code(&self, payload: &str) -> Result<(), NotAnAnswer> {
+    /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole. Answers with the code
+    /// where it is in ELQR and was checked.
+    fn checked_code(&self, payload: &str) -> Result<Option<Elqr>, NotAnAnswer> {
         let checked = match Elqr::parse(payload) {
             // Without a link it cannot be told from an EMV code, which has another checksum in the same place.
-            Ok(code) if code.link.is_empty() && !code.checksum_ok => Ok(()),
-            Ok(code) => match self.0.sum_tyiyn {
-                Some(sum) => code.check(sum),
-                None => {
-                    let mut checks = Checks::default();
-                    code.check_text(&mut checks);
-                    checks.finish()
-                }
-            },
+            Ok(code) if code.link.is_empty() && !code.checksum_ok => Ok(None),
+            Ok(code) => self.check_asked_for(&code).map(|()| Some(code)),
             Err(problem) if payload.contains("#0002") => Err(problem),
-            Err(_) => Ok(()),
+            Err(_) => Ok(None),
         };
         checked.map_err(|problem| {
             let told = match &problem {
@@ -86,6 +84,29 @@ impl QrDataRequest {
                 other => other.to_string(),
             };
             NotAnAnswer::because(format!("the reply's QR code is not what was asked for: {told}"))
+        })
+    }
+
+    fn check_asked_for(&self, code: &Elqr) -> Result<(), PaymentError> {
+        if let Some(sum) = self.0.sum_tyiyn {
+            return code.check(sum);
+        }
+        let mut checks = Checks::default();
+        code.check_text(&mut checks);
+        checks.finish()
+    }
+
+    /// The transaction at the first of the dialect's places that has one: in the reply, or in its code.
+    fn transaction_id(&self, reply: &ReplyReader<'_>, code: Option<&Elqr>) -> Option<String> {
+        // Where the payer may change the amount, a report without one would not say what was paid.
+        let code = code.filter(|code| self.0.sum_tyiyn.is_none() || code.amount_editable != Some(true));
+        reply.pointers(ReplyField::TransactionId).find_map(|place| match place.strip_prefix(ELQR) {
+            Some(tag) => {
+                let text = code?.field(tag)?;
+                let is_usable = !text.trim().is_empty() && reply.is_clean(text);
+                is_usable.then(|| text.to_owned())
+            }
+            None => reply.identifier_at(once(place)),
         })
     }
 }
@@ -134,12 +155,97 @@ impl Operation for QrDataRequest {
         if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
         }
-        if let Some(payload) = &payload {
-            self.check_code(payload)?;
-        }
+        let code = payload.as_deref().map(|payload| self.checked_code(payload)).transpose()?.flatten();
         let payload = payload.map(Cow::into_owned);
-        let transaction_id = reply.identifier(ReplyField::TransactionId);
+        let transaction_id = self.transaction_id(reply, code.as_ref());
         let payment = PaymentRef { transaction_id: transaction_id.clone(), ..self.0.payment_ref() };
         Ok(QrData { payload, payment, transaction_id, raw: reply.raw() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        ElqrField, ElqrKind, Gateway, GatewayConfig,
+        testing::scripted::{Act, Scripted},
+    };
+
+    /// What the gateway FINIPAY answers with: the text itself.
+    fn reply(code: &str) -> String {
+        serde_json::json!({"code": "100", "message": "SUCCESS", "data": code}).to_string()
+    }
+
+    fn gateway(places: &str, body: String) -> Gateway {
+        let text = format!(r#"{{"base":"finipay","endpoints":{{"qr_data":{{"transaction_id":[{places}]}}}}}}"#);
+        let settings =
+            move |config: &mut GatewayConfig| config.dialect = Dialect::from_json(&text).expect("a dialect").into();
+        Scripted::gateway_with(settings, move |_| Act::Reply(Duration::ZERO, 200, None, body.clone())).0
+    }
+
+    fn code() -> Elqr {
+        let mut code = Elqr::new(ElqrKind::Dynamic, "qr.example.kg", "SHOP", "5812");
+        code.amount_tyiyn = Some(39_000);
+        code.service_code = Some("02".to_owned());
+        code.recipient = Some("996700000001".to_owned());
+        code.transaction = Some("FNP1".to_owned());
+        code.merchant_id = Some("34077".to_owned());
+        code.comment = Some("Чай".to_owned());
+        code
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_transaction_is_read_from_the_code() {
+        let field = |tag: &str, text: &str| ElqrField { tag: tag.to_owned(), text: text.to_owned() };
+        let once = Elqr { fields: vec![field("36", "T7")], ..code() };
+        let twice = Elqr { fields: vec![field("36", "T7"), field("36", "T8")], ..code() };
+        for (places, code, expected) in [
+            (r#""elqr:32.11""#, code(), Some("FNP1")),
+            (r#""elqr:32.10""#, code(), Some("996700000001")),
+            (r#""elqr:33.00""#, code(), Some("34077")),
+            (r#""elqr:34""#, code(), Some("Чай")),
+            (r#""elqr:36""#, once, Some("T7")),
+            (r#""elqr:36""#, twice, None),
+            (r#""elqr:32.14""#, code(), None),
+            (r#""/data/id", "elqr:32.11""#, code(), Some("FNP1")),
+            (r#""elqr:33.01", "elqr:32.11""#, code(), Some("FNP1")),
+            (r#""/message", "elqr:32.11""#, code(), Some("SUCCESS")),
+            (r#""elqr:32.11""#, Elqr { transaction: None, ..code() }, None),
+            (r#""elqr:32.11""#, Elqr { link: String::new(), ..code() }, Some("FNP1")),
+            (r#""elqr:32.11""#, Elqr { amount_editable: Some(false), ..code() }, Some("FNP1")),
+            // Nobody could say what was paid.
+            (r#""elqr:32.11""#, Elqr { amount_editable: Some(true), ..code() }, None),
+        ] {
+            let text = code.text().unwrap();
+            let data = gateway(places, reply(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();
+            assert_eq!(data.transaction_id.as_deref(), expected, "{places} {text}");
+            assert_eq!(data.payment.transaction_id.as_deref(), expected, "{places} {text}");
+            assert_eq!(data.payload.as_deref(), Some(text.as_str()));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_payer_who_names_the_amount_may_change_it() {
+        let code = Elqr { kind: ElqrKind::Static, amount_tyiyn: None, amount_editable: Some(true), ..code() };
+        let gateway = gateway(r#""elqr:32.11""#, reply(&code.text().unwrap()));
+        let data = gateway.create_qr_data(QrPayment::of_open_amount()).await.unwrap();
+        assert_eq!(data.transaction_id.as_deref(), Some("FNP1"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_transaction_is_read_from_a_code_that_is_damaged() {
+        let damaged = |link: &str| Elqr { link: link.to_owned(), ..code() }.text().unwrap().replace("FNP1", "FNP2");
+        let asked = async |body: String| gateway(r#""elqr:32.11""#, body).create_qr_data(QrPayment::new(39_000)).await;
+        // With a link it is refused; alone it may be a code in another format.
+        let refused = asked(reply(&damaged("https://pay.payqr.kg/"))).await.unwrap_err();
+        assert!(refused.to_string().contains("wrong checksum"), "{refused}");
+        let alone = asked(reply(&damaged(""))).await.unwrap();
+        assert_eq!((alone.transaction_id, alone.payment.can_be_asked_about()), (None, false));
+        let no_code = asked(reply("FNP1")).await.unwrap();
+        assert_eq!(no_code.transaction_id, None);
+        let dearer = Elqr { amount_tyiyn: Some(39_001), ..code() };
+        assert_eq!(asked(reply(&dearer.text().unwrap())).await.unwrap_err().kind(), "Unexpected");
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Told {
     pub(crate) report: StatusReport,
     /// True where the reply has an amount that could not be read exactly.
     pub(crate) has_unreadable_amount: bool,
+    /// Whether a number in it must be one of the payment's, else it is about another payment.
+    pub(crate) compares_numbers: bool,
 }
 
 /// What a request said of its payment, by which a reply to another request is noticed: that of a cache or of a mixed-up
@@ -47,7 +49,7 @@ pub(crate) struct Told {
 #[derive(Default, PartialEq)]
 pub(crate) struct Sent<'a> {
     /// The numbers that the payment may go by; none where the request had no number.
-    pub(crate) order_numbers: Vec<&'a str>,
+    pub(crate) order_numbers: Vec<Cow<'a, str>>,
     /// The amount, in each unit in which the reply may tell it; none where the request had none.
     pub(crate) amounts: Vec<Decimal>,
     pub(crate) currency: Option<&'a str>,
@@ -208,6 +210,11 @@ impl<'a> ReplyReader<'a> {
         self.find_all(field).next()
     }
 
+    /// Where a field is looked for.
+    pub(crate) fn pointers(&self, field: ReplyField) -> impl Iterator<Item = &'a str> {
+        self.endpoint.pointers(field)
+    }
+
     pub(crate) fn find_all(&self, field: ReplyField) -> impl Iterator<Item = Cow<'_, str>> {
         self.find_at(self.endpoint.pointers(field))
     }
@@ -255,7 +262,7 @@ impl<'a> ReplyReader<'a> {
         self.accepted()?;
         let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
         let report = StatusReport {
-            status: match self.dialect.status(&word) {
+            status: match self.dialect.status_at(self.endpoint, &word) {
                 PaymentStatus::Other(word) if !self.has_no_secret => {
                     PaymentStatus::Other(self.redactor.text(&word).into_owned())
                 }
@@ -269,7 +276,7 @@ impl<'a> ReplyReader<'a> {
             raw: self.raw(),
         };
         let has_unreadable_amount = report.amount.is_none() && self.has_something(ReplyField::Amount);
-        Ok(Told { report, has_unreadable_amount })
+        Ok(Told { report, has_unreadable_amount, compares_numbers: !self.endpoint.any_number() })
     }
 
     /// True where a field is there, whatever it holds.

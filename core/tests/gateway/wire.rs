@@ -443,6 +443,8 @@ async fn a_confirmation_carries_the_identifier_that_the_dialect_names() {
         ("paymentId", Some(r#""id-7""#), r#"{"orderNumber":"order-2","otp":"918273","paymentId":"id-7"}"#),
         ("paymentId", None, r#"{"orderNumber":"order-2","otp":"918273"}"#),
         ("paymentId", Some("7100"), r#"{"orderNumber":"order-2","otp":"918273","paymentId":7100}"#),
+        ("orderNumber", Some(r#""id-7""#), r#"{"orderNumber":"id-7","otp":"918273"}"#),
+        ("orderNumber", None, r#"{"orderNumber":"order-2","otp":"918273"}"#),
         ("id", Some(r#""7\",\"otp\":\"1""#), r#"{"orderNumber":"order-2","otp":"918273","id":"7\",\"otp\":\"1"}"#),
     ] {
         let dialect = format!(r#"{{"mbank_identifier":{{"pointers":["/data/id"],"confirm_field":"{field}"}}}}"#);

@@ -145,9 +145,13 @@ fn credentials(connection: &Connection) -> Result<Credentials, Failure> {
     }
 }
 
-fn dialect(file: Option<&Path>, is_sandbox: bool) -> Result<Dialect, Failure> {
-    match file {
-        Some(file) => Ok(Dialect::from_json(&read(file)?)?),
+/// By the name of a known one, or by a file.
+fn dialect(given: Option<&Path>, is_sandbox: bool) -> Result<Dialect, Failure> {
+    match given {
+        Some(given) => match Dialect::names().into_iter().find(|name| given.as_os_str() == name.as_str()) {
+            Some(name) => Ok(Dialect::named(&name)?),
+            None => Ok(Dialect::from_json(&read(given)?)?),
+        },
         None if is_sandbox => Ok(Dialect::from_json(SANDBOX_DIALECT)?),
         None => Ok(Dialect::default()),
     }

@@ -112,7 +112,7 @@ class Connected:
 
         * ``KASSA_URL``: the gateway's base address
         * ``KASSA_LOGIN``, ``KASSA_PASSWORD``: the merchant's login and password
-        * ``KASSA_DIALECT`` (optional): the path of a dialect's JSON file
+        * ``KASSA_DIALECT`` (optional): a known dialect, such as ``finipay``, or the path of a dialect's JSON file
         * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` for those that ``HTTPS_PROXY`` and the like name
         * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
 

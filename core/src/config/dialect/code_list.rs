@@ -1,4 +1,4 @@
-//! Lists of codes: what a dialect can say that a code of the gateway means.
+//! Lists of codes and of status words: what a dialect can say that they mean.
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
@@ -20,6 +20,25 @@ pub(crate) enum CodeList {
 }
 
 impl CodeList {
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A list of status words, with its name in the JSON form of a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
+pub(crate) enum WordList {
+    /// The money was taken.
+    #[strum(serialize = "charged_words")]
+    Charged,
+    /// The payment ended without it.
+    #[strum(serialize = "rejected_words")]
+    Rejected,
+}
+
+impl WordList {
+    pub(crate) const ALL: [Self; 2] = [Self::Charged, Self::Rejected];
+
     pub(crate) fn name(self) -> &'static str {
         self.into()
     }

@@ -1,10 +1,10 @@
-//! Overrides for one endpoint: where a dialect names other JSON pointers or codes than the endpoint's own defaults.
+//! Overrides for one endpoint: where a dialect names other JSON pointers, codes or words than the defaults.
 
 use std::collections::BTreeMap;
 
 use strum::IntoEnumIterator;
 
-use super::code_list::CodeList;
+use super::code_list::{CodeList, WordList};
 use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
 
 /// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
@@ -13,6 +13,8 @@ use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
 pub(super) struct Overrides {
     pointers: BTreeMap<ReplyField, Vec<String>>,
     codes: BTreeMap<CodeList, Vec<String>>,
+    words: BTreeMap<WordList, Vec<String>>,
+    any_number: bool,
 }
 
 impl Overrides {
@@ -21,15 +23,27 @@ impl Overrides {
     }
 
     pub(super) fn set_pointers(&mut self, field: ReplyField, pointers: Vec<String>) {
+        // The default removes what a base named.
+        self.pointers.remove(&field);
         if pointers != field.shown_pointers() {
             self.pointers.insert(field, pointers);
         }
     }
 
     pub(super) fn set_codes(&mut self, endpoint: &Endpoint, list: CodeList, codes: Vec<String>) {
+        self.codes.remove(&list);
         if codes != shown_codes(endpoint, list) {
             self.codes.insert(list, codes);
         }
+    }
+
+    /// Words of this endpoint's own, in place of the dialect's.
+    pub(super) fn set_words(&mut self, list: WordList, words: Vec<String>) {
+        self.words.insert(list, words);
+    }
+
+    pub(super) fn set_any_number(&mut self, any_number: bool) {
+        self.any_number = any_number;
     }
 }
 
@@ -53,6 +67,16 @@ impl<'a> EndpointDialect<'a> {
         let named = self.overrides.and_then(|overrides| overrides.codes.get(&list));
         let shown = if named.is_some() { &[] } else { shown_codes(self.endpoint, list) };
         named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
+    }
+
+    /// The words of this endpoint's own; nothing where those of the whole dialect count.
+    pub(crate) fn words(self, list: WordList) -> Option<&'a [String]> {
+        self.overrides.and_then(|overrides| overrides.words.get(&list)).map(Vec::as_slice)
+    }
+
+    /// Whether a number in its report need not be one of the payment's.
+    pub(crate) fn any_number(self) -> bool {
+        self.overrides.is_some_and(|overrides| overrides.any_number)
     }
 
     pub(crate) fn lists(self, list: CodeList, code: &str) -> bool {

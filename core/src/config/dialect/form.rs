@@ -7,10 +7,17 @@ use serde::Serialize;
 use strum::IntoEnumIterator;
 
 use super::{
-    Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, QrNumbers, code_list::CodeList, same_word,
+    Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers,
+    code_list::{CodeList, WordList},
+    known::KNOWN,
+    same_word,
 };
 use crate::{
-    config::endpoint::Endpoint,
+    config::{
+        endpoint::Endpoint,
+        reply_field::{ELQR, ReplyField},
+    },
+    elqr::may_name_a_payment,
     values::{
         byte_order_mark::without_mark,
         error::PaymentError,
@@ -20,16 +27,24 @@ use crate::{
     },
 };
 
-/// Reserved names: the fields that a confirm request has already. An identifier must not overwrite them.
-const CONFIRM_FIELDS: [&str; 2] = ["orderNumber", "otp"];
+/// Reserved name: an identifier must not overwrite the one-time password of a confirm request.
+const OTP: &str = "otp";
 
 /// All keys of a dialect.
-const KEYS: [&str; 7] =
-    ["endpoints", "charged_words", "rejected_words", "qr_amount_unit", "qr_numbers", "mbank_identifier", "callback"];
+const KEYS: [&str; 8] = [
+    "base",
+    "endpoints",
+    "charged_words",
+    "rejected_words",
+    "qr_amount_unit",
+    "qr_numbers",
+    "mbank_identifier",
+    "callback",
+];
 
 #[derive(Serialize)]
 struct Form {
-    endpoints: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    endpoints: BTreeMap<String, BTreeMap<String, EndpointValue>>,
     charged_words: Option<Vec<String>>,
     rejected_words: Option<Vec<String>>,
     qr_amount_unit: Option<&'static str>,
@@ -39,9 +54,16 @@ struct Form {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum EndpointValue {
+    List(Vec<String>),
+    Word(&'static str),
+}
+
+#[derive(Serialize)]
 struct IdentifierForm {
     pointers: Vec<String>,
-    confirm_field: String,
+    confirm_field: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -52,6 +74,12 @@ struct CallbackForm {
 const UNITS: [(&str, QrAmountUnit); 2] = [("som", QrAmountUnit::Som), ("tyiyn", QrAmountUnit::Tyiyn)];
 
 const NUMBERS: [(&str, QrNumbers); 2] = [("none", QrNumbers::None), ("transaction_id", QrNumbers::TransactionId)];
+
+/// The key that says which numbers a report of a status query may name.
+const REPORTED_NUMBERS: &str = "numbers";
+
+/// Whether any number will do.
+const ANY_NUMBER: [(&str, bool); 2] = [("own", false), ("any", true)];
 
 /// The longest name of a key that is repeated in an error: it may be anything.
 const LONGEST_NAME: usize = 60;
@@ -73,22 +101,28 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
         return Err(malformed("it must be a JSON object"));
     }
     let mut checks = Checks::default();
-    let mut dialect = Dialect::default();
     let mut given: Members<'_> = document.root().members().collect();
     check_keys("dialect", &given, &KEYS, &mut checks);
     given.retain(|name, value| name == "endpoints" || !value.is_null());
+    let base = given.get("base").and_then(|name| one_of("dialect.base", *name, &KNOWN, &mut checks));
+    // A known dialect has no base of its own.
+    let mut dialect = base.map(|base| read(base.json(), endpoints)).transpose()?.unwrap_or_default();
     if let Some(named) = given.get("endpoints").and_then(|value| object("dialect.endpoints", *value, &mut checks)) {
         read_endpoints(&named, endpoints, &mut dialect, &mut checks);
     }
     let mut words = |key: &str| given.get(key).and_then(|value| texts(&format!("dialect.{key}"), *value, &mut checks));
     let (charged, rejected) = (words("charged_words"), words("rejected_words"));
     read_words(charged, rejected, &mut dialect, &mut checks);
-    let unit = given.get("qr_amount_unit");
-    dialect.qr_amount_unit = unit.and_then(|unit| one_of("dialect.qr_amount_unit", *unit, &UNITS, &mut checks));
-    let numbers = given.get("qr_numbers");
-    dialect.qr_numbers = numbers.and_then(|numbers| one_of("dialect.qr_numbers", *numbers, &NUMBERS, &mut checks));
-    let identifier = given.get("mbank_identifier");
-    dialect.mbank_identifier = identifier.and_then(|named| read_identifier(*named, &mut checks));
+    check_endpoint_words(&dialect, endpoints, &mut checks);
+    if let Some(unit) = given.get("qr_amount_unit") {
+        dialect.qr_amount_unit = one_of("dialect.qr_amount_unit", *unit, &UNITS, &mut checks);
+    }
+    if let Some(numbers) = given.get("qr_numbers") {
+        dialect.qr_numbers = one_of("dialect.qr_numbers", *numbers, &NUMBERS, &mut checks);
+    }
+    if let Some(named) = given.get("mbank_identifier") {
+        dialect.mbank_identifier = read_identifier(*named, &mut checks);
+    }
     if let Some(pointers) = given.get("callback").and_then(|named| read_callback(*named, &mut checks)) {
         dialect.callback_transaction_id = pointers;
     }
@@ -155,21 +189,55 @@ fn read_endpoints(named: &Members<'_>, endpoints: &[&'static Endpoint], dialect:
     }
 }
 
+/// What a key of an endpoint is about.
+enum EndpointKey {
+    Codes(CodeList),
+    Pointers(ReplyField),
+    Words(WordList),
+    Numbers,
+}
+
+impl EndpointKey {
+    fn of(endpoint: &Endpoint, name: &str) -> Option<Self> {
+        let codes = name.parse().ok().map(Self::Codes);
+        let field = || endpoint.reply_fields.iter().find(|field| field.name() == name).copied().map(Self::Pointers);
+        let of_query = || match name {
+            REPORTED_NUMBERS => Some(Self::Numbers),
+            words => words.parse().ok().map(Self::Words),
+        };
+        codes.or_else(field).or_else(|| of_query().filter(|_| endpoint.is_status_query()))
+    }
+}
+
 fn read_endpoint(endpoint: &'static Endpoint, named: &Members<'_>, dialect: &mut Dialect, checks: &mut Checks) {
-    let mut overrides = Overrides::default();
+    let mut overrides = dialect.endpoints.remove(endpoint.name).unwrap_or_default();
     for (name, value) in named {
         let place = place_of(&format!("dialect.endpoints.{}", endpoint.name), name);
-        if let Ok(list) = name.parse::<CodeList>() {
-            if let Some(codes) = texts(&place, *value, checks) {
-                overrides.set_codes(endpoint, list, codes);
+        match EndpointKey::of(endpoint, name) {
+            None => checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint"),
+            Some(_) if value.is_null() => {}
+            Some(EndpointKey::Codes(list)) => {
+                if let Some(codes) = texts(&place, *value, checks) {
+                    overrides.set_codes(endpoint, list, codes);
+                }
             }
-        } else if let Some(field) = endpoint.reply_fields.iter().find(|field| field.name() == &**name) {
-            if let Some(pointers) = texts(&place, *value, checks) {
-                check_pointers(&place, &pointers, checks);
-                overrides.set_pointers(*field, pointers);
+            Some(EndpointKey::Pointers(field)) => {
+                if let Some(pointers) = texts(&place, *value, checks) {
+                    check_places(&place, field, &pointers, checks);
+                    overrides.set_pointers(field, pointers);
+                }
             }
-        } else {
-            checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint");
+            Some(EndpointKey::Words(list)) => {
+                if let Some(words) = texts(&place, *value, checks) {
+                    check_words(&place, &words, checks);
+                    overrides.set_words(list, words);
+                }
+            }
+            Some(EndpointKey::Numbers) => {
+                if let Some(any_number) = one_of(&place, *value, &ANY_NUMBER, checks) {
+                    overrides.set_any_number(any_number);
+                }
+            }
         }
     }
     check_codes(EndpointDialect { endpoint, overrides: Some(&overrides) }, checks);
@@ -196,18 +264,36 @@ fn read_words(charged: Option<Vec<String>>, rejected: Option<Vec<String>>, diale
         ("rejected_words", rejected, &mut dialect.rejected_words),
     ] {
         let Some(words) = words else { continue };
-        if words.is_empty() || words.iter().any(|word| word.trim().is_empty()) {
-            checks.fail(
-                &format!("dialect.{name}"),
-                Rule::Required,
-                None,
-                "must have at least one word, and no empty one",
-            );
-        }
+        check_words(&format!("dialect.{name}"), &words, checks);
         *place = words;
     }
-    if dialect.charged_words.iter().any(|word| dialect.rejected_words.iter().any(|other| same_word(word, other))) {
+    if have_a_common_word(&dialect.charged_words, &dialect.rejected_words) {
         checks.fail("dialect.charged_words", Rule::OneOf, None, "has a word that also means rejected");
+    }
+}
+
+fn check_words(place: &str, words: &[String], checks: &mut Checks) {
+    if words.is_empty() || words.iter().any(|word| word.trim().is_empty()) {
+        checks.fail(place, Rule::Required, None, "must have at least one word, and no empty one");
+    }
+}
+
+fn have_a_common_word(charged: &[String], rejected: &[String]) -> bool {
+    charged.iter().any(|word| rejected.iter().any(|other| same_word(word, other)))
+}
+
+/// An endpoint may have one list of its own, and the other from the whole dialect or from a base. Read last, when all lists are
+/// known.
+fn check_endpoint_words(dialect: &Dialect, endpoints: &[&'static Endpoint], checks: &mut Checks) {
+    for endpoint in endpoints {
+        let read = dialect.endpoint(endpoint);
+        let Some(own) = WordList::ALL.into_iter().find(|list| read.words(*list).is_some()) else { continue };
+        let [charged, rejected] = WordList::ALL.map(|list| dialect.words_at(read, list));
+        if have_a_common_word(charged, rejected) {
+            let other = if own == WordList::Charged { "rejected" } else { "charged" };
+            let place = format!("dialect.endpoints.{}.{}", endpoint.name, own.name());
+            checks.fail(&place, Rule::OneOf, None, &format!("has a word that also means {other}"));
+        }
     }
 }
 
@@ -215,28 +301,42 @@ fn read_identifier(value: Json<'_>, checks: &mut Checks) -> Option<MbankIdentifi
     let place = "dialect.mbank_identifier";
     let named = object(place, value, checks)?;
     check_keys(place, &named, &["pointers", "confirm_field"], checks);
-    let (place, field) = ("dialect.mbank_identifier.pointers", "dialect.mbank_identifier.confirm_field");
+    let place = "dialect.mbank_identifier.pointers";
     let pointers = pointers(place, named.get("pointers"), checks);
     if pointers.as_ref().is_some_and(Vec::is_empty) {
         checks.fail(place, Rule::Required, None, "must have at least one pointer");
     }
-    let confirm_field = match named.get("confirm_field").map(|value| quoted(*value)) {
+    let confirm_field = read_confirm_field(named.get("confirm_field"), checks);
+    Some(MbankIdentifier { pointers: pointers?, confirm_field: confirm_field? })
+}
+
+/// `null` says that the identifier is not sent. Left out is an error: nobody should have to guess which was meant.
+fn read_confirm_field(value: Option<&Json<'_>>, checks: &mut Checks) -> Option<Option<String>> {
+    let field = "dialect.mbank_identifier.confirm_field";
+    if value.is_some_and(|value| value.is_null()) {
+        return Some(None);
+    }
+    let name = match value.map(|value| quoted(*value)) {
         Some(None) => {
-            checks.fail(field, Rule::Format, None, "must be a text in quotes");
-            None
+            checks.fail(field, Rule::Format, None, "must be a text in quotes, or null");
+            return None;
         }
-        name => Some(name.flatten().unwrap_or_default()).filter(|name| checks.required(field, name)),
+        name => name.flatten().unwrap_or_default(),
     };
-    if confirm_field.as_ref().is_some_and(|name| CONFIRM_FIELDS.contains(&name.as_str())) {
+    if !checks.required(field, &name) {
+        return None;
+    }
+    if name == OTP {
         checks.fail(field, Rule::OneOf, None, "is the name of a field that the request has already");
     }
-    Some(MbankIdentifier { pointers: pointers?, confirm_field: confirm_field? })
+    Some(Some(name))
 }
 
 fn read_callback(value: Json<'_>, checks: &mut Checks) -> Option<Vec<String>> {
     let named = object("dialect.callback", value, checks)?;
     check_keys("dialect.callback", &named, &["transaction_id"], checks);
-    pointers("dialect.callback.transaction_id", named.get("transaction_id"), checks)
+    let value = named.get("transaction_id").filter(|value| !value.is_null())?;
+    pointers("dialect.callback.transaction_id", Some(value), checks)
 }
 
 /// What must be there, and a list of JSON pointers.
@@ -256,20 +356,41 @@ fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
     }
 }
 
+/// A transaction may also be looked for in the code whose text the same reply holds.
+fn check_places(place: &str, field: ReplyField, places: &[String], checks: &mut Checks) {
+    let is_tag = |text: &String| field == ReplyField::TransactionId && text.starts_with(ELQR);
+    let (tags, pointers): (Vec<String>, Vec<String>) = places.iter().cloned().partition(is_tag);
+    check_pointers(place, &pointers, checks);
+    if !tags.iter().filter_map(|text| text.strip_prefix(ELQR)).all(may_name_a_payment) {
+        let sentence = "has an elqr: without the tag of a field that could name a payment, such as elqr:32.11";
+        checks.fail(place, Rule::Format, None, sentence);
+    }
+}
+
 /// The syntax of a JSON pointer (RFC 6901): empty, or begins with a slash; a tilde is followed by 0 or 1.
 fn is_json_pointer(text: &str) -> bool {
     let tildes_are_escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     (text.is_empty() || text.starts_with('/')) && tildes_are_escapes
 }
 
-fn write_endpoint(read: EndpointDialect<'_>) -> BTreeMap<String, Vec<String>> {
-    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
+fn write_endpoint(read: EndpointDialect<'_>) -> BTreeMap<String, EndpointValue> {
+    let owned = |texts: &mut dyn Iterator<Item = &str>| EndpointValue::List(texts.map(str::to_owned).collect());
     let mut named = BTreeMap::new();
     for field in read.endpoint.reply_fields {
         named.insert(field.name().to_owned(), owned(&mut read.pointers(*field)));
     }
     for list in CodeList::iter() {
         named.insert(list.name().to_owned(), owned(&mut read.codes(list)));
+    }
+    for list in WordList::ALL {
+        if let Some(words) = read.words(list) {
+            named.insert(list.name().to_owned(), EndpointValue::List(words.to_vec()));
+        }
+    }
+    if read.any_number()
+        && let Some(any) = name_in(&ANY_NUMBER, Some(true))
+    {
+        named.insert(REPORTED_NUMBERS.to_owned(), EndpointValue::Word(any));
     }
     named
 }

@@ -6,11 +6,13 @@
 pub(crate) mod code_list;
 mod endpoint_dialect;
 pub(crate) mod form;
+pub(crate) mod known;
 
 use std::collections::BTreeMap;
 
 use crate::{config::endpoint::Endpoint, values::status::PaymentStatus};
 
+use code_list::WordList;
 pub(crate) use endpoint_dialect::EndpointDialect;
 use endpoint_dialect::Overrides;
 
@@ -40,6 +42,18 @@ use endpoint_dialect::Overrides;
 ///
 /// let typo = Dialect::from_json(r#"{"endpoints": {"mbank_payment": {"refusal_code": ["310"]}}}"#);
 /// assert!(typo.is_err());
+/// ```
+///
+/// What the public pages of the gateway FINIPAY show is a dialect with a name. A file can begin with one, and name what
+/// differs:
+///
+/// ```
+/// use kassa::Dialect;
+///
+/// let finipay = Dialect::named("finipay")?;
+/// let own = Dialect::from_json(r#"{"base": "finipay", "qr_amount_unit": "som"}"#)?;
+/// assert!(own.knows_qr_amount_unit() && !finipay.knows_qr_amount_unit());
+/// # Ok::<(), kassa::PaymentError>(())
 /// ```
 ///
 /// All that it can hold: `docs/dialect.md`.
@@ -82,7 +96,18 @@ pub(crate) enum QrNumbers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MbankIdentifier {
     pub(crate) pointers: Vec<String>,
-    pub(crate) confirm_field: String,
+    /// The merchant's own number gives way to it where this is [`ORDER_NUMBER`]. Without a field it is not sent.
+    pub(crate) confirm_field: Option<String>,
+}
+
+/// The field of a confirm request that carries the payment's number.
+pub(crate) const ORDER_NUMBER: &str = "orderNumber";
+
+impl MbankIdentifier {
+    /// Whether the confirmation names the payment by it, and not by the merchant's number.
+    pub(crate) fn replaces_order_number(&self) -> bool {
+        self.confirm_field.as_deref() == Some(ORDER_NUMBER)
+    }
 }
 
 impl Dialect {
@@ -128,16 +153,35 @@ impl Dialect {
         &self.callback_transaction_id
     }
 
-    /// Reads a status word. Only letter case is ignored: a word that is merely similar must not settle a payment.
+    /// Reads the status word of a callback, which no endpoint's own words are about.
     pub(crate) fn status(&self, word: &str) -> PaymentStatus {
-        let listed = |words: &[String]| words.iter().any(|known| same_word(known, word));
-        if listed(&self.charged_words) {
-            PaymentStatus::Charged
-        } else if listed(&self.rejected_words) {
-            PaymentStatus::Rejected
-        } else {
-            PaymentStatus::Other(word.to_owned())
-        }
+        status_of(word, &self.charged_words, &self.rejected_words)
+    }
+
+    /// Reads the status word of an endpoint's reply.
+    pub(crate) fn status_at(&self, endpoint: EndpointDialect<'_>, word: &str) -> PaymentStatus {
+        status_of(word, self.words_at(endpoint, WordList::Charged), self.words_at(endpoint, WordList::Rejected))
+    }
+
+    /// The words that count for an endpoint: its own, else those of the whole dialect.
+    fn words_at<'a>(&'a self, endpoint: EndpointDialect<'a>, list: WordList) -> &'a [String] {
+        let of_all: &[String] = match list {
+            WordList::Charged => &self.charged_words,
+            WordList::Rejected => &self.rejected_words,
+        };
+        endpoint.words(list).unwrap_or(of_all)
+    }
+}
+
+/// Only letter case is ignored: a word that is merely similar must not settle a payment.
+fn status_of(word: &str, charged: &[String], rejected: &[String]) -> PaymentStatus {
+    let listed = |words: &[String]| words.iter().any(|known| same_word(known, word));
+    if listed(charged) {
+        PaymentStatus::Charged
+    } else if listed(rejected) {
+        PaymentStatus::Rejected
+    } else {
+        PaymentStatus::Other(word.to_owned())
     }
 }
 
@@ -162,7 +206,20 @@ fn same_word(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::error::PaymentError;
+    use crate::{
+        operations::{payment_status, qr_status},
+        values::error::PaymentError,
+    };
+
+    fn read(text: &str) -> Dialect {
+        Dialect::from_json(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
+    }
+
+    /// The fields that an error names.
+    fn wrong(text: &str) -> Vec<String> {
+        let Err(PaymentError::Invalid { violations }) = Dialect::from_json(text) else { panic!("{text}") };
+        violations.into_iter().map(|violation| violation.field).collect()
+    }
 
     #[test]
     fn words_match_in_any_letter_case_and_no_other_way() {
@@ -186,18 +243,21 @@ mod tests {
     #[test]
     fn its_page_names_all_that_it_can_hold() {
         let page = include_str!("../../../../docs/dialect.md");
-        let written = Dialect::default().to_json();
-        let names = written
-            .split('"')
-            .skip(1)
-            .step_by(2)
-            .filter(|text| text.starts_with(|first: char| first.is_ascii_lowercase()));
-        for name in names {
+        // One with everything that an endpoint can hold, and the key that is only read.
+        let endpoint = r#"{"charged_words": ["A"], "rejected_words": ["B"], "numbers": "any"}"#;
+        let full = read(&format!(r#"{{"base": "finipay", "endpoints": {{"qr_status": {endpoint}}}}}"#)).to_json();
+        let parts: Vec<_> = full.split('"').collect();
+        let keys = parts.windows(2).filter(|pair| pair[1].starts_with(':')).map(|pair| pair[0]);
+        for name in keys.chain(["base"]) {
             assert!(page.contains(&format!("`{name}`")), "{name}");
         }
         let shown = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         assert_eq!(shown.trim(), include_str!("../../../../examples/sandbox-dialect.json").trim());
-        assert!(Dialect::from_json(shown).is_ok());
+        for page in [page, include_str!("../../../../docs/finipay.md")] {
+            for block in page.split("```json").skip(1).filter_map(|rest| rest.split("```").next()) {
+                read(block);
+            }
+        }
     }
 
     #[test]
@@ -253,8 +313,121 @@ mod tests {
                 "dialect.mbank_identifier.pointers",
                 "dialect.mbank_identifier.confirm_field",
                 "dialect.callback.tx",
-                "dialect.callback.transaction_id",
             ]
+        );
+    }
+
+    #[test]
+    fn known_dialects_are_read_by_their_exact_names() {
+        assert_eq!(Dialect::names(), ["interface", "finipay"]);
+        for name in Dialect::names() {
+            let known = Dialect::named(&name).unwrap();
+            assert_eq!(read(&known.to_json()), known, "{name} survives its JSON");
+            assert_eq!(read(&format!(r#"{{"base": "{name}"}}"#)), known, "{name} as a base");
+        }
+        assert_eq!(Dialect::named("interface").unwrap(), Dialect::default());
+        assert_ne!(Dialect::named("finipay").unwrap(), Dialect::default());
+        for (_, known) in known::KNOWN {
+            assert!(!known.json().contains("\"base\""), "reading it would not end");
+        }
+        for name in ["", "Finipay", " finipay", "finipay.json", "../finipay", "default"] {
+            let Err(PaymentError::Invalid { violations }) = Dialect::named(name) else { panic!("{name}") };
+            let said = (violations[0].field.as_str(), violations[0].limit.as_deref(), violations[0].text.as_str());
+            let expected = ("dialect", Some("interface, finipay"), "dialect must be one of interface, finipay");
+            assert_eq!(said, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_base_is_replaced_key_by_key() {
+        let finipay = || Dialect::named("finipay").unwrap();
+        for left_out in [
+            r#"{"base": "finipay", "endpoints": {}}"#,
+            r#"{"base": "finipay", "endpoints": {"qr_status": {}}, "callback": {}}"#,
+            r#"{"base": "finipay", "endpoints": {"qr_status": {"status": null, "charged_words": null}}}"#,
+            r#"{"base": "finipay", "mbank_identifier": null, "callback": {"transaction_id": null}}"#,
+        ] {
+            assert_eq!(read(left_out), finipay(), "{left_out}");
+        }
+        assert_eq!(read(r#"{"base": null}"#), Dialect::default());
+        // One key of an endpoint, beside those that stay.
+        let own = read(r#"{"base": "finipay", "endpoints": {"qr_status": {"rejected_words": ["FAILED"]}}}"#);
+        let replies = own.endpoint(&qr_status::ENDPOINT);
+        assert_eq!(own.status_at(replies, "SUCCESSFUL"), PaymentStatus::Charged);
+        assert_eq!(own.status_at(replies, "FAILED"), PaymentStatus::Rejected);
+        // The default of a key is as good as any other value.
+        let back = read(
+            r#"{"base": "finipay", "endpoints": {
+                "payment_status": {"numbers": "own"}, "mbank_payment": {"success_codes": [], "gateway_number": []}
+            }}"#,
+        );
+        assert!(!back.endpoint(&payment_status::ENDPOINT).any_number());
+        assert!(finipay().endpoint(&payment_status::ENDPOINT).any_number());
+        let written = back.to_json();
+        assert!(!written.contains("\"numbers\"") && !written.contains("\"base\""), "{written}");
+        assert_eq!(read(&written), back);
+    }
+
+    #[test]
+    fn a_file_with_a_base_and_mistakes_names_them_all() {
+        let text = r#"{
+            "base": "finipay", "colour": 1,
+            "endpoints": {
+                "qr_data": {"transaction_id": ["elqr:54"]}, "qr_image": {"refusal_codes": ["100"]},
+                "qr_status": {"numbers": "some", "rejected_words": []}
+            },
+            "rejected_words": ["successful"], "mbank_identifier": {"pointers": ["/data/quid"]}
+        }"#;
+        let own = [
+            "dialect.colour",
+            "dialect.endpoints.qr_image.refusal_codes",
+            "dialect.endpoints.qr_data.transaction_id",
+            "dialect.endpoints.qr_status.numbers",
+            "dialect.endpoints.qr_status.rejected_words",
+            "dialect.mbank_identifier.confirm_field",
+        ];
+        assert_eq!(wrong(text), own);
+        let unknown = text.replace("finipay", "Finipay");
+        assert_eq!(wrong(&unknown)[..2], ["dialect.colour", "dialect.base"], "and the rest");
+        assert_eq!(wrong(&unknown).len(), own.len());
+    }
+
+    #[test]
+    fn an_endpoint_has_words_of_its_own() {
+        let dialect = Dialect::named("finipay").unwrap();
+        let (of_qr, of_card) = (dialect.endpoint(&qr_status::ENDPOINT), dialect.endpoint(&payment_status::ENDPOINT));
+        for (word, qr, card) in [
+            ("SUCCESSFUL", PaymentStatus::Charged, PaymentStatus::Other("SUCCESSFUL".into())),
+            ("CHARGE", PaymentStatus::Other("CHARGE".into()), PaymentStatus::Charged),
+            ("reject", PaymentStatus::Rejected, PaymentStatus::Rejected),
+            // With a Cyrillic first letter, as the gateway's page has it.
+            (
+                "\u{421}REATED",
+                PaymentStatus::Other("\u{421}REATED".into()),
+                PaymentStatus::Other("\u{421}REATED".into()),
+            ),
+        ] {
+            assert_eq!(dialect.status_at(of_qr, word), qr, "{word}");
+            assert_eq!(dialect.status_at(of_card, word), card, "{word}");
+        }
+        // A callback is read by the words of the whole dialect.
+        assert_eq!(dialect.status("SUCCESSFUL"), PaymentStatus::Other("SUCCESSFUL".into()));
+        for (text, field) in [
+            (r#"{"endpoints": {"qr_status": {"charged_words": []}}}"#, "charged_words"),
+            (r#"{"endpoints": {"qr_status": {"rejected_words": [" "]}}}"#, "rejected_words"),
+            (r#"{"endpoints": {"qr_status": {"charged_words": ["REJECT"]}}}"#, "charged_words"),
+            (r#"{"endpoints": {"qr_status": {"rejected_words": ["charge"]}}}"#, "rejected_words"),
+            (r#"{"endpoints": {"qr_status": {"charged_words": ["A"], "rejected_words": ["a"]}}}"#, "charged_words"),
+            (r#"{"rejected_words": ["OK"], "endpoints": {"qr_status": {"charged_words": ["ok"]}}}"#, "charged_words"),
+            (r#"{"base": "finipay", "rejected_words": ["SUCCESSFUL"]}"#, "charged_words"),
+        ] {
+            assert_eq!(wrong(text), [format!("dialect.endpoints.qr_status.{field}")], "{text}");
+        }
+        // Two lists that never count together may share a word.
+        read(
+            r#"{"rejected_words": ["OK"], "endpoints": {
+            "qr_status": {"charged_words": ["OK"], "rejected_words": ["NO"]}
+        }}"#,
         );
     }
 
@@ -270,8 +443,38 @@ mod tests {
             r#"{"qr_amount_unit": "dollar"}"#,
             r#"{"charged_words": []}"#,
             r#"{"rejected_words": [""]}"#,
+            r#"{"base": 1}"#,
+            r#"{"base": ["finipay"]}"#,
+            r#"{"base": ""}"#,
+            r#"{"endpoints": {"card_payment": {"numbers": "any"}}}"#,
+            r#"{"endpoints": {"mbank_payment": {"charged_words": ["PAID"]}}}"#,
+            r#"{"endpoints": {"qr_status": {"numbers": true}}}"#,
+            r#"{"endpoints": {"qr_status": {"numbres": null}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:3211"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:32.1"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:32.11.00"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["ELQR:32.11"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["/data/id", "elqr:59"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"qr_payload": ["elqr:32.11"]}}}"#,
+            r#"{"endpoints": {"qr_status": {"status": ["elqr:34"]}}}"#,
+            r#"{"callback": {"transaction_id": ["elqr:32.11"]}}"#,
+            r#"{"mbank_identifier": {"pointers": ["/id"]}}"#,
+            r#"{"mbank_identifier": {"confirm_field": null}}"#,
+            r#"{"mbank_identifier": {"pointers": ["/id"], "confirm_field": "otp"}}"#,
+            r#"{"base": "finipay", "mbank_identifier": {"pointers": ["/data/quid"]}}"#,
         ] {
             assert!(Dialect::from_json(text).is_err(), "{text}");
+        }
+        for tag in ["32.11", "32.10", "33.00", "34", "35.00", "62"] {
+            let text = format!(r#"{{"endpoints": {{"qr_data": {{"transaction_id": ["/data/id", "elqr:{tag}"]}}}}}}"#);
+            let dialect = read(&text);
+            assert_eq!(read(&dialect.to_json()), dialect, "{tag}");
+        }
+        for field in [r#""orderNumber""#, r#""quid""#, "null"] {
+            let text = format!(r#"{{"mbank_identifier": {{"pointers": ["/id"], "confirm_field": {field}}}}}"#);
+            let dialect = read(&text);
+            assert_eq!(read(&dialect.to_json()), dialect, "{field}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Which questions are asked, within one deadline, on a virtual clock.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use tokio::time::Instant;
 
 use crate::{
-    Callback, Decimal, Dialect, GatewayConfig, PaymentError, PaymentRef, Verdict,
+    Callback, Decimal, Dialect, GatewayConfig, Journal, JournalState, PaymentError, PaymentRef, PollPolicy, Verdict,
+    journal::tests::memory_disk::MemoryDisk,
     testing::scripted::{Act, Scripted},
 };
 
@@ -103,6 +104,109 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
         };
         assert!(verdict.starts_with(expected), "{replies:?}: {verdict}");
         assert_eq!(memory.seen().len(), questions, "{replies:?}");
+    }
+}
+
+/// By a dialect that lets the gateway's reports name numbers of its own. What the question by the merchant's number answers counts,
+/// and where it has no answer, amount and currency decide.
+#[tokio::test(start_paused = true)]
+async fn an_end_under_another_number_needs_its_amount_and_currency() {
+    let reply = |number: &str, status: &str, amount: &str| {
+        let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
+        (200, format!(r#"{{"code":"200","data":{{{number}{amount}"status":"{status}"}}}}"#))
+    };
+    let (both, no_currency, other) =
+        (r#""amount":100.00,"currency":"KGS","#, r#""amount":100,"#, r#""amount":1,"currency":"KGS","#);
+    let unknown = || (404, r#"{"code":"404","message":"no such order"}"#.to_owned());
+    let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
+    let settings = |config: &mut GatewayConfig| {
+        config.query_retries = 0;
+        config.dialect = Dialect::from_json(r#"{"base":"finipay"}"#).unwrap().into();
+    };
+    for (first, second, expected, questions) in [
+        (reply("Fp1", "CHARGE", both), reply("order-1", "CHARGE", both), "Charged", 2),
+        (reply("Fp1", "CHARGE", both), unknown(), "Charged", 2),
+        (reply("Fp1", "CHARGE", both), (404, "<html>".to_owned()), "Charged", 2),
+        (reply("Fp1", "CHARGE", both), (200, "<html>".to_owned()), "Charged", 2),
+        (reply("", "CHARGE", both), unknown(), "Charged", 2),
+        // The gateway's own number ties no more than at any other gateway.
+        (reply("gw-1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
+        (reply("Fp1", "CHARGE", both), (503, "{}".to_owned()), "Unavailable", 2),
+        (reply("Fp1", "CHARGE", both), (401, "{}".to_owned()), "Unauthorized", 2),
+        (reply("Fp1", "CHARGE", both), reply("order-1", "NEW", both), "Open", 2),
+        (reply("Fp1", "CHARGE", both), reply("order-1", "REJECT", both), "Unverifiable", 2),
+        (reply("Fp1", "CHARGE", both), reply("order-1", "CHARGE", other), "Contradicted", 2),
+        (reply("Fp1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
+        (reply("Fp1", "CHARGE", no_currency), reply("order-1", "CHARGE", both), "Charged", 2),
+        (reply("Fp1", "CHARGE", no_currency), reply("order-1", "REJECT", both), "Unverifiable", 2),
+        (reply("Fp1", "CHARGE", other), unknown(), "Contradicted", 1),
+        (reply("Fp1", "REJECT", both), unknown(), "Rejected", 2),
+        (reply("Fp1", "REJECT", both), (404, "<html>".to_owned()), "Rejected", 2),
+        (reply("Fp1", "REJECT", both), reply("order-1", "CHARGE", both), "Charged", 2),
+        (reply("Fp1", "REJECT", no_currency), unknown(), "Unverifiable", 2),
+        (reply("Fp1", "NEW", ""), unknown(), "Open", 1),
+    ] {
+        let replies = [first, second];
+        let (gateway, memory) = Scripted::gateway_with(settings, {
+            let replies = replies.clone();
+            move |n| after(0, replies[n].0, &replies[n].1)
+        });
+        let verdict = match gateway.check(&payment).await {
+            Ok(verdict) => format!("{verdict:?}"),
+            Err(error) => error.kind().to_owned(),
+        };
+        assert!(verdict.starts_with(expected), "{replies:?}: {verdict}");
+        assert_eq!(memory.seen().len(), questions, "{replies:?}");
+    }
+}
+
+/// Callbacks, watches and the journal go by the same verdict.
+#[tokio::test(start_paused = true)]
+async fn another_number_stops_nothing_where_any_will_do() {
+    const UNDER_ANOTHER: &str =
+        r#"{"code":"200","data":{"orderNumber":"Fp1","status":"CHARGE","amount":390,"currency":"KGS"}}"#;
+    let payment = PaymentRef::mbank("form-1", 390);
+    for (numbers, is_charged) in [("any", true), ("own", false)] {
+        let settings = |config: &mut GatewayConfig| {
+            let text = format!(r#"{{"endpoints":{{"provider_status":{{"numbers":"{numbers}"}}}}}}"#);
+            config.dialect = Dialect::from_json(&text).unwrap().into();
+        };
+        let journal = Journal::on(Box::new(MemoryDisk::default()), Path::new("shop")).unwrap();
+        journal.begin(&payment, None).unwrap();
+        let (gateway, _) = Scripted::gateway_with(settings, |_| after(0, 200, UNDER_ANOTHER));
+        let gateway = gateway.with_journal(journal.clone());
+        let verified = gateway.verify_callback(&callback(), &payment).await.unwrap();
+        assert_eq!(verified.is_charged(), is_charged, "{numbers}: {verified:?}");
+        let watched = gateway.watch(payment.clone(), PollPolicy::default()).unwrap().outcome().await;
+        assert_eq!(watched.is_ok_and(|end| end.is_some_and(|verdict| verdict.is_charged())), is_charged, "{numbers}");
+        let state = journal.entry(&payment).unwrap().unwrap().state;
+        assert_eq!(state == JournalState::Charged, is_charged, "{numbers}: {state:?}");
+    }
+}
+
+/// The words of one status query settle no other.
+#[tokio::test(start_paused = true)]
+async fn a_word_counts_for_its_endpoint_alone() {
+    let settings = |config: &mut GatewayConfig| config.dialect = Dialect::named("finipay").unwrap().into();
+    let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS");
+    let code = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
+    for (payment, body, expected) in [
+        (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#, "Charged"),
+        (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Open"),
+        (&code, r#"{"code":"100","message":"Success","data":"CHARGE"}"#, "Open"),
+        (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL "}"#, "Open"),
+        (&code, r#"{"code":"777","data":"SUCCESSFUL"}"#, "Charged"),
+        (&code, r#"{"code":"100","data":{"status":"SUCCESSFUL"}}"#, "Unexpected"),
+        (&card, r#"{"code":"200","data":{"status":"SUCCESSFUL","amount":100,"currency":"KGS"}}"#, "Open"),
+        (&card, r#"{"code":"200","data":{"status":"CHARGE","amount":100,"currency":"KGS"}}"#, "Charged"),
+    ] {
+        let (gateway, _) = Scripted::gateway_with(settings, move |_| after(0, 200, body));
+        let told = match gateway.check(payment).await {
+            Ok(verdict) => format!("{verdict:?}"),
+            Err(error) => error.kind().to_owned(),
+        };
+        assert!(told.starts_with(expected), "{payment}, {body}: {told}");
+        assert_eq!(told.contains("code.amount"), payment == &code && expected == "Charged", "{told}");
     }
 }
 

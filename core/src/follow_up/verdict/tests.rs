@@ -17,7 +17,7 @@ fn told(number: Option<&str>, amount: Option<&str>, currency: Option<&str>) -> T
         currency: currency.map(str::to_owned),
         raw: "{}".to_owned(),
     };
-    Told { report, has_unreadable_amount: false }
+    Told { report, has_unreadable_amount: false, compares_numbers: true }
 }
 
 fn shown(payment: &PaymentRef, told: Told, dialect: &str) -> String {
@@ -61,6 +61,64 @@ fn an_own_number_ties_and_what_is_told_must_agree() {
     }
     let unreadable = Told { has_unreadable_amount: true, ..told(None, None, None) };
     assert_eq!(shown(&card, unreadable, "{}"), "not amount");
+}
+
+/// Where the dialect says that reports name numbers which nobody was told.
+#[test]
+fn under_another_number_amount_and_currency_tie_together() {
+    let card = PaymentRef::card("order-1", decimal("100.10"), "KGS").with_gateway_number("gw-1");
+    let any = |number, amount, currency| Told { compares_numbers: false, ..told(number, amount, currency) };
+    for (number, amount, currency, verdict) in [
+        (Some("Fp1"), Some("100.1"), Some("417"), "charged by amount currency"),
+        (Some("Fp1"), Some("100.11"), Some("KGS"), "not amount"),
+        (Some("Fp1"), Some("100.10"), Some("USD"), "not currency"),
+        (Some("Fp1"), Some("100.10"), None, "unverifiable"),
+        (Some("Fp1"), None, Some("KGS"), "unverifiable"),
+        (Some("Fp1"), None, None, "unverifiable"),
+        // One of its own is compared as ever, and none at all is no other number.
+        (Some("order-1"), None, None, "charged by orderNumber"),
+        (Some("gw-1"), Some("100.10"), None, "charged by orderNumber amount"),
+        (None, None, None, "charged by "),
+    ] {
+        let told = any(number, amount, currency);
+        let shown = shown(&card, told, "{}");
+        assert!(shown.starts_with(verdict) && (verdict == "unverifiable" || shown == verdict), "{number:?}: {shown}");
+    }
+    let unreadable = Told { has_unreadable_amount: true, ..any(Some("Fp1"), None, Some("KGS")) };
+    assert_eq!(shown(&card, unreadable, "{}"), "not amount");
+    let of = |status: PaymentStatus, amount| {
+        let mut told = any(Some("Fp1"), amount, Some("KGS"));
+        told.report.status = status;
+        judge(&card, told, &Dialect::default())
+    };
+    assert!(matches!(of(PaymentStatus::Rejected, Some("100.10")), Verdict::Rejected { .. }));
+    assert!(matches!(of(PaymentStatus::Rejected, None), Verdict::Unverifiable { .. }));
+    assert!(matches!(of(PaymentStatus::Rejected, Some("1")), Verdict::Contradicted { .. }));
+    assert!(matches!(of(PaymentStatus::Other("NEW".into()), None), Verdict::Open { .. }));
+}
+
+/// A report without an amount, of a payment whose transaction stood in the code that was shown.
+#[test]
+fn the_amount_of_a_charge_may_be_that_of_its_code() {
+    let from = |places: &str| format!(r#"{{"endpoints":{{"qr_data":{{"transaction_id":[{places}]}}}}}}"#);
+    let of_code = from(r#""elqr:32.11""#);
+    let own = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
+    let claimed = PaymentRef { is_claimed: true, ..own.clone() };
+    let open_amount = PaymentRef::qr(None).with_transaction_id("tx-1");
+    let card = PaymentRef::card("order-1", decimal("390"), "KGS");
+    for (payment, amount, dialect, verdict) in [
+        (&own, None, &of_code, "charged by code.amount"),
+        (&own, None, &from(r#""elqr:32.11", "elqr:34""#), "charged by code.amount"),
+        (&own, Some("39000"), &of_code, "charged by amount"),
+        (&own, None, &"{}".to_owned(), "charged by "),
+        (&own, None, &from(r#""elqr:32.11", "/data/id""#), "charged by "),
+        (&own, None, &from(""), "charged by "),
+        (&open_amount, None, &of_code, "charged by "),
+        (&card, None, &of_code, "charged by "),
+    ] {
+        assert_eq!(shown(payment, told(None, amount, None), dialect), verdict, "{payment} {dialect}");
+    }
+    assert!(shown(&claimed, told(None, None, None), &of_code).starts_with("unverifiable"));
 }
 
 #[test]

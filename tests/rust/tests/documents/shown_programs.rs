@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 34] = [
+const BLOCKS: [(&str, &str, usize, &str); 36] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -56,8 +56,10 @@ const BLOCKS: [(&str, &str, usize, &str); 34] = [
     ("bindings/swift/README.md", "swift", 5, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
-    ("docs/dialect.md", "json", 1, "core/src/config/dialect/mod.rs"),
+    ("docs/dialect.md", "json", 2, "core/src/config/dialect/mod.rs"),
     ("docs/elqr.md", "python", 1, "bindings/python/tests/test_docs.py"),
+    ("docs/finipay.md", "json", 2, "core/src/config/dialect/mod.rs"),
+    ("docs/finipay.md", "sh", 1, "needs an account at the gateway"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
