@@ -21,6 +21,7 @@
 //! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
 //! | take a payment in an app, with no secret in it | [`Checkout`] | deliver by the server's event |
 //! | say to the payer what a screen shows, in their language | [`CheckoutTexts`], [`CheckoutLabels`], [`amount_text`], [`phone_hint`] | |
+//! | write a dialect from the gateway's replies | [`Dialect::explain`], [`Dialect::advice`] | |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
@@ -146,6 +147,7 @@ pub use journal::{
 };
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},
+    explain::{DialectField, DialectReading},
     mbank_confirm::MbankConfirmed,
     mbank_payment::{MbankPayment, MbankPaymentCreated},
     pay_form::{PayForm, PayFormCreated},

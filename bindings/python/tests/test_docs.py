@@ -34,7 +34,7 @@ PUBLIC = {
     if not name.startswith("_")
 }
 README = (Path(__file__).parents[1] / "README.md").read_text()
-ELQR_PAGE = (Path(__file__).parents[3] / "docs" / "elqr.md").read_text()
+DOCS = Path(__file__).parents[3] / "docs"
 PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -91,8 +91,9 @@ def test_the_readmes_commands_are_known() -> None:
         parser("kassa").parse_args(words)  # what it does not know ends the test
 
 
-def test_the_program_on_the_page_about_elqr_runs() -> None:
-    [program] = re.findall(r"```python\n(.*?)```", ELQR_PAGE, re.DOTALL)
+@pytest.mark.parametrize("page", ["dialect.md", "elqr.md"])
+def test_the_program_on_a_page_runs(page: str) -> None:
+    [program] = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     exec(program, {})  # noqa: S102
 
 

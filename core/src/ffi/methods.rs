@@ -82,6 +82,8 @@ export_fallible!(PayFormCreated {
 export_fallible!(QrData {
     /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
     "entry" exported_entry: PaymentEntry = |data| data.entry();
+    /// What the dialect does not find in the reply, and what that means. It blocks nothing.
+    "advice" exported_advice: Vec<Advice> = |data| data.advice();
 });
 
 export_fallible!(Verdict {

@@ -19,6 +19,7 @@ use crate::{
         payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
         rules::Checks,
+        violation::Advice,
     },
 };
 
@@ -46,6 +47,22 @@ impl QrData {
     /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payload: None, transaction_id: payment.transaction_id.clone(), payment, raw: String::new() }
+    }
+}
+
+const NO_PAYLOAD: &str = "finds no text of a QR code in the reply, so there is no code to show: name its place";
+
+const NO_TRANSACTION: &str = "finds no transaction in the reply, so the payment cannot be asked about, and its callback or a person \
+    settles it: name its place";
+
+impl QrData {
+    /// What the dialect does not find in the reply, and what that means. It blocks nothing:
+    /// [`Dialect::explain`](crate::Dialect::explain) says what `raw` holds.
+    pub fn advice(&self) -> Vec<Advice> {
+        let payload = self.payload.is_none().then(|| Advice::on_dialect("endpoints.qr_data.qr_payload", NO_PAYLOAD));
+        let transaction = self.transaction_id.is_none();
+        let transaction = transaction.then(|| Advice::on_dialect("endpoints.qr_data.transaction_id", NO_TRANSACTION));
+        payload.into_iter().chain(transaction).collect()
     }
 }
 

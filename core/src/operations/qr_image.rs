@@ -122,7 +122,7 @@ fn find_png(reply: &ReplyReader<'_>) -> Result<Vec<u8>, NotAnAnswer> {
 }
 
 /// Base64 with or without a data-URL prefix, line breaks and padding.
-fn decode(text: &str) -> Option<Vec<u8>> {
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
     let encoded = if text.starts_with("data:") { text.split_once(";base64,")?.1 } else { text };
     let encoded: String = encoded.chars().filter(|c| !c.is_ascii_whitespace()).collect();

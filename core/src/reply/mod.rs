@@ -11,6 +11,10 @@ use std::{borrow::Cow, time::Duration};
 
 use crate::values::secret::SecretBytes;
 
+/// The size limit of a reply. No reply in `docs/interface.md` comes near it, and a longer one must not fill a phone's
+/// memory.
+pub(crate) const MOST_BYTES: usize = 1024 * 1024;
+
 /// A reply as it came over the wire.
 pub(crate) struct Reply {
     pub(crate) http_status: u16,
@@ -23,6 +27,13 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// A reply with a success status, of which only the body is at hand.
+    pub(crate) fn of_body(text: &str) -> Self {
+        let mut body = SecretBytes::with_capacity(text.len());
+        body.append(text.as_bytes());
+        Self { http_status: 200, retry_after: None, body, over_limit: text.len() > MOST_BYTES, coding: None }
+    }
+
     /// Borrowed where it is UTF-8.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         // The check alone is the faster one.

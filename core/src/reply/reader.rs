@@ -201,7 +201,7 @@ impl<'a> ReplyReader<'a> {
         self.document.as_ref().map(Document::root).map_err(|problem| unreadable(problem))
     }
 
-    fn at(&self, pointer: &str) -> Option<Json<'_>> {
+    pub(crate) fn at(&self, pointer: &str) -> Option<Json<'_>> {
         self.document.as_ref().ok()?.root().at(pointer)
     }
 
@@ -220,7 +220,16 @@ impl<'a> ReplyReader<'a> {
     }
 
     fn find_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> impl Iterator<Item = Cow<'_, str>> {
-        pointers.filter_map(|pointer| self.at(pointer)?.text()).filter(|text| !text.trim().is_empty())
+        self.found_at(pointers).map(|(_, text)| text)
+    }
+
+    /// The texts and numbers that pointers find, each with its pointer.
+    pub(crate) fn found_at<'p>(
+        &self,
+        pointers: impl Iterator<Item = &'p str>,
+    ) -> impl Iterator<Item = (&'p str, Cow<'_, str>)> {
+        let found = pointers.filter_map(|pointer| Some((pointer, self.at(pointer)?.text()?)));
+        found.filter(|(_, text)| !text.trim().is_empty())
     }
 
     pub(crate) fn amount(&self) -> Option<Decimal> {

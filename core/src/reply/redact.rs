@@ -49,6 +49,11 @@ impl HiddenCredentials {
         let as_form = password.expose().contains(' ').then(|| Secret::new(password.expose().replace(' ', "+")));
         Self { passwords: [password].into_iter().chain(as_form).collect(), token }
     }
+
+    /// For a reply to no request: there is nothing to hide.
+    pub(crate) fn none() -> Self {
+        Self { passwords: Vec::new(), token: Secret::new("") }
+    }
 }
 
 /// What a text is, and so what counts as a secret in it.
@@ -130,7 +135,8 @@ impl Redactor {
     /// False may mean anything: where a card or a one-time secret is known, or a password that numbers could be equal to,
     /// parts are always looked at.
     pub(super) fn finds_nothing_in(&self, reply: &str) -> bool {
-        let is_in_no_form = |secret: &str| read_amount(secret).is_none() && !reply.contains(secret);
+        let is_in_no_form =
+            |secret: &str| secret.is_empty() || (read_amount(secret).is_none() && !reply.contains(secret));
         self.pan.is_none()
             && self.one_time.is_empty()
             && !Decoded::may_be(reply)

@@ -32,16 +32,12 @@ use super::{
 };
 use crate::{
     config::peer::Peer,
-    reply::Reply,
+    reply::{MOST_BYTES, Reply},
     values::{
         error::PaymentError,
         secret::{Secret, SecretBytes},
     },
 };
-
-/// The size limit of a reply. No reply in `docs/interface.md` comes near it, and a longer one must not fill a phone's
-/// memory.
-const MOST_BYTES: usize = 1024 * 1024;
 
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";

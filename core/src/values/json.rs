@@ -105,6 +105,11 @@ impl<'a> Json<'a> {
         self.text().is_some_and(|text| text.trim().is_empty())
     }
 
+    /// Its place in the document, which is the same by whatever pointer it is reached.
+    pub(crate) fn place(self) -> usize {
+        self.number
+    }
+
     /// The value's own text.
     pub(crate) fn source(self) -> &'a str {
         self.document.source(self.number)

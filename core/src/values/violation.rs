@@ -84,6 +84,14 @@ impl Advice {
     }
 }
 
+impl Advice {
+    /// Advice on what a dialect does not name, by the key of its JSON form.
+    pub(crate) fn on_dialect(key: &str, sentence: &str) -> Self {
+        let field = format!("dialect.{key}");
+        Self { text: format!("{field} {sentence}"), field, topic: AdviceTopic::Dialect }
+    }
+}
+
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

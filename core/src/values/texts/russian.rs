@@ -106,5 +106,8 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::ReturnUrlFragment => {
             "в адресе есть #: шлюз может дописать свои параметры после него, и сервер их не увидит"
         }
+        AdviceTopic::Dialect => {
+            "диалект этого не называет, поэтому платёж может остаться без итога: укажите это в диалекте"
+        }
     }
 }

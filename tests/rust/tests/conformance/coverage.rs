@@ -17,6 +17,7 @@ const LEAST: usize = 250;
 const ANSWERS: &[&str] = &[
     "AdviceTopic::card_expired",
     "AdviceTopic::card_number_mistyped",
+    "AdviceTopic::dialect",
     "AdviceTopic::mega_pay_minimum",
     "AdviceTopic::order_number_characters",
     "AdviceTopic::phone_format",

@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 36] = [
+const BLOCKS: [(&str, &str, usize, &str); 37] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -57,6 +57,7 @@ const BLOCKS: [(&str, &str, usize, &str); 36] = [
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/mod.rs"),
+    ("docs/dialect.md", "python", 1, "bindings/python/tests/test_docs.py"),
     ("docs/elqr.md", "python", 1, "bindings/python/tests/test_docs.py"),
     ("docs/finipay.md", "json", 2, "core/src/config/dialect/mod.rs"),
     ("docs/finipay.md", "sh", 1, "needs an account at the gateway"),

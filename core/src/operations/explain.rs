@@ -1,0 +1,606 @@
+//! What a dialect reads in a reply, field by field, for whoever writes a dialect.
+//!
+//! The reply is read by the operations themselves, so that nothing else is said here than what a call would read.
+
+use std::{collections::HashSet, iter::once, sync::Arc};
+
+use strum::IntoEnumIterator;
+
+use super::{
+    ENDPOINTS,
+    card_payment::CardPayment,
+    mbank_confirm::MbankConfirm,
+    mbank_payment::MbankPayment,
+    operation::Operation,
+    pay_form::PayForm,
+    qr_data::QrDataRequest,
+    qr_image::{QrImageRequest, decode},
+    qr_payment::QrPayment,
+};
+use crate::{
+    config::{
+        dialect::{Dialect, code_list::CodeList},
+        endpoint::Endpoint,
+        reply_field::{ELQR, ReplyField},
+    },
+    elqr::Elqr,
+    reply::{
+        Reply,
+        reader::{NotAnAnswer, ReplyReader},
+        redact::{HiddenCredentials, Redactor},
+    },
+    values::{
+        card::Card, error::PaymentError, json::Json, payment_ref::PaymentRef, status::PaymentStatus, violation::Rule,
+    },
+};
+
+/// The most bytes of pointers that are listed as unread. A reply of many values would have more of them than anybody
+/// reads.
+const MOST_UNREAD: usize = 64 * 1024;
+
+/// What a dialect reads in a reply: the answer of [`Dialect::explain`].
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DialectReading {
+    /// What was found, in the order of the endpoint's fields.
+    pub fields: Vec<DialectField>,
+    /// The list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`. Nothing where no list has it, or
+    /// the reply has no code. A code in no list is a success where the list of success codes is empty.
+    pub code_means: Option<String>,
+    /// What the status word of a status query means: `charged`, `rejected` or `open`. Nothing where the reply is no answer,
+    /// and for every other endpoint: only a status query settles a payment.
+    pub status_means: Option<String>,
+    /// JSON pointers of the texts, numbers and booleans that the dialect does not look at. Of a very long reply the first
+    /// ones.
+    pub unread: Vec<String>,
+    /// Why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing.
+    /// Nothing where it is one.
+    pub problem: Option<String>,
+}
+
+/// One thing that a dialect finds in a reply, and where.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DialectField {
+    /// What was looked for, as the JSON form of a dialect names it, such as `status`.
+    pub name: String,
+    /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the reply's QR code such as `elqr:32.11`.
+    pub pointer: String,
+    /// The value, as it stands there. Of a card payment whose confirmation page tells the gateway's number, that number.
+    pub value: String,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Dialect {
+    /// What this dialect reads in the body of a reply to an endpoint's requests, with a success status (HTTP 2xx). Nothing is
+    /// sent. Use it to write a dialect: try it on replies of your gateway until nothing that matters is unread.
+    ///
+    /// The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
+    /// `raw` of an answer or the `body` of an error, in which secrets are masked.
+    ///
+    /// ```
+    /// use kassa::Dialect;
+    ///
+    /// let reply = r#"{"code": "200", "data": {"state": "CHARGE", "amount": 100.10}}"#;
+    /// let reading = Dialect::default().explain("provider_status", reply)?;
+    /// assert_eq!(reading.problem.as_deref(), Some("the reply has no status"));
+    /// assert_eq!(reading.unread, ["/data/state"]);
+    ///
+    /// let dialect = Dialect::from_json(r#"{"endpoints": {"provider_status": {"status": ["/data/state"]}}}"#)?;
+    /// let reading = dialect.explain("provider_status", reply)?;
+    /// assert_eq!(reading.status_means.as_deref(), Some("charged"));
+    /// assert_eq!(reading.fields[1].pointer, "/data/state");
+    /// assert_eq!(reading.problem, None);
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where there is no such endpoint; it names those that there are (`docs/dialect.md`).
+    pub fn explain(&self, endpoint: &str, reply: &str) -> Result<DialectReading, PaymentError> {
+        let Some(endpoint) = ENDPOINTS.iter().copied().find(|known| known.name == endpoint) else {
+            let names = ENDPOINTS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+            let sentence = format!("must be one of {names}");
+            return Err(PaymentError::invalid("endpoint", Rule::OneOf, Some(&names), &sentence));
+        };
+        let reply = Reply::of_body(reply);
+        let redactor = Redactor::new(Arc::new(HiddenCredentials::none()));
+        let text = reply.text();
+        let reader = ReplyReader::new(&reply, &text, endpoint, self, &redactor);
+        Ok(Explained { endpoint, dialect: self, reader: &reader }.reading())
+    }
+}
+
+/// What the operation of an endpoint makes of a reply.
+#[derive(Default)]
+struct Answered {
+    /// What is to be asked about, with what the reply added to it.
+    payment: Option<PaymentRef>,
+    /// Of a status query.
+    status: Option<PaymentStatus>,
+}
+
+fn payment_of<O: Operation>(operation: &O, reader: &ReplyReader<'_>) -> Result<Answered, NotAnAnswer> {
+    let mut answer = operation.read(reader)?;
+    Ok(Answered { payment: O::payment(&mut answer).cloned(), status: None })
+}
+
+/// The requests are never sent: an operation needs one to read a reply.
+fn answered(endpoint: &Endpoint, reader: &ReplyReader<'_>) -> Result<Answered, NotAnAnswer> {
+    match endpoint.name {
+        "card_payment" => {
+            let card = Card::new("", "", 0, "", "");
+            payment_of(&CardPayment::new("", 1.into(), "KGS", card, ""), reader)
+        }
+        "mbank_payment" => payment_of(&MbankPayment::new("", 1, "", ""), reader),
+        "mbank_confirm" => payment_of(&MbankConfirm::new(&PaymentRef::mbank("", 1), ""), reader),
+        "pay_form" => payment_of(&PayForm::new(1.into(), "", ""), reader),
+        "qr_image" => payment_of(&QrImageRequest(QrPayment::of_open_amount()), reader),
+        "qr_data" => payment_of(&QrDataRequest(as_asked_for(reader)), reader),
+        // The three status queries.
+        _ => Ok(Answered { payment: None, status: Some(reader.status_report()?.report.status) }),
+    }
+}
+
+/// A request for the amount of the code that came: what is taken from a code can depend on it.
+fn as_asked_for(reader: &ReplyReader<'_>) -> QrPayment {
+    let sum_tyiyn = code_in(reader).and_then(|code| code.amount_tyiyn).filter(|sum| *sum > 0);
+    QrPayment { sum_tyiyn, ..QrPayment::of_open_amount() }
+}
+
+fn code_in(reader: &ReplyReader<'_>) -> Option<Elqr> {
+    reader.find(ReplyField::QrPayload).and_then(|text| Elqr::parse(&text).ok())
+}
+
+/// One reply that is explained.
+struct Explained<'a> {
+    endpoint: &'static Endpoint,
+    dialect: &'a Dialect,
+    reader: &'a ReplyReader<'a>,
+}
+
+impl<'a> Explained<'a> {
+    fn reading(&self) -> DialectReading {
+        let (answered, problem) = match answered(self.endpoint, self.reader) {
+            Ok(answered) => (answered, None),
+            Err(problem) => (Answered::default(), Some(problem.detail)),
+        };
+        let listed = CodeList::iter().find(|list| self.reader.is_listed(*list));
+        let status_means = answered.status.as_ref().map(|status| match status {
+            PaymentStatus::Charged => "charged",
+            PaymentStatus::Rejected => "rejected",
+            _ => "open",
+        });
+        DialectReading {
+            fields: self.fields(answered.payment.as_ref()),
+            code_means: listed.map(|list| list.name().trim_end_matches("_codes").to_owned()),
+            status_means: status_means.map(str::to_owned),
+            unread: self.unread(),
+            problem,
+        }
+    }
+
+    fn fields(&self, payment: Option<&PaymentRef>) -> Vec<DialectField> {
+        let found = self.endpoint.reply_fields.iter().filter_map(|field| {
+            let (pointer, value) = self.found(*field, payment)?;
+            Some(DialectField { name: field.name().to_owned(), pointer: pointer.to_owned(), value })
+        });
+        let is_read = payment.is_none_or(|payment| payment.confirm_identifier.is_some());
+        let identifier = self.reader.found_at(self.identifier_pointers()).next().filter(|_| is_read);
+        let identifier = identifier.map(|(pointer, value)| DialectField {
+            name: "mbank_identifier".to_owned(),
+            pointer: pointer.to_owned(),
+            value: value.into_owned(),
+        });
+        found.chain(identifier).collect()
+    }
+
+    /// Where a field was found, and what stands there.
+    fn found(&self, field: ReplyField, payment: Option<&PaymentRef>) -> Option<(&'a str, String)> {
+        let mut found = self.reader.found_at(self.pointers(field)).map(|(pointer, text)| (pointer, text.into_owned()));
+        match (field, payment) {
+            // What is no amount is not read as one.
+            (ReplyField::Amount, _) => found.next().filter(|_| self.reader.amount().is_some()),
+            (ReplyField::Image, _) => found.find(|(_, text)| decode(text).is_some()).or_else(|| self.whole_picture()),
+            (ReplyField::GatewayNumber, Some(payment)) => {
+                let number = payment.gateway_number.clone()?;
+                // Where no pointer finds it, it was in the address of the confirmation page.
+                found.find(|(_, text)| *text == number).or_else(|| {
+                    let page = self.reader.found_at(self.pointers(ReplyField::ConfirmationUrl)).next();
+                    page.map(|(pointer, _)| (pointer, number))
+                })
+            }
+            (ReplyField::TransactionId, Some(payment)) => {
+                let id = payment.transaction_id.clone()?;
+                let code = code_in(self.reader);
+                let pointer = self.pointers(field).find(|place| match place.strip_prefix(ELQR) {
+                    Some(tag) => code.as_ref().and_then(|code| code.field(tag)) == Some(id.as_str()),
+                    None => self.reader.found_at(once(*place)).any(|(_, text)| text == id),
+                })?;
+                Some((pointer, id))
+            }
+            _ => found.next(),
+        }
+    }
+
+    /// A body that is a picture in base64, and no JSON.
+    fn whole_picture(&self) -> Option<(&'a str, String)> {
+        let body = str::from_utf8(self.reader.bytes().ok()?).ok()?;
+        let is_picture = self.reader.document().is_err() && decode(body).is_some();
+        is_picture.then(|| ("", body.trim().to_owned()))
+    }
+
+    fn pointers(&self, field: ReplyField) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.dialect.endpoint(self.endpoint).pointers(field)
+    }
+
+    /// Where the dialect looks for the identifier that a confirmation carries.
+    fn identifier_pointers(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let named = self.dialect.mbank_identifier().filter(|_| self.endpoint.name == "mbank_payment");
+        named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str)
+    }
+
+    fn unread(&self) -> Vec<String> {
+        let Ok(document) = self.reader.document() else { return Vec::new() };
+        let is_read = |field: &&ReplyField| **field != ReplyField::Amount || self.reader.amount().is_some();
+        let fields = self.endpoint.reply_fields.iter().filter(is_read);
+        let pointers = fields.flat_map(|field| self.pointers(*field)).chain(self.identifier_pointers());
+        let read = pointers.filter_map(|pointer| self.reader.at(pointer)).map(Json::place).collect();
+        let mut unread = Unread { read, pointer: String::new(), room: MOST_UNREAD, found: Vec::new() };
+        unread.visit(document);
+        unread.found
+    }
+}
+
+/// Looks for the values that nothing reads.
+struct Unread {
+    /// The places that the dialect looks at.
+    read: HashSet<usize>,
+    /// Of the value that is visited.
+    pointer: String,
+    room: usize,
+    found: Vec<String>,
+}
+
+impl Unread {
+    fn visit(&mut self, value: Json<'_>) {
+        if let Some(items) = value.items() {
+            for (index, item) in items.enumerate() {
+                self.visit_inside(&index.to_string(), item);
+            }
+        } else if value.is_object() {
+            for (name, member) in value.members() {
+                self.visit_inside(&name.replace('~', "~0").replace('/', "~1"), member);
+            }
+        } else if !value.is_null() && !value.is_blank() && !self.read.contains(&value.place()) {
+            self.note();
+        }
+    }
+
+    fn visit_inside(&mut self, name: &str, value: Json<'_>) {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(name);
+        self.visit(value);
+        self.pointer.truncate(length);
+    }
+
+    fn note(&mut self) {
+        if let Some(room) = self.room.checked_sub(self.pointer.len() + 1) {
+            self.room = room;
+            self.found.push(self.pointer.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+    use super::*;
+    use crate::{
+        elqr::ElqrKind,
+        qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
+    };
+
+    /// A reply, and all that is said of it: the fields as `name pointer value`, what code and status mean, what is not
+    /// read, and how the problem begins.
+    type Row<'a> = (&'a Dialect, &'a str, &'a str, &'a [&'a str], [Option<&'a str>; 2], &'a [&'a str], Option<&'a str>);
+
+    fn check(rows: &[Row<'_>]) {
+        for (dialect, endpoint, reply, fields, means, unread, problem) in rows {
+            let reading = dialect.explain(endpoint, reply).unwrap();
+            let shown = |field: &DialectField| format!("{} {} {}", field.name, field.pointer, field.value);
+            assert_eq!(reading.fields.iter().map(shown).collect::<Vec<_>>(), *fields, "{reply}");
+            assert_eq!([reading.code_means.as_deref(), reading.status_means.as_deref()], *means, "{reply}");
+            assert_eq!(reading.unread, *unread, "{reply}");
+            let begins = reading.problem.as_deref().zip(*problem).is_some_and(|(is, begin)| is.starts_with(begin));
+            assert!(begins || (reading.problem.is_none() && problem.is_none()), "{reply}: {:?}", reading.problem);
+        }
+    }
+
+    #[test]
+    fn what_the_interface_shows_is_read() {
+        let shown = Dialect::default();
+        let lists = r#"{"endpoints": {"mbank_payment": {"refusal_codes": ["310"], "unknown_codes": ["91"],
+            "duplicate_codes": ["409"]}}, "mbank_identifier": {"pointers": ["/data/id"], "confirm_field": "id"}}"#;
+        let lists = Dialect::from_json(lists).unwrap();
+        let page = "https://gw.example.kg/3ds?token=gw-1";
+        let created = format!(
+            r#"{{"code":"110","message":"CREATED","data":{{"amount":1.50,"name":"A","orderNumber":"o-1","ConfirmationUrl":"{page}"}}}}"#
+        );
+        let confirmation = format!("confirmation_url /data/ConfirmationUrl {page}");
+        let created_fields: [&str; 6] = [
+            "code /code 110",
+            "reason /message CREATED",
+            "order_number /data/orderNumber o-1",
+            "amount /data/amount 1.50",
+            "gateway_number /data/ConfirmationUrl gw-1",
+            &confirmation,
+        ];
+        let status =
+            r#"{"code":"200","data":{"status":"CHARGE","amount":"a lot","x":[true,{"a/b~":1}],"n":null,"e":""}}"#;
+        check(&[
+            (&shown, "card_payment", &created, &created_fields, [Some("success"), None], &["/data/name"], None),
+            (
+                &shown,
+                "card_payment",
+                r#"{"code":"111"}"#,
+                &["code /code 111"],
+                [None, None],
+                &[],
+                Some("the reply has code 111, which is not known as a success"),
+            ),
+            // An amount that is none is not read as one.
+            (
+                &shown,
+                "payment_status",
+                status,
+                &["code /code 200", "status /data/status CHARGE"],
+                [None, Some("charged")],
+                &["/data/amount", "/data/x/0", "/data/x/1/a~1b~0"],
+                None,
+            ),
+            (
+                &shown,
+                "qr_status",
+                r#"{"data":{"status":"reject"}}"#,
+                &["status /data/status reject"],
+                [None, Some("rejected")],
+                &[],
+                None,
+            ),
+            (
+                &shown,
+                "qr_status",
+                r#"{"data":{"status":"NEW"}}"#,
+                &["status /data/status NEW"],
+                [None, Some("open")],
+                &[],
+                None,
+            ),
+            (&shown, "qr_status", r#""CHARGE""#, &[], [None, None], &[""], Some("the reply is not a JSON object")),
+            (
+                &shown,
+                "qr_status",
+                r#"{"data":"CHARGE"}"#,
+                &[],
+                [None, None],
+                &["/data"],
+                Some("the reply has no status"),
+            ),
+            (&shown, "qr_status", "<html>", &[], [None, None], &[], Some("the reply is not readable: it is not JSON")),
+            (&shown, "qr_status", "", &[], [None, None], &[], Some("the reply is not readable: it is empty")),
+            (&shown, "qr_status", r#"{"a":1,"a":1}"#, &[], [None, None], &[], Some("the reply is not readable")),
+            (
+                &shown,
+                "pay_form",
+                r#"{"url":"https://x"}"#,
+                &[],
+                [None, None],
+                &["/url"],
+                Some("the reply has no payFormUrl"),
+            ),
+            (
+                &lists,
+                "mbank_payment",
+                r#"{"code":310}"#,
+                &["code /code 310"],
+                [Some("refusal"), None],
+                &[],
+                Some("the reply has code 310"),
+            ),
+            (
+                &lists,
+                "mbank_payment",
+                r#"{"code":"91"}"#,
+                &["code /code 91"],
+                [Some("unknown"), None],
+                &[],
+                Some("the reply has code 91"),
+            ),
+            (
+                &lists,
+                "mbank_payment",
+                r#"{"code":"409"}"#,
+                &["code /code 409"],
+                [Some("duplicate"), None],
+                &[],
+                Some("the reply has code 409"),
+            ),
+            (
+                &lists,
+                "mbank_payment",
+                r#"{"code":"1","data":{"id":7}}"#,
+                &["code /code 1", "mbank_identifier /data/id 7"],
+                [None, None],
+                &[],
+                None,
+            ),
+        ]);
+    }
+
+    /// As the gateway's own pages show them.
+    #[test]
+    fn the_replies_of_finipay_are_read() {
+        let finipay = Dialect::named("finipay").unwrap();
+        let code = Elqr {
+            service_code: Some("01".to_owned()),
+            transaction: Some("QPF17".to_owned()),
+            amount_tyiyn: Some(39_000),
+            ..Elqr::new(ElqrKind::Dynamic, "qr.example.kg", "SHOP", "5812")
+        };
+        let editable = Elqr { amount_editable: Some(true), ..code.clone() }.text().unwrap();
+        let text = code.text().unwrap();
+        let data = |text: &str| format!(r#"{{"code":"100","message":"SUCCESS","data":"{text}"}}"#);
+        let (of_code, of_editable) = (data(&text), data(&editable));
+        let damaged = data(&text.replace("SHOP", "SHOT"));
+        let (payload, editable) = (format!("qr_payload /data {text}"), format!("qr_payload /data {editable}"));
+        let damaged_payload = payload.replace("SHOP", "SHOT");
+        let success = ["code /code 100", "reason /message SUCCESS"];
+        let created =
+            r#"{"code":"110","message":"CREATED","data":{"amount":1,"quid":"FP20","dateTime":"2024-03-19T16:50:58"}}"#;
+        let confirmed =
+            r#"{"code":"120","message":"CONFIRMED","data":{"quid":"FP20","dateTime":"2024-03-19T16:50:58"}}"#;
+        let status = r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"Fp01","amount":1.00,"status":"CHARGE","currency":"EUR"}}"#;
+        check(&[
+            (
+                &finipay,
+                "mbank_payment",
+                created,
+                &[
+                    "code /code 110",
+                    "reason /message CREATED",
+                    "amount /data/amount 1",
+                    "gateway_number /data/quid FP20",
+                    "mbank_identifier /data/quid FP20",
+                ],
+                [Some("success"), None],
+                &["/data/dateTime"],
+                None,
+            ),
+            (
+                &finipay,
+                "mbank_confirm",
+                confirmed,
+                &["code /code 120", "reason /message CONFIRMED", "gateway_number /data/quid FP20"],
+                [Some("success"), None],
+                &["/data/dateTime"],
+                None,
+            ),
+            (
+                &finipay,
+                "payment_status",
+                status,
+                &[
+                    "code /code 200",
+                    "reason /message PAYMENT_SUCCESS",
+                    "status /data/status CHARGE",
+                    "order_number /data/orderNumber Fp01",
+                    "amount /data/amount 1.00",
+                    "currency /data/currency EUR",
+                ],
+                [None, Some("charged")],
+                &[],
+                None,
+            ),
+            (
+                &finipay,
+                "qr_data",
+                &of_code,
+                &[success[0], success[1], &payload, "transaction_id elqr:32.11 QPF17"],
+                [Some("success"), None],
+                &[],
+                None,
+            ),
+            // Nobody could say what was paid by it.
+            (
+                &finipay,
+                "qr_data",
+                &of_editable,
+                &[success[0], success[1], &editable],
+                [Some("success"), None],
+                &[],
+                None,
+            ),
+            (
+                &finipay,
+                "qr_data",
+                &damaged,
+                &[success[0], success[1], &damaged_payload],
+                [Some("success"), None],
+                &[],
+                Some("the reply's QR code is not what was asked for: "),
+            ),
+            (
+                &finipay,
+                "qr_status",
+                r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#,
+                &["code /code 100", "reason /message Success", "status /data SUCCESSFUL"],
+                [None, Some("charged")],
+                &[],
+                None,
+            ),
+            // The first letter is Cyrillic.
+            (
+                &finipay,
+                "qr_status",
+                r#"{"code":"100","message":"Success","data":"СREATED"}"#,
+                &["code /code 100", "reason /message Success", "status /data СREATED"],
+                [None, Some("open")],
+                &[],
+                None,
+            ),
+        ]);
+    }
+
+    /// An endpoint that is left out would be read as a status query.
+    #[test]
+    fn every_endpoint_is_read_by_its_own_operation() {
+        let named: Vec<_> = ENDPOINTS
+            .iter()
+            .filter(|endpoint| {
+                let reading = Dialect::default().explain(endpoint.name, r#"{"data":{"status":"CHARGE"}}"#).unwrap();
+                reading.status_means.is_some()
+            })
+            .map(|endpoint| endpoint.name)
+            .collect();
+        assert_eq!(named, ["payment_status", "provider_status", "qr_status"]);
+        let PaymentError::Invalid { violations } = Dialect::default().explain("cheque", "{}").unwrap_err() else {
+            panic!()
+        };
+        assert_eq!((violations[0].field.as_str(), violations[0].rule), ("endpoint", Rule::OneOf));
+        assert!(ENDPOINTS.iter().all(|endpoint| violations[0].text.contains(endpoint.name)), "{}", violations[0].text);
+    }
+
+    #[test]
+    fn a_reply_of_many_values_is_not_listed_as_a_whole() {
+        let reply = format!(r#"{{"{}":[{}1]}}"#, "x".repeat(1000), "1,".repeat(5000));
+        let reading = Dialect::default().explain("qr_status", &reply).unwrap();
+        let listed: usize = reading.unread.iter().map(String::len).sum();
+        assert!((MOST_UNREAD / 2..MOST_UNREAD).contains(&listed), "{listed}");
+        let long = format!(r#"{{"data":"{}"}}"#, "x".repeat(1024 * 1024));
+        let reading = Dialect::default().explain("qr_data", &long).unwrap();
+        assert_eq!(reading.problem.as_deref(), Some("the reply is not readable: the reply is longer than 1 MiB"));
+    }
+
+    #[test]
+    fn a_picture_is_found_in_json_and_alone() {
+        let png = QrCode::encode("x", QrLevel::Medium).unwrap().png(QR_PNG_SIDE).unwrap();
+        let picture = STANDARD.encode(png);
+        for (reply, place) in
+            [(format!(r#"{{"data":{{"text":"x","qr":"{picture}"}}}}"#), "/data/qr"), (picture.clone(), "")]
+        {
+            let reading = Dialect::default().explain("qr_image", &reply).unwrap();
+            assert_eq!(reading.problem, None);
+            assert_eq!(
+                (reading.fields[0].pointer.as_str(), reading.fields[0].value.as_str()),
+                (place, picture.as_str())
+            );
+        }
+        let reading = Dialect::default().explain("qr_image", r#"{"data":{"picture":"x"}}"#).unwrap();
+        assert_eq!(reading.problem.as_deref(), Some("the reply holds no PNG in base64"));
+        assert_eq!((reading.fields.len(), reading.unread), (0, vec!["/data/picture".to_owned()]));
+    }
+}
