@@ -145,13 +145,20 @@ fn credentials(connection: &Connection) -> Result<Credentials, Failure> {
     }
 }
 
-/// By the name of a known one, or by a file.
-fn dialect(given: Option<&Path>, is_sandbox: bool) -> Result<Dialect, Failure> {
-    match given {
-        Some(given) => match Dialect::names().into_iter().find(|name| given.as_os_str() == name.as_str()) {
-            Some(name) => Ok(Dialect::named(&name)?),
-            None => Ok(Dialect::from_json(&read(given)?)?),
-        },
+/// A name or a file: `./finipay` is a file.
+fn dialect(named: Option<&Path>, is_sandbox: bool) -> Result<Dialect, Failure> {
+    match named {
+        Some(named) => {
+            let names = Dialect::names();
+            if let Some(name) = names.iter().find(|name| named.as_os_str() == name.as_str()) {
+                return Ok(Dialect::named(name)?);
+            }
+            if !named.exists() {
+                let (file, names) = (named.display(), names.join(", "));
+                return Err(Failure::Usage(format!("{file} is no file, and no known dialect: there are {names}")));
+            }
+            Ok(Dialect::from_json(&read(named)?)?)
+        }
         None if is_sandbox => Ok(Dialect::from_json(SANDBOX_DIALECT)?),
         None => Ok(Dialect::default()),
     }

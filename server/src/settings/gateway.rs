@@ -1,6 +1,8 @@
 //! The settings of the way to the gateway. **The core judges them**: each is tried in a configuration in which all else
 //! is right, so that all problems are found at once, and no rule of the core's is written here again.
 
+use std::{io::ErrorKind, path::Path};
+
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, StatusQueryForm};
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
     time,
     values::{Read, Values},
 };
-use crate::values::hidden::Hidden;
+use crate::values::{hidden::Hidden, text_file};
 
 /// An address that is right, to try something else with.
 const RIGHT_URL: &str = "https://gateway.invalid";
@@ -74,14 +76,22 @@ pub(super) fn or_file(in_file: &Setting) -> String {
     format!(", or {} name a file with it", in_file.name)
 }
 
+/// The name of a known dialect, or a file: `./finipay` is one.
 fn dialect(values: &mut Values) -> Read<Option<Dialect>> {
-    match values.file(&GATEWAY_DIALECT)?.map(|text| Dialect::from_json(&text)).transpose() {
-        Ok(dialect) => Ok(dialect),
-        Err(problem) => {
-            let rule = format!("names a file that is no dialect: {}", detail(&problem));
-            Err(values.wrong(&GATEWAY_DIALECT, rule))
+    values.optional(&GATEWAY_DIALECT, |value| {
+        let names = Dialect::names();
+        if names.iter().any(|name| name == value) {
+            return Dialect::named(value).map_err(|problem| detail(&problem));
         }
-    }
+        let text = text_file::read_text(Path::new(value)).map_err(|problem| {
+            let known = match problem.kind() {
+                ErrorKind::NotFound => format!("; the known dialects are {}", names.join(", ")),
+                _ => String::new(),
+            };
+            format!("names a file that cannot be read: {problem}{known}")
+        })?;
+        Dialect::from_json(&text).map_err(|problem| format!("names a file that is no dialect: {}", detail(&problem)))
+    })
 }
 
 fn proxy(values: &mut Values, url: Option<&str>) -> Read<Proxy> {

@@ -62,8 +62,8 @@ table! {
         "A file with the password alone, instead of `gateway.password`",
     ).or_nothing("`gateway.password`");
     GATEWAY_DIALECT = Setting::new(
-        "gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", "gateway-dialect", "FILE",
-        "What the gateway's replies are called: a dialect in JSON",
+        "gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", "gateway-dialect", "NAME|FILE",
+        "What the gateway's replies are called: the name of a known dialect (`finipay`), or a dialect in JSON",
     ).or_nothing("as the interface shows");
     GATEWAY_STATUS_QUERY = Setting::new(
         "gateway.status_query", "KASSA_SERVER_GATEWAY_STATUS_QUERY", "gateway-status-query", "json_body|query_string",

@@ -82,7 +82,8 @@ fn a_password_that_an_editor_saved_is_the_gateway_s() {
 fn a_dialect_that_can_verify_no_pay_form_is_wrong() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
-    assert!(!place.run(&["check"]).out.contains("pay_form"));
+    let ended = place.run(&["check"]);
+    assert!(!ended.out.contains("pay_form") && !ended.out.contains("gateway.dialect."), "{}", ended.out);
     let without: String = settings_for(sandbox.url())
         .lines()
         .filter(|line| !line.starts_with("dialect"))
@@ -91,8 +92,27 @@ fn a_dialect_that_can_verify_no_pay_form_is_wrong() {
     place.write("kassa.toml", &without);
     let ended = place.run(&["check"]);
     assert_eq!(ended.code, Some(1));
-    assert_says(&ended, "pay_form", "wrong", "set qr_numbers in gateway.dialect");
-    assert!(ended.out.contains("set qr_amount_unit in gateway.dialect"), "{}", ended.out);
+    assert_says(&ended, "pay_form", "wrong", "gateway.dialect.qr_numbers is not set");
+    assert_says(&ended, "pay_form", "wrong", "checkouts offer pay_form only where the shop names it");
+    let places =
+        ["qr_amount_unit", "endpoints.qr_data.qr_payload", "endpoints.qr_data.transaction_id", "mbank_identifier"];
+    for place in places {
+        let warning = format!("warning  settings    gateway.dialect.{place} is not set");
+        assert!(ended.out.contains(&warning), "{warning}: {}", ended.out);
+    }
+
+    let by_name = settings_for(sandbox.url()).lines().fold(String::new(), |text, line| {
+        text + if line.starts_with("dialect") { "dialect = 'finipay'" } else { line } + "\n"
+    });
+    place.write("kassa.toml", &by_name);
+    let ended = place.run(&["check"]);
+    assert!(ended.out.contains("gateway.dialect = finipay"), "{}", ended.out);
+    assert!(ended.out.contains("gateway.dialect.qr_amount_unit is not set"), "{}", ended.out);
+    assert!(
+        !ended.out.contains("gateway.dialect.endpoints") && !ended.out.contains("mbank_identifier"),
+        "{}",
+        ended.out
+    );
 }
 
 #[test]

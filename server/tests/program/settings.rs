@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
+use kassa::Dialect;
 use kassa_server::settings::{ProgramSettings, SETTINGS, Sources};
 
 use crate::support::{PASSWORD, Place, by_notepad, ended, pem, permit, settings_for};
@@ -228,6 +229,27 @@ fn files_are_read_as_editors_write_them() {
     place.write_bytes("kassa.toml", &in_utf_16);
     let told = read(&place, &[], &[]).unwrap_err();
     assert!(told.contains(&format!("{} is in UTF-16: save it as UTF-8", path("kassa.toml"))), "{told}");
+}
+
+/// A value that is exactly a known name is the name, whatever files there are.
+#[test]
+fn a_dialect_is_a_name_or_a_file() {
+    let place = place("");
+    place.write("finipay", r#"{"qr_numbers": "none"}"#);
+    let dialect = |value: &str| {
+        let settings = read(&place, &[("KASSA_SERVER_GATEWAY_DIALECT", value)], &[]);
+        settings.map(|settings| settings.gateway.dialect().clone())
+    };
+    assert_eq!(dialect("finipay").unwrap(), Dialect::named("finipay").unwrap());
+    assert_eq!(dialect("interface").unwrap(), Dialect::default());
+    let file = place.path("finipay").to_str().unwrap().to_owned();
+    assert!(dialect(&file).unwrap().verifies_pay_forms());
+    for value in ["Finipay", "finipay ", "./no-such-file"] {
+        let told = dialect(value).unwrap_err();
+        let is_told =
+            told.starts_with("gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that cannot be read: ");
+        assert!(is_told && told.contains("the known dialects are interface, finipay"), "{value}: {told}");
+    }
 }
 
 #[test]

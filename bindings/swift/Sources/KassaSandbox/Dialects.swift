@@ -23,7 +23,8 @@ extension Sandbox {
 private let shownJSON = """
 {
   "endpoints": {
-    "mbank_payment": { "gateway_number": ["/data/paymentId"] }
+    "mbank_payment": { "gateway_number": ["/data/paymentId"] },
+    "qr_data": { "qr_payload": ["/data/qr_data"], "transaction_id": ["/data/transaction_id"] }
   },
   "qr_amount_unit": "tyiyn",
   "qr_numbers": "transaction_id",

@@ -63,7 +63,7 @@ impl Report {
             self.line("settings", (State::Warning, warning));
         }
         for (about, sentence) in warnings::wrong(settings) {
-            self.line(about, (State::Wrong, sentence.to_owned()));
+            self.line(about, (State::Wrong, sentence));
         }
         self.line("database", database(&settings.database).await);
         if let DatabasePlace::File(path) = &settings.database
