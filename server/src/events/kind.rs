@@ -63,7 +63,7 @@ pub enum EventKind {
     /// A person decided whether it was charged.
     #[strum(serialize = "payment.resolved")]
     PaymentResolved,
-    /// It has been open for three days: a person has to look.
+    /// It has been open for three days, or its checkout ended and nobody can ask about its code: a person has to look.
     #[strum(serialize = "payment.stuck")]
     PaymentStuck,
 }

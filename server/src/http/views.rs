@@ -71,7 +71,7 @@ pub(super) struct ShopPayment<'a> {
     gateway_number: Option<&'a str>,
     /// The QR transaction.
     transaction_id: Option<&'a str>,
-    /// It has been open for three days, and a person should look.
+    /// It has been open for three days, or may have been paid by a code that nobody can ask about: a person should look.
     is_stuck: bool,
     /// A charge of it was reported that cannot be believed, and a person should decide.
     is_in_doubt: bool,

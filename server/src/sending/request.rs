@@ -187,11 +187,12 @@ fn told<T: Answer>(
     (result.map_or_else(|error| failed(&error, reference, secrets), made), exchange)
 }
 
-/// The gateway's own picture of a code cannot be correlated, and neither can data without a transaction.
+/// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person settle it.
+/// Without a text there is nothing to show, and so nothing to pay.
 fn code_to_show(made: QrData) -> SendResult {
-    match (made.payload, &made.transaction_id) {
-        (Some(text), Some(_)) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
-        _ => nothing_happened(Failure::of_kind("NoTransaction")),
+    match made.payload {
+        Some(text) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
+        None => nothing_happened(Failure::of_kind("NoCode")),
     }
 }
 

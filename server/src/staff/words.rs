@@ -80,7 +80,9 @@ pub(super) fn need(need: Need) -> Chip {
              decide. If the gateway.dialect setting is incomplete, correct it: kassa-server check says how.",
         ),
         Need::Stuck => {
-            chip("stuck", "wait", "Open for three days without an end. Ask the payer or the gateway, then decide.")
+            let sentence = "Open for three days without an end, or a QR code of which the gateway cannot be asked. Ask the payer \
+                or the gateway, then decide.";
+            chip("stuck", "wait", sentence)
         }
         Need::Overpaid => {
             chip("overpaid", "bad", "Paid more than once. Give one payment back at the gateway, then note it here.")
@@ -173,6 +175,6 @@ pub(super) fn event(kind: EventKind) -> &'static str {
         EventKind::PaymentUnverifiable => "The gateway reported a charge that cannot be verified",
         EventKind::PaymentReviewed => "A person decided about one more charge of a charged payment",
         EventKind::PaymentResolved => "A person decided what became of the payment",
-        EventKind::PaymentStuck => "The payment has been open for three days: a person has to look",
+        EventKind::PaymentStuck => "The payment stays open: a person has to look",
     }
 }

@@ -360,6 +360,51 @@ fn a_form_whose_number_is_a_transaction_of_a_qr_code_is_paid() {
     }
 }
 
+/// Its code is shown all the same. Nobody can ask the gateway about it: a callback makes it a person's, and so does the end of its
+/// checkout, of which the shop is told that it may have been paid.
+#[test]
+fn a_qr_code_without_a_transaction_is_for_its_callback_and_a_person() {
+    let world = World::new(0);
+    lock(&world.faults.0).without_transaction = true;
+    let process = world.start(None);
+    let by_qr = |reference: &str| {
+        let id = open(&process, reference);
+        let payment = process.run(process.server.pay_by_qr(&id, None)).unwrap();
+        let at_gateway = world.fake.payments().pop().unwrap();
+        assert_eq!((payment.state, &payment.qr_text), (PaymentState::Awaiting, &at_gateway.qr_text));
+        (id, at_gateway)
+    };
+    let ((called, payment), (silent, _), (cancelled, _)) = (by_qr("order-1"), by_qr("order-2"), by_qr("order-3"));
+
+    hint(&process, &payment, r#"{"orderNumber":"QR-1","amount":39000,"status":"Reject","provider":"MBank"}"#);
+    assert_eq!(state(&process, &called), (CheckoutState::Open, PaymentState::Awaiting));
+    for number in ["QR-1", "QR-2"] {
+        claim(&process, &payment, number);
+        follow(&process);
+        assert_eq!(state(&process, &called), (CheckoutState::Open, PaymentState::Unverifiable));
+    }
+    assert_eq!((reasons(&process, "payment.unverifiable").len(), lock(&world.log).asked), (1, 0));
+    assert_eq!(needs(&process, &called), [Need::Unverifiable]);
+    let paid = view(&process, &called).id;
+    process.run(process.server.resolve(&paid, Resolution::Charged, "seen there", "Aizada")).unwrap();
+    assert_eq!(state(&process, &called), (CheckoutState::Paid, PaymentState::Charged));
+
+    process.run(process.server.cancel(&cancelled)).unwrap();
+    world.fake.advance(Duration::from_secs(2 * 3600));
+    follow(&process);
+    assert_eq!(state(&process, &silent), (CheckoutState::Expired, PaymentState::Awaiting));
+    assert_eq!(state(&process, &cancelled), (CheckoutState::Cancelled, PaymentState::Awaiting));
+    let told = reasons(&process, "payment.stuck");
+    assert!(told.len() == 2 && told.iter().all(|reason| reason.contains("may have been paid")), "{told:?}");
+    for id in [&silent, &cancelled] {
+        assert_eq!(needs(&process, id), [Need::Stuck]);
+    }
+    let open = view(&process, &silent).id;
+    process.run(process.server.resolve(&open, Resolution::Charged, "on the statement", "Aizada")).unwrap();
+    assert_eq!(state(&process, &silent), (CheckoutState::Paid, PaymentState::Charged));
+    assert!(needs(&process, &silent).is_empty());
+}
+
 /// Neither the hash of such a callback is remembered nor is it answered as taken.
 #[test]
 fn a_callback_whose_claim_is_not_kept_is_refused_and_taken_later() {

@@ -52,8 +52,9 @@ pub(in crate::storage) fn call_back(
     Ok(make_due(changes, Some(kept).filter(|_| is_to_ask).into_iter()))
 }
 
-/// A callback reported a charge of what was not made. A code whose number was lost with the gateway's answer was shown to nobody,
-/// unless the database was put back to an earlier moment: then this callback is all that tells of the charge.
+/// A callback may report a charge of what nobody can ask about: of a code for which the gateway told no transaction, or of what was
+/// not made. A code whose number was lost with the gateway's answer was shown to nobody, unless the database was put back to an
+/// earlier moment. Either way this callback is all that tells of the charge.
 pub(super) fn doubt_what_has_no_number(
     changes: &mut Changes,
     book: &mut Book,

@@ -65,13 +65,23 @@ pub(in crate::storage) fn numbers_of_begun(begin: &BeginPayment) -> Vec<Number> 
 /// The numbers that the gateway's answer may take.
 pub(in crate::storage) fn numbers_of_sent(sent: &Sent) -> Vec<Number> {
     match &sent.result {
-        SendResult::Accepted { reference, page_url, .. } => {
-            let page = page_url.as_deref().map(Number::page);
+        SendResult::Accepted { reference, page_url, qr_text } => {
+            let page = shown_once(reference, page_url, qr_text).map(Number::page);
             Number::all_of(reference).into_iter().chain(page).collect()
         }
         SendResult::Unknown { reference } => Number::all_of(reference),
         SendResult::NothingHappened { .. } => Vec::new(),
     }
+}
+
+/// What no second payer may be shown: a page, or a code that no transaction tells from others.
+fn shown_once<'a>(
+    reference: &PaymentRef,
+    page_url: &'a Option<String>,
+    qr_text: &'a Option<String>,
+) -> Option<&'a str> {
+    let code = qr_text.as_deref().filter(|_| reference.transaction_id.is_none());
+    page_url.as_deref().or(code)
 }
 
 /// The same of a confirmation's.
@@ -277,12 +287,14 @@ pub(in crate::storage) fn settle_sending(
             let is_own = |numbers: &mut Numbers, number: Number| numbers.take(&number, &sent.payment);
             let transaction = reference.transaction_id.as_deref().map(Number::transaction);
             let has_own_transaction = transaction.is_none_or(|number| is_own(&mut changes.numbers, number));
-            let has_own_page = page_url.as_deref().is_none_or(|url| is_own(&mut changes.numbers, Number::page(url)));
-            // The gateway gave one transaction or page twice: no second payer is shown it.
+            let shown = shown_once(reference, page_url, qr_text);
+            let has_own_page = shown.is_none_or(|shown| is_own(&mut changes.numbers, Number::page(shown)));
+            // The gateway gave one transaction, page or code twice: no second payer is shown it.
             match (has_own_transaction, has_own_page) {
                 (false, _) => not_made(changes, book, at, &Failure::of_kind("TransactionTwice"))?,
                 (true, false) if !book.payments[at].payment.method.moves_money() => {
-                    not_made(changes, book, at, &Failure::of_kind("PageTwice"))?
+                    let kind = if page_url.is_some() { "PageTwice" } else { "CodeTwice" };
+                    not_made(changes, book, at, &Failure::of_kind(kind))?
                 }
                 (true, false) => accepted(changes, book, at, reference, (&None, qr_text))?,
                 (true, true) => accepted(changes, book, at, reference, (page_url, qr_text))?,
@@ -347,7 +359,8 @@ fn not_made(changes: &mut Changes, book: &mut Book, at: usize, failure: &Failure
 pub(super) fn ask_from_now_on(changes: &mut Changes, book: &mut Book, at: usize) -> Result<(), StorageError> {
     let kept = &book.payments[at];
     let (payment, now) = (&kept.payment, changes.now);
-    if payment.state == PaymentState::NotMade && kept.is_hinted && !has_number(payment) {
+    if matches!(payment.state, PaymentState::NotMade | PaymentState::Awaiting) && kept.is_hinted && !has_number(payment)
+    {
         doubt_what_has_no_number(changes, book, at)?;
         return Ok(());
     }

@@ -41,6 +41,8 @@ pub struct FaultPlan {
     pub forced: HashMap<String, Vec<Verdict>>,
     /// The order numbers of which the next question is told that they were rejected, which the gateway takes back afterwards.
     pub taken_back: HashSet<String>,
+    /// The reply about a QR code tells no transaction.
+    pub without_transaction: bool,
     /// Time that passes while a payment is written down: set by tests.
     pub next: Option<FakeFault>,
 }
@@ -191,7 +193,15 @@ impl PaymentGateway for Line {
     fn create_qr_data(&self, payment: QrPayment) -> Answer<'_, QrData> {
         let (gateway, id) = (self.fake.gateway(), payment.entry_id.clone().unwrap_or_default());
         let note = move |line: &Self| line.note_sent(&id, "sending", "qr");
-        Box::pin(self.call(true, note, async move { gateway.create_qr_data(payment).await }, |_, _| {}))
+        let is_without = lock(&self.faults.0).without_transaction;
+        let call = async move {
+            let mut made = gateway.create_qr_data(payment).await?;
+            if is_without {
+                (made.transaction_id, made.payment.transaction_id) = (None, None);
+            }
+            Ok(made)
+        };
+        Box::pin(self.call(true, note, call, |_, _| {}))
     }
     fn qr_status<'a>(&'a self, _: &'a str) -> Answer<'a, StatusReport> {
         none()
