@@ -24,7 +24,7 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
         query_deadline=timedelta(seconds=20),
         query_retries=1,
         status_query=kassa.StatusQueryForm.QUERY_STRING,
-        dialect=kassa.Dialect.from_json(kassa.Dialect().to_json()),
+        dialect=kassa.Dialect.named("finipay"),
         extra_root_certificates=["-----BEGIN CERTIFICATE-----"],
         proxy=kassa.Proxy.environment(),
         user_agent_suffix=f"my-shop/{kassa.__version__}",
@@ -35,6 +35,17 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
     in_seconds = kassa.Gateway("https://pay.example.kg", credentials, connect_timeout=5, payment_deadline=2.5)
     assert_type(in_seconds, kassa.Gateway)
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
+
+
+def write_a_dialect(reply: str) -> kassa.Dialect:
+    assert_type(kassa.Dialect.names(), tuple[str, ...])
+    dialect = kassa.Dialect.from_json(kassa.Dialect.named("finipay").to_json())
+    assert_type(dialect.advice(), tuple[kassa.Advice, ...])
+    reading = assert_type(dialect.explain("qr_status", reply), kassa.DialectReading)
+    assert_type((reading.code_means, reading.status_means, reading.problem), tuple[str | None, str | None, str | None])
+    assert_type((reading.fields, reading.unread), tuple[tuple[kassa.DialectField, ...], tuple[str, ...]])
+    assert_type([(field.name, field.pointer, field.value) for field in reading.fields], list[tuple[str, str, str]])
+    return dialect
 
 
 def typed(text: str) -> kassa.Card | str:
@@ -162,6 +173,7 @@ def show_qr(gateway: kassa.Gateway) -> bytes:
     assert_type(payment.payment_ref(), kassa.PaymentRef)
     assert_type(gateway.create_qr_image(payment).payment, kassa.PaymentRef)
     data = assert_type(gateway.create_qr_data(payment), kassa.QrData)
+    assert_type(data.advice(), tuple[kassa.Advice, ...])
     assert_type(gateway.qr_status(data.transaction_id or ""), kassa.StatusReport)
     read = assert_type(kassa.Elqr.parse(data.payload or ""), kassa.Elqr)
     read.check(payment.sum_tyiyn or 0)

@@ -432,6 +432,12 @@ def test_dialects_are_compared_by_what_they_say() -> None:
     assert pickle.loads(pickle.dumps(dialect)) == dialect  # noqa: S301
     with pytest.raises(kassa.Invalid):
         kassa.Dialect.from_json('{"colour": 1}')
+    named = kassa.Dialect.named("finipay")
+    assert pickle.loads(pickle.dumps(named)) == named  # noqa: S301
+    shown = [repr(known) for known in (kassa.Dialect(), named, dialect)]
+    assert shown == ["Dialect()", "Dialect.named('finipay')", "Dialect.from_json(...)"]
+    with pytest.raises(TypeError):
+        kassa.Dialect.named(None)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_qr_code_is_drawn_in_every_form() -> None:

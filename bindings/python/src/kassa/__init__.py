@@ -69,7 +69,7 @@ from .callback_key import CallbackKey
 from .callbacks import Callback, ReturnRedirect
 from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
 from .contract import AsyncPaymentGateway, PaymentGateway
-from .dialect import Dialect
+from .dialect import Dialect, DialectField, DialectReading
 from .elqr import BankLink, Elqr, ElqrField, ElqrKind
 from .errors import (
     DeadlineExpired,
@@ -132,6 +132,8 @@ __all__ = [
     "Credentials",
     "DeadlineExpired",
     "Dialect",
+    "DialectField",
+    "DialectReading",
     "Elqr",
     "ElqrField",
     "ElqrKind",

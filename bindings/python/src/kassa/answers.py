@@ -10,6 +10,7 @@ from ._convert import lower, mirrors
 from ._generated import native
 from .payment_entry import PaymentEntry
 from .payments import PaymentRef
+from .violations import Advice
 
 
 class _Accepted:
@@ -162,3 +163,9 @@ class QrData(_Accepted):
         """What to store in place of the reference: it also holds the text of the code, where the dialect finds it."""
         entry: PaymentEntry = call(lower(self).entry)
         return entry
+
+    def advice(self) -> tuple[Advice, ...]:
+        """What the dialect does not find in the reply, and what that means: without ``payload`` there is no code to show,
+        without ``transaction_id`` the payment cannot be asked about. It blocks nothing."""
+        advice: tuple[Advice, ...] = call(lower(self).advice)
+        return advice

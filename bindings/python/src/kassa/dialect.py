@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from . import _check
-from ._calls import translated
-from ._convert import lowers
+from ._calls import call, translated
+from ._convert import lowers, mirrors
 from ._generated import native
+from .violations import Advice
+
+
+@mirrors(native.DialectField)
+@dataclass(frozen=True, slots=True)
+class DialectField:
+    """One thing that a dialect finds in a reply, and where."""
+
+    name: str
+    """What was looked for, as the dialect's JSON names it, such as ``status``."""
+    pointer: str
+    """Where it was found: a JSON pointer, such as ``/data/status``, or a tag of an ELQR code, such as ``elqr:32.11``."""
+    value: str
+    """The value, as text."""
+
+
+@mirrors(native.DialectReading)
+@dataclass(frozen=True, slots=True)
+class DialectReading:
+    """What a dialect reads in a reply: the answer of `Dialect.explain`."""
+
+    fields: tuple[DialectField, ...]
+    """What was found, in the order of the endpoint's fields."""
+    code_means: str | None
+    """The list that has the reply's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None where no list has it, or
+    the reply has no code. A code in no list is a success where the list of success codes is empty."""
+    status_means: str | None
+    """What the status word means: ``charged``, ``rejected`` or ``open``. None where the reply is no answer, or the endpoint is
+    no status query."""
+    unread: tuple[str, ...]
+    """The JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long reply
+    the first ones."""
+    problem: str | None
+    """Why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None
+    where it is one."""
 
 
 class Dialect:
@@ -15,11 +51,13 @@ class Dialect:
 
     Much of the interface is not shown: the replies of the mobile bank, of ``get-status`` and of the QR endpoints, the codes,
     the full set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the
-    gateway really sends. ``Dialect()`` assumes the envelope that the interface shows; ``Dialect.from_json(text)`` replaces
-    only what it names; ``to_json()`` gives the whole of it.
+    gateway really sends. ``Dialect()`` assumes the envelope that the interface shows; ``Dialect.named(name)`` is one that Kassa
+    knows; ``Dialect.from_json(text)`` replaces only what it names; ``to_json()`` gives the whole of it.
 
     >>> dialect = Dialect.from_json('{"charged_words": ["CHARGE", "PAID"]}')
     >>> Dialect.from_json(dialect.to_json()) == dialect
+    True
+    >>> Dialect.from_json('{"base": "finipay"}') == Dialect.named("finipay")
     True
     """
 
@@ -32,13 +70,40 @@ class Dialect:
 
     @classmethod
     def from_json(cls, text: str) -> Dialect:
-        """Reads the JSON form. What it does not name stays as in the default.
+        """Reads the JSON form. What it does not name stays as in its ``base``: the name of a known dialect, which is
+        ``interface`` unless given.
 
         Raises `kassa.Invalid` naming every part that is not understood: a field that does not exist or that its endpoint
         does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
         """
         with translated():
-            native_dialect = native.Dialect.from_json(_check.text("text", text))
+            return cls._of(native.Dialect.from_json(_check.text("text", text)))
+
+    @classmethod
+    def named(cls, name: str) -> Dialect:
+        """A dialect that Kassa knows: ``interface``, the default, or ``finipay``, which the public pages of that gateway show.
+        It was never tried against the live service; what differs is replaced by `from_json` with this ``base``.
+
+        Raises `kassa.Invalid` for any other name.
+
+        >>> Dialect.named("interface") == Dialect()
+        True
+        """
+        with translated():
+            return cls._of(native.Dialect.named(_check.text("name", name)))
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The names that `named` and the JSON's ``base`` take.
+
+        >>> Dialect.names()
+        ('interface', 'finipay')
+        """
+        names: tuple[str, ...] = call(native.dialect_names)
+        return names
+
+    @classmethod
+    def _of(cls, native_dialect: Any) -> Dialect:
         dialect = cls.__new__(cls)
         dialect._native = native_dialect
         dialect._json = native_dialect.to_json()
@@ -48,6 +113,29 @@ class Dialect:
         """The whole dialect as JSON, defaults included: a good start for a file of one's own."""
         return self._json
 
+    def explain(self, endpoint: str, reply: str) -> DialectReading:
+        """What this dialect reads in the body of a reply to an endpoint's requests, for whoever writes a dialect. Nothing is
+        sent.
+
+        The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
+        ``raw`` of an answer or the ``body`` of an error, in which secrets are masked.
+
+        Raises `kassa.Invalid` where there is no such endpoint.
+
+        >>> reply = '{"code": "100", "message": "Success", "data": "SUCCESSFUL"}'
+        >>> Dialect.named("finipay").explain("qr_status", reply).status_means
+        'charged'
+        """
+        reading: DialectReading = call(
+            self._native.explain, _check.text("endpoint", endpoint), _check.text("reply", reply)
+        )
+        return reading
+
+    def advice(self) -> tuple[Advice, ...]:
+        """What this dialect leaves open that matters to money, and what to set. It blocks nothing."""
+        advice: tuple[Advice, ...] = call(self._native.advice)
+        return advice
+
     def __eq__(self, other: object) -> bool:
         return self._json == other._json if isinstance(other, Dialect) else NotImplemented
 
@@ -55,7 +143,10 @@ class Dialect:
         return hash(self._json)
 
     def __repr__(self) -> str:
-        return "Dialect()" if self == _SHOWN else "Dialect.from_json(...)"
+        if self == _SHOWN:
+            return "Dialect()"
+        named = next((name for name in Dialect.names() if self == Dialect.named(name)), None)
+        return "Dialect.from_json(...)" if named is None else f"Dialect.named({named!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dialect.from_json, (self._json,)

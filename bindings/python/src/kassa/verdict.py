@@ -39,7 +39,9 @@ class Charged(_Judged):
     report: StatusReport
     """The gateway's own report."""
     compared: tuple[str, ...]
-    """The fields of the report that were there and are as they were asked for: ``orderNumber``, ``amount``, ``currency``."""
+    """The fields of the report that were there and are as they were asked for: ``orderNumber``, ``amount``, ``currency``.
+    And ``code.amount``, where the report of a QR payment has no amount: its transaction stood in the code that was shown to the
+    payer, whose amount is the one that was asked for, and cannot be changed by the payer."""
     kind: Literal["charged"] = field(default="charged", repr=False, kw_only=True)
     """Tells stored verdicts apart."""
 

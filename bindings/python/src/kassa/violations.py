@@ -125,6 +125,8 @@ class AdviceTopic(Enum):
     """The phone number is none of Kyrgyzstan, ``996XXXXXXXXX``, as the interface's test numbers are."""
     RETURN_URL_FRAGMENT = "return_url_fragment"
     """The return address has a ``#``: the gateway may add its parameters behind it, where servers do not see them."""
+    DIALECT = "dialect"
+    """The dialect leaves something open, or does not find it in a reply."""
 
     def __str__(self) -> str:
         return self.value

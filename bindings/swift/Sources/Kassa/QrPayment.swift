@@ -77,6 +77,23 @@ public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String { described(self) }
 }
 
+extension QrData {
+    /// What the dialect does not find in the reply, and what that means: without ``payload`` there is no code to show, without
+    /// ``transactionID`` the payment cannot be asked about. It blocks nothing.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the payment's amount is not a number that can be sent. No answer of a
+    ///   gateway has such an amount.
+    public func advice() throws -> [Advice] {
+        try translated { try core().advice() }.map(Advice.init)
+    }
+
+    /// - Throws: ``PaymentError/invalid(violations:)`` where a text is too long to be handed on.
+    private func core() throws -> KassaGenerated.QrData {
+        for text in [payload, transactionID, raw].compactMap({ $0 }) { _ = try checked(text, "qrData") }
+        return KassaGenerated.QrData(payload: payload, transactionId: transactionID, payment: payment.core, raw: raw)
+    }
+}
+
 extension QrPayment {
     var core: KassaGenerated.QrPayment {
         KassaGenerated.QrPayment(

@@ -18,7 +18,9 @@ internal import KassaGenerated
 public enum Verdict: Hashable, Sendable, Codable {
     /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this payment:
     /// its number, or, where the number was only claimed, the amount. `payment` has the number by which it was found; `compared` are the
-    /// fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
+    /// fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And `code.amount`,
+    /// where the report of a QR payment has no amount: its transaction stood in the code that was shown to the payer, whose amount is the
+    /// one that was asked for, and cannot be changed by the payer.
     ///
     /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for no
     /// other order (replay).

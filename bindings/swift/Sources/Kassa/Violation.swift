@@ -109,6 +109,8 @@ public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case phoneFormat = "phone_format"
     /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
     case returnURLFragment = "return_url_fragment"
+    /// The dialect leaves something open, or does not find it in a reply.
+    case dialect
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -189,6 +191,7 @@ extension AdviceTopic {
             case .cardExpired: .cardExpired
             case .phoneFormat: .phoneFormat
             case .returnUrlFragment: .returnURLFragment
+            case .dialect: .dialect
             }
     }
 
@@ -200,6 +203,7 @@ extension AdviceTopic {
         case .cardExpired: .cardExpired
         case .phoneFormat: .phoneFormat
         case .returnURLFragment: .returnUrlFragment
+        case .dialect: .dialect
         }
     }
 }

@@ -198,6 +198,9 @@ import Testing
         _ = try? PaymentEntry(text)
         _ = try? ReturnRedirect(text)
         _ = try? Dialect(json: text)
+        #expect(throws: PaymentError.self) { try Dialect(named: text) }
+        _ = try? Dialect().explain(endpoint: "qr_status", reply: text)
+        #expect(throws: PaymentError.self) { try Dialect().explain(endpoint: text, reply: "{}") }
         _ = try? QrCode(text)
         _ = LocalDateTime(text)
         let claimed = try PaymentRef.payForm(amount: 1).withClaimedNumber(text, provider: Provider(name: text))

@@ -22,7 +22,7 @@ import Testing
         #expect(Kassa.PaymentKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.PaymentKind($0.core) == $0 })
         #expect(Kassa.ElqrKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.ElqrKind($0.core) == $0 })
         let topics: [KassaGenerated.AdviceTopic] = [
-            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat, .returnUrlFragment,
+            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat, .returnUrlFragment, .dialect,
         ]
         #expect(topics.map { Kassa.AdviceTopic($0).rawValue } == topics.map { $0.asText() })
     }
@@ -139,7 +139,9 @@ import Testing
         let dialect = try Kassa.Dialect(json: #"{"charged_words": ["PAID"]}"#)
         #expect(try dialect == Kassa.Dialect(json: dialect.json))
         #expect(dialect != Kassa.Dialect())
-        #expect("\(Kassa.Dialect()) \(dialect)" == "Dialect() Dialect(json: ...)")
+        let named = try Kassa.Dialect(named: "finipay")
+        #expect(try named == Kassa.Dialect(json: #"{"base": "finipay"}"#))
+        #expect("\(Kassa.Dialect()) \(named) \(dialect)" == "Dialect() Dialect(named: \"finipay\") Dialect(json: ...)")
     }
 
     @Test func absentFieldsAreNotPrinted() {

@@ -37,7 +37,10 @@ public enum class AdviceTopic {
     PHONE_FORMAT,
 
     /** The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them. */
-    RETURN_URL_FRAGMENT;
+    RETURN_URL_FRAGMENT,
+
+    /** The dialect leaves something open, or does not find it in a reply. */
+    DIALECT;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { CoreAdviceTopic.valueOf(name).asText() }

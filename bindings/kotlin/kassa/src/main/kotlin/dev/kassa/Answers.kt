@@ -142,6 +142,23 @@ public data class QrData(
 ) {
     /** What to store in place of the reference: it also holds the text of the code, where the dialect finds it. */
     public fun entry(): PaymentEntry = PaymentEntry(payment, qrText = payload)
+
+    /**
+     * What the dialect does not find in the reply, and what that means: without [payload] there is no code to show, without
+     * [transactionId] the payment cannot be asked about. It blocks nothing.
+     *
+     * @throws PaymentException.Invalid where a text has half a surrogate pair in it, or the amount cannot be held exactly. No answer of a
+     *   gateway has either
+     */
+    @Throws(PaymentException::class)
+    public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }
+
+    private fun toCore() = CoreQrData(
+        payload = sendable("payload", payload),
+        transactionId = sendable("transaction_id", transactionId),
+        payment = payment.toCore(),
+        raw = sendable("raw", raw),
+    )
 }
 
 internal fun CoreCardPaymentCreated.toKassa() =

@@ -41,7 +41,9 @@ public sealed class Verdict : WatchReport, Serializable {
      *
      * @property payment the payment, with the number by which it was found
      * @property report the gateway's own report
-     * @property compared the fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`
+     * @property compared the fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
+     *   And `code.amount`, where the report of a QR payment has no amount: its transaction stood in the code that was shown to the
+     *   payer, whose amount is the one that was asked for, and cannot be changed by the payer
      */
     public data class Charged(
         override val payment: PaymentRef,

@@ -45,6 +45,7 @@ internal object FirstCall {
         "credentials" to { Credentials("shop", "a password") },
         "card" to { Card("4111111111111111", "08", 2031, "123", "Aibek Usenov") },
         "dialect" to { Dialect() },
+        "dialects by name" to { check("finipay" in Dialect.names()) },
         "callback" to { runCatching { Callback.parse("{}") } },
         "return redirect" to { ReturnRedirect.parse("https://shop.example/?OrderNumber=o-1&statusCode=200") },
         "payment reference" to { PaymentRef.mbank("o-1", 250) },

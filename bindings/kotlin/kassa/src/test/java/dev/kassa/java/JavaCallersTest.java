@@ -1,6 +1,7 @@
 package dev.kassa.java;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -191,6 +192,17 @@ class JavaCallersTest {
         try (BlockingGateway gateway = new BlockingGateway(config)) {
             assertEquals(gateway.toString(), gateway.withDeadline(Duration.ofSeconds(5)).toString());
         }
+    }
+
+    @Test
+    void dialectsHaveNames() throws Exception {
+        assertEquals(List.of("interface", "finipay"), Dialect.names());
+        Dialect dialect = Dialect.named("finipay");
+        assertEquals("Dialect.named(\"finipay\")", dialect.toString());
+        assertEquals(dialect, Dialect.fromJson("{\"base\": \"finipay\"}"));
+        assertThrows(PaymentException.Invalid.class, () -> Dialect.named("FINIPAY"));
+        assertEquals("charged", dialect.explain("qr_status", "{\"code\": \"100\", \"data\": \"SUCCESSFUL\"}").getStatusMeans());
+        assertFalse(dialect.advice().isEmpty());
     }
 
     @Test
