@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -15,6 +16,15 @@ from kassa import checkout
 def json_text(value: Any) -> str:
     """A dialect or a callback may be written as a text, or as the JSON that it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def dialect(value: Any) -> kassa.Dialect:
+    """The default one where there is none, one by its name where a text of small letters stands there, else by its JSON."""
+    if value is None:
+        return kassa.Dialect()
+    if isinstance(value, str) and re.fullmatch("[a-z]+", value):
+        return kassa.Dialect.named(value)
+    return kassa.Dialect.from_json(json_text(value))
 
 
 def settings(config: Any, server_url: str) -> dict[str, Any]:
@@ -31,7 +41,7 @@ def settings(config: Any, server_url: str) -> dict[str, Any]:
             case "status_query":
                 arguments[name] = kassa.StatusQueryForm(value)
             case "dialect":
-                arguments[name] = kassa.Dialect.from_json(json_text(value))
+                arguments[name] = dialect(value)
             case "proxy":
                 arguments[name] = proxy(value, server_url)
             case _:
@@ -116,6 +126,11 @@ def pay_form(given: Any) -> kassa.PayForm:
 
 def qr_payment(given: Any) -> kassa.QrPayment:
     return kassa.QrPayment(**given)
+
+
+def qr_data(given: Any) -> kassa.QrData:
+    texts = {name: given.get(name) for name in ("payload", "transaction_id")}
+    return kassa.QrData(**texts, payment=payment_ref(given["payment"]), raw=given.get("raw", ""))
 
 
 REQUESTS = {

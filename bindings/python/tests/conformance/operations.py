@@ -96,6 +96,11 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "parse_local_date_time": lambda given: _moment_of(given["text"]),
     "provider_from_name": lambda given: kassa.Provider(given["name"]),
     "read_dialect": lambda given: kassa.Dialect.from_json(inputs.json_text(given["json"])),
+    "named_dialect": lambda given: kassa.Dialect.named(given["name"]),
+    "dialect_names": lambda _: kassa.Dialect.names(),
+    "explain_reply": lambda given: _explained(given),
+    "dialect_advice": lambda given: inputs.dialect(given.get("dialect")).advice(),
+    "qr_data_advice": lambda given: inputs.qr_data(given).advice(),
     "som_to_tyiyn": lambda given: kassa.som_to_tyiyn(Decimal(given["som"])),
     "tyiyn_to_som": lambda given: kassa.tyiyn_to_som(given["tyiyn"]),
     "new_order_number": lambda _: kassa.new_order_number(),
@@ -123,6 +128,10 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "language_from_tag": lambda given: kassa.Language.from_tag(given["tag"]),
     "print": lambda given: VALUES[given["type"]](given["value"]),
 }
+
+
+def _explained(given: Any) -> kassa.DialectReading:
+    return inputs.dialect(given.get("dialect")).explain(given["endpoint"], inputs.json_text(given["reply"]))
 
 
 def _violation(given: Any) -> kassa.Violation:
@@ -205,6 +214,7 @@ def _listed(item: kassa.Unfinished | kassa.Settled) -> Any:
 # Answers that are compared in another form than that of their type.
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "read_dialect": lambda dialect: json.loads(dialect.to_json()),
+    "named_dialect": lambda dialect: json.loads(dialect.to_json()),
     "draw_qr_png": _png_size,
     "draw_qr_text": str.splitlines,
     "type_number": lambda typed: typed,

@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, fmt::Debug, sync::Mutex, time::SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, Elqr, ElqrField, FieldState, JournalEntry, JournalState,
-    LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError,
-    PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled, StatusReport, Unfinished,
-    Verdict, Violation, WatchReport,
+    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, DialectReading, Elqr, ElqrField, FieldState,
+    JournalEntry, JournalState, LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated,
+    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled,
+    StatusReport, Unfinished, Verdict, Violation, WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -301,6 +301,24 @@ impl Canonical for QrCode {
         let rows: Vec<String> =
             self.modules().iter().map(|row| row.iter().map(|dark| if *dark { '1' } else { '0' }).collect()).collect();
         json!({"size": rows.len(), "rows": rows})
+    }
+}
+
+impl Canonical for DialectReading {
+    fn canonical(&self) -> Value {
+        note("DialectReading");
+        let fields: Value = self
+            .fields
+            .iter()
+            .map(|field| json!({"name": field.name, "pointer": field.pointer, "value": field.value}))
+            .collect();
+        json!({
+            "fields": fields,
+            "code_means": self.code_means,
+            "status_means": self.status_means,
+            "unread": self.unread,
+            "problem": self.problem,
+        })
     }
 }
 

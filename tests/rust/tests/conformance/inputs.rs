@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, CallbackKey, Card, CardInput, CardPayment, CheckoutState, Credentials, Decimal, Dialect, Elqr, ElqrKind,
     Gateway, GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
-    PollPolicy, Provider, Proxy, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
+    PollPolicy, Provider, Proxy, QrData, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -34,6 +34,16 @@ pub fn json_text(value: &Value) -> String {
     optional(value).unwrap_or_else(|| value.to_string())
 }
 
+/// The default one where there is none, one by its name where a text of small letters stands there, else one by its JSON.
+pub fn dialect(value: &Value) -> Result<Dialect, PaymentError> {
+    let is_name = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
+    match value.as_str().filter(is_name) {
+        Some(name) => Dialect::named(name),
+        None if value.is_null() => Ok(Dialect::default()),
+        None => Dialect::from_json(&json_text(value)),
+    }
+}
+
 fn milliseconds(value: &Value) -> Duration {
     Duration::from_millis(value.as_u64().expect("milliseconds"))
 }
@@ -58,9 +68,7 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
             other => panic!("no status query form {other}"),
         };
     }
-    if !value["dialect"].is_null() {
-        config = config.with_dialect(Dialect::from_json(&json_text(&value["dialect"]))?);
-    }
+    config = config.with_dialect(dialect(&value["dialect"])?);
     if let Some(proxy) = value.get("proxy") {
         config = config.with_proxy(self::proxy(proxy, server_url));
     }
@@ -150,6 +158,14 @@ pub fn qr_payment(input: &Value) -> QrPayment {
     payment.callback_url = optional(&input["callback_url"]);
     payment.entry_id = optional(&input["entry_id"]);
     payment
+}
+
+pub fn qr_data(input: &Value) -> QrData {
+    let mut data = QrData::new(payment_ref(&input["payment"]));
+    data.payload = optional(&input["payload"]);
+    data.transaction_id = optional(&input["transaction_id"]);
+    data.raw = optional(&input["raw"]).unwrap_or_default();
+    data
 }
 
 pub fn provider(value: &Value) -> Provider {

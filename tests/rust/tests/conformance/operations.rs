@@ -135,7 +135,12 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "advice" => advice(input),
         "parse_local_date_time" => came(Ok(LocalDateTime::parse(&text(&input["text"])))),
         "provider_from_name" => came(Ok(Provider::from_name(&text(&input["name"])))),
-        "read_dialect" => read_dialect(input),
+        "read_dialect" => whole_dialect(Dialect::from_json(&inputs::json_text(&input["json"]))),
+        "named_dialect" => whole_dialect(Dialect::named(&text(&input["name"]))),
+        "dialect_names" => answer(Dialect::names()),
+        "explain_reply" => explain_reply(input),
+        "dialect_advice" => came(inputs::dialect(&input["dialect"]).map(|dialect| dialect.advice())),
+        "qr_data_advice" => came(Ok(inputs::qr_data(input).advice())),
         "som_to_tyiyn" => shaped(som_to_tyiyn(inputs::decimal(&input["som"])).map(Value::from)),
         "tyiyn_to_som" => came(Ok(tyiyn_to_som(input["tyiyn"].as_i64().unwrap()))),
         "new_order_number" => answer(new_order_number()),
@@ -226,9 +231,13 @@ fn advice(input: &Value) -> Came {
     }))
 }
 
-fn read_dialect(input: &Value) -> Came {
-    let dialect = Dialect::from_json(&inputs::json_text(&input["json"]));
+fn whole_dialect(dialect: Result<Dialect, PaymentError>) -> Came {
     shaped(dialect.map(|dialect| serde_json::from_str(&dialect.to_json()).unwrap()))
+}
+
+fn explain_reply(input: &Value) -> Came {
+    let (endpoint, reply) = (text(&input["endpoint"]), inputs::json_text(&input["reply"]));
+    came(inputs::dialect(&input["dialect"]).and_then(|dialect| dialect.explain(&endpoint, &reply)))
 }
 
 fn elqr(input: &Value) -> Result<Elqr, PaymentError> {

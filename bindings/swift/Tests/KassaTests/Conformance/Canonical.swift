@@ -204,6 +204,19 @@ extension Verdict: Canonical {
     }
 }
 
+extension DialectReading: Canonical {
+    var canonical: JSON {
+        [
+            "fields": fields.canonical, "code_means": JSON(codeMeans), "status_means": JSON(statusMeans), "unread": unread.canonical,
+            "problem": JSON(problem),
+        ]
+    }
+}
+
+extension DialectField: Canonical {
+    var canonical: JSON { ["name": .string(name), "pointer": .string(pointer), "value": .string(value)] }
+}
+
 extension Elqr: Canonical {
     var canonical: JSON {
         var form: [String: JSON] = [

@@ -13,6 +13,19 @@ enum Inputs {
     /// A dialect or a callback may be written as a text, or as the JSON that it is.
     static func jsonText(_ value: JSON) -> String { value.string ?? value.description }
 
+    /// The default one where there is none, one by its name where a text of small letters stands there, else one by its JSON.
+    static func dialect(_ value: JSON) throws -> Dialect {
+        if value == .null { return Dialect() }
+        if let name = value.string, !name.isEmpty, name.allSatisfy({ ("a"..."z").contains($0) }) { return try Dialect(named: name) }
+        return try Dialect(json: jsonText(value))
+    }
+
+    static func qrData(_ input: JSON) -> QrData {
+        QrData(
+            payload: input["payload"].string, transactionID: input["transaction_id"].string, payment: paymentRef(input["payment"]),
+            raw: input["raw"].string ?? "")
+    }
+
     static func amount(_ value: JSON) -> Decimal {
         guard let amount = decimal(value.text) else { fatalError("not an amount: \(value)") }
         return amount
@@ -27,7 +40,7 @@ enum Inputs {
         if let limit = value["query_deadline_ms"].int { config.queryDeadline = .milliseconds(limit) }
         if let retries = value["query_retries"].int { config.queryRetries = retries }
         if let form = value["status_query"].string { config.statusQuery = named(form) }
-        if value["dialect"] != .null { config.dialect = try Dialect(json: jsonText(value["dialect"])) }
+        config.dialect = try dialect(value["dialect"])
         if value["proxy"] != .null { config.proxy = proxy(value["proxy"], serverURL) }
         config.extraRootCertificates = (value["extra_root_certificates"].array ?? []).map(\.text)
         config.userAgentSuffix = value["user_agent_suffix"].string

@@ -113,10 +113,14 @@ enum Operations {
         case "advice": return try advice(input["request"])
         case "parse_local_date_time": return .answer(LocalDateTime(input["text"].text))
         case "provider_from_name": return .answer(Provider(name: input["name"].text))
-        case "read_dialect":
-            let dialect = try Dialect(json: Inputs.jsonText(input["json"]))
-            let whole = try JSON(parsing: Data(dialect.json.utf8))
-            return Came(result: ["answer": whole], printed: everyForm(of: dialect))
+        case "read_dialect": return try whole(Dialect(json: Inputs.jsonText(input["json"])))
+        case "named_dialect": return try whole(Dialect(named: input["name"].text))
+        case "dialect_names": return .answer(Dialect.names)
+        case "explain_reply":
+            let (endpoint, reply) = (input["endpoint"].text, Inputs.jsonText(input["reply"]))
+            return .answer(try Inputs.dialect(input["dialect"]).explain(endpoint: endpoint, reply: reply))
+        case "dialect_advice": return .answer(try Inputs.dialect(input["dialect"]).advice())
+        case "qr_data_advice": return .answer(try Inputs.qrData(input).advice())
         case "som_to_tyiyn": return .answer(try somToTyiyn(Inputs.amount(input["som"])))
         case "tyiyn_to_som": return .answer(tyiynToSom(input["tyiyn"].whole))
         case "new_order_number": return .answer(newOrderNumber())
@@ -155,6 +159,11 @@ enum Operations {
             return Came(result: ["answer": .null], printed: try shown(input["type"].text, input["value"]))
         default: return nil
         }
+    }
+
+    /// A dialect as its JSON.
+    private static func whole(_ dialect: Dialect) throws -> Came {
+        Came(result: ["answer": try JSON(parsing: Data(dialect.json.utf8))], printed: everyForm(of: dialect))
     }
 
     /// One field of a card form, after its text was typed.

@@ -6,6 +6,8 @@ import dev.kassa.Callback
 import dev.kassa.CardPaymentCreated
 import dev.kassa.CheckoutLabels
 import dev.kassa.CheckoutTexts
+import dev.kassa.DialectField
+import dev.kassa.DialectReading
 import dev.kassa.Elqr
 import dev.kassa.ElqrField
 import dev.kassa.FieldState
@@ -68,6 +70,11 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is QrCode -> qrCode(value)
     is Callback -> callback(value)
     is Verdict -> verdict(value)
+    is DialectReading -> jsonOf(
+        "fields" to canonical(value.fields), "code_means" to value.codeMeans, "status_means" to value.statusMeans,
+        "unread" to value.unread, "problem" to value.problem,
+    )
+    is DialectField -> jsonOf("name" to value.name, "pointer" to value.pointer, "value" to value.value)
     is Elqr -> elqr(value)
     is ElqrField -> jsonOf("tag" to value.tag, "text" to value.text)
     is BankLink -> jsonOf("bank" to value.bank, "url" to value.url.toString())

@@ -23,6 +23,7 @@ import dev.kassa.PaymentRef
 import dev.kassa.PollPolicy
 import dev.kassa.Provider
 import dev.kassa.Proxy
+import dev.kassa.QrData
 import dev.kassa.QrLevel
 import dev.kassa.QrPayment
 import dev.kassa.Rule
@@ -53,12 +54,29 @@ fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
     value.at("query_deadline_ms").optionalMillis?.let { builder.queryDeadline(it.toJavaDuration()) }
     value.at("query_retries").orNull?.let { builder.queryRetries(it.int) }
     value.at("status_query").optionalText?.let { builder.statusQuery(StatusQueryForm.valueOf(it.uppercase())) }
-    value.at("dialect").orNull?.let { builder.dialect(Dialect.fromJson(it.jsonText)) }
+    builder.dialect(dialectOf(value.at("dialect")))
     value.at("proxy").orNull?.let { builder.proxy(proxyOf(it, serverUrl)) }
     builder.extraRootCertificates(value.at("extra_root_certificates").items.map { it.text })
     builder.userAgentSuffix(value.at("user_agent_suffix").optionalText)
     return builder.checkLuhn(value.at("check_luhn").isTrue).build()
 }
+
+/** The default one where there is none, one by its name where a text of small letters stands there, else one by its JSON. */
+fun dialectOf(value: JsonElement): Dialect {
+    val name = value.optionalText.orEmpty()
+    return when {
+        value.orNull == null -> Dialect()
+        name.isNotEmpty() && name.all { it in 'a'..'z' } -> Dialect.named(name)
+        else -> Dialect.fromJson(value.jsonText)
+    }
+}
+
+fun qrDataOf(input: JsonElement) = QrData(
+    input.at("payload").optionalText,
+    input.at("transaction_id").optionalText,
+    paymentRefOf(input.at("payment")),
+    input.at("raw").optionalText.orEmpty(),
+)
 
 fun proxyOf(value: JsonElement, serverUrl: String): Proxy = when (value.optionalText) {
     "direct" -> Proxy.direct()
