@@ -17,7 +17,7 @@ from .server import server_process
 
 HERE = Path(__file__).parents[2]
 """This working copy, whichever is measured."""
-BASIC = "Basic a2Fzc2E6c2FuZGJveA=="
+BASIC = "Basic a2Fzc2E6c2FuZGJveC1wYXNzd29yZA=="
 JSON = "application/json"
 PATIENCE_S = 120
 QUERY = {

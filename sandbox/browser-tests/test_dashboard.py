@@ -254,7 +254,7 @@ def test_an_export_after_the_session_ended_leads_to_the_login_and_back_to_the_li
     merchant.context.clear_cookies()
     page.get_by_role("link", name="Export as CSV").click()
     expect(merchant.heading).to_have_text("Log in")
-    fill_login(merchant, "kassa", "sandbox")
+    fill_login(merchant, "kassa", "sandbox-password")
     expect(merchant.heading).to_have_text("Transactions")
     expect(page.get_by_label("Provider")).to_have_value("MegaPay")
     expect(page.get_by_role("heading", name="matching payments")).to_have_text(heading)

@@ -51,7 +51,8 @@ fn main() {
 
 fn measure(url: &str, number: usize, interval: Duration) -> Figures {
     let polls = Arc::new(Polls::default());
-    let gateway = Gateway::new(GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"))).expect("a gateway");
+    let gateway =
+        Gateway::new(GatewayConfig::new(url, Credentials::basic("kassa", "sandbox-password"))).expect("a gateway");
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(async {
         // Threads run, and buffers have their size.

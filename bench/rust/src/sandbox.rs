@@ -44,8 +44,8 @@ impl Sandbox {
         let output = process.stdout.as_mut().expect("a pipe");
         BufReader::new(output).read_line(&mut line).expect("an announcement");
         let Announcement { url, login, password } = serde_json::from_str(&line).expect("an announcement");
-        assert_eq!((login.as_str(), password.as_str()), ("kassa", "sandbox"));
-        Self { process, url, login, password, authorization: "Basic a2Fzc2E6c2FuZGJveA==" }
+        assert_eq!((login.as_str(), password.as_str()), ("kassa", "sandbox-password"));
+        Self { process, url, login, password, authorization: "Basic a2Fzc2E6c2FuZGJveC1wYXNzd29yZA==" }
     }
 
     /// The process that it is.

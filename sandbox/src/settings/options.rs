@@ -24,7 +24,7 @@ pub struct SandboxOptions {
     pub database: Database,
     /// The merchant's login. Default: `kassa`.
     pub login: String,
-    /// The merchant's password. Default: `sandbox`.
+    /// The merchant's password. Default: `sandbox-password`.
     pub password: String,
     /// The merchant's language: of messages where a request names none. Default: English.
     pub language: Language,
@@ -67,7 +67,7 @@ pub struct SandboxOptions {
 }
 
 /// The password where none is given. With it the sandbox serves this machine only.
-pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox";
+pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox-password";
 
 /// Where payments are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,7 +90,7 @@ pub fn refused(command: &mut Command) -> String {
 #[test]
 fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
     let running = Running::start(command().args(["--listen", "127.0.0.1:0"]));
-    for line in ["login     kassa", "password  sandbox"] {
+    for line in ["login     kassa", "password  sandbox-password"] {
         assert!(running.welcome.contains(line), "{}", running.welcome);
     }
     for text in TEST_CARDS.iter().map(|card| card.pan).chain(TEST_PHONES.iter().map(|phone| phone.phone)) {
@@ -232,7 +232,7 @@ fn what_was_answered_survives_a_kill() {
         command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);
         Running::start(command.arg(folder.path().join("sandbox.db")))
     };
-    let authorization = basic("kassa", "sandbox");
+    let authorization = basic("kassa", "sandbox-password");
     let headers = [("authorization", authorization.as_str())];
     let merchant = Merchant::refusing();
 

@@ -143,7 +143,8 @@ fn what_was_asked_for_is_shown_after_the_login() {
             form.split("name=\"next\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a field");
         let next = next.replace("&#38;", "&");
         assert_eq!(next, wanted, "{asked}");
-        let fields = [("csrf", csrf(&form)), ("next", next), ("login", "kassa".into()), ("password", "sandbox".into())];
+        let fields =
+            [("csrf", csrf(&form)), ("next", next), ("login", "kassa".into()), ("password", "sandbox-password".into())];
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let answer = browser.post("/dashboard/login", &fields);
         assert_eq!(answer.header("location"), Some(format!("../{wanted}").as_str()));
@@ -206,7 +207,7 @@ fn pages_are_guarded_by_their_headers_and_cookies_by_their_attributes() {
     let sandbox = start();
     let mut browser = Browser::new(&sandbox);
     let login = browser.get("/dashboard/login");
-    let answer = browser.log_in("kassa", "sandbox");
+    let answer = browser.log_in("kassa", "sandbox-password");
     for cookie in set_cookies(&login).into_iter().chain(set_cookies(&answer)) {
         assert!(cookie.contains("; HttpOnly; SameSite=Lax") && !cookie.contains("; Secure"), "{cookie}");
     }
@@ -243,7 +244,7 @@ fn a_form_without_the_session_s_token_does_nothing() {
     assert_eq!(browser.post("/dashboard/logout", &[("csrf", &other)]).status, 403);
     assert_eq!(browser.get("/dashboard").status, 200, "still logged in");
     let mut stranger = Browser::new(&sandbox);
-    let form = [("csrf", "0".repeat(64)), ("login", "kassa".into()), ("password", "sandbox".into())];
+    let form = [("csrf", "0".repeat(64)), ("login", "kassa".into()), ("password", "sandbox-password".into())];
     let form: Vec<_> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(stranger.post("/dashboard/login", &form).status, 403, "the login's form, too");
 }
@@ -255,7 +256,7 @@ fn guessing_is_slowed_down_also_for_the_right_password() {
     for _ in 0..4 {
         assert_eq!(browser.log_in("kassa", "wrong").status, 403);
     }
-    for (login, password) in [("wrong", "sandbox"), ("kassa", "sandbox")] {
+    for (login, password) in [("wrong", "sandbox-password"), ("kassa", "sandbox-password")] {
         let answer = browser.log_in(login, password);
         assert_eq!(answer.status, 429);
         let wait: u32 = answer.header("retry-after").and_then(|wait| wait.parse().ok()).expect("seconds");

@@ -23,12 +23,12 @@ fn every_endpoint_refuses_strangers() {
     let wrong = [
         None,
         Some(basic("kassa", "wrong")),
-        Some(basic("wrong", "sandbox")),
+        Some(basic("wrong", "sandbox-password")),
         Some(basic("kassa", "sandbox ")),
         Some(basic("kassa", "")),
         Some("Basic ?".to_owned()),
         Some("Basic".to_owned()),
-        Some(basic("kassa", "sandbox").replace("Basic", "Bearer")),
+        Some(basic("kassa", "sandbox-password").replace("Basic", "Bearer")),
     ];
     for (method, path) in ENDPOINTS {
         for authorization in &wrong {
@@ -90,7 +90,7 @@ fn what_is_no_json_object_is_refused() {
 #[test]
 fn a_body_that_is_not_utf_8_is_refused() {
     let sandbox = start();
-    let authorization = basic("kassa", "sandbox");
+    let authorization = basic("kassa", "sandbox-password");
     let url = format!("{}{CARD}", sandbox.url());
     let headers = [("authorization", authorization.as_str())];
     let answer = send("POST", &url, &headers, b"{\"orderNumber\":\"\xff\"}");

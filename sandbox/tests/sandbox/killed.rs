@@ -130,7 +130,7 @@ impl Client {
 
     fn call(&mut self, order: &str, path: &str, body: Body) -> Option<Response> {
         self.orders.entry(order.to_owned()).or_insert(Told::Nothing);
-        let authorization = basic("kassa", "sandbox");
+        let authorization = basic("kassa", "sandbox-password");
         let headers = [("authorization", authorization.as_str())];
         let answer = try_send("POST", &format!("{}{path}", self.url), &headers, body.text().as_bytes()).ok()?;
         assert_eq!(answer.status, 200, "{}", answer.body);

@@ -53,7 +53,7 @@ class Sandbox:
         database: str | os.PathLike[str] | None = None,
         port: int = 0,
         login: str = "kassa",
-        password: str = "sandbox",  # noqa: S107 - the one that everybody knows
+        password: str = "sandbox-password",  # noqa: S107 - the one that everybody knows
         language: Language = "en",
         reused_order_number: ReusedOrderNumber = "refuse",
         status_numbers: StatusNumbers = "strict",

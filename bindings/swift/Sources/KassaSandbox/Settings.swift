@@ -25,7 +25,7 @@ extension Sandbox {
 
         /// Nothing is started yet.
         public init(
-            database: URL? = nil, port: Int = 0, login: String = "kassa", password: String = "sandbox",
+            database: URL? = nil, port: Int = 0, login: String = "kassa", password: String = "sandbox-password",
             switches: SwitchValues = SwitchValues(), callbackPauses: [Duration]? = nil, callbackTimeout: Duration? = nil,
             demoPayments: Int = 0, log: (@Sendable (String) -> Void)? = nil
         ) {

@@ -22,7 +22,7 @@ const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
 /// The gateway as a merchant sees it.
 pub fn open(url: &str, settings: impl FnOnce(&mut GatewayConfig)) -> Gateway {
     let dialect = Dialect::from_json(include_str!("../../../../examples/sandbox-dialect.json"));
-    let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"))
+    let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox-password"))
         .with_dialect(dialect.expect("the sandbox's dialect"));
     settings(&mut config);
     Gateway::new(config).expect("a good configuration")

@@ -27,7 +27,7 @@ pub(crate) struct Cli {
     login: String,
 
     /// The merchant's password; better given by the environment
-    #[arg(long, env = "KASSA_SANDBOX_PASSWORD", default_value = "sandbox", hide_env_values = true)]
+    #[arg(long, env = "KASSA_SANDBOX_PASSWORD", default_value = "sandbox-password", hide_env_values = true)]
     password: String,
 
     /// Language of messages where a request names none

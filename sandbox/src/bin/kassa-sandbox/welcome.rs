@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use kassa_sandbox::{Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
 
 /// The password printed in the clear is the one everybody knows; any other is the user's secret.
-const WELL_KNOWN_PASSWORD: &str = "sandbox";
+const WELL_KNOWN_PASSWORD: &str = "sandbox-password";
 /// What stands for a secret of the user's.
 const YOURS: &str = "(the one you gave)";
 

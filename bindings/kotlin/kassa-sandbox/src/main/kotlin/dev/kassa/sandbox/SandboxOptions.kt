@@ -30,7 +30,7 @@ public data class SandboxOptions(
     public val database: Path? = null,
     public val port: Int = 0,
     public val login: String = "kassa",
-    public val password: String = "sandbox",
+    public val password: String = "sandbox-password",
     public val language: PageLanguage = PageLanguage.ENGLISH,
     public val reusedOrderNumber: ReusedOrderNumber = ReusedOrderNumber.REFUSE,
     public val statusNumbers: StatusNumbers = StatusNumbers.STRICT,
