@@ -76,6 +76,7 @@ pub struct ElqrField {
 #[non_exhaustive]
 pub struct Elqr {
     /// The link before the `#`; empty where a code had none. It says which app opens: see [`bank_links`](Self::bank_links).
+    /// One of plain http, as gateways for tests have them, is read and never written.
     pub link: String,
     /// Whether it is for one payment (tag 01).
     pub kind: ElqrKind,

@@ -22,11 +22,12 @@ pub(super) fn parse(text: &str) -> Result<Elqr, String> {
     if text.len() > LONGEST_TEXT {
         return Err(format!("must not be longer than {LONGEST_TEXT} bytes"));
     }
-    // A code alone may hold a # of its own.
+    // A code alone may hold a # of its own. Links of plain http are those of test gateways on one's own machine.
+    let is_link = |link: &str| link.is_empty() || link.starts_with("https://") || link.starts_with("http://");
     let (link, fragment) = match text.split_once('#') {
-        Some((link, fragment)) if link.is_empty() || link.starts_with("https://") => (link, fragment),
+        Some((link, fragment)) if is_link(link) => (link, fragment),
         Some((_, fragment)) if !text.starts_with(VERSION.number) && fragment.starts_with(VERSION.number) => {
-            return Err("must be a link that begins with https://, or the code alone".to_owned());
+            return Err("must be a link that begins with https:// or http://, or the code alone".to_owned());
         }
         _ => ("", text),
     };
