@@ -163,11 +163,14 @@ def test_a_qr_code_is_approved(payer: Visitor, words: Words, shop: Shop, kassa_s
     payer.open(address)
     expect(payer.heading).to_have_text(words.qr_title)
     expect(payer.page.get_by_text(words.price)).to_be_visible()
+    for shown in (kassa_sandbox.ledger()[0].transaction_id or "", "996700123456", "qr.sandbox.example"):
+        expect(payer.page.get_by_text(shown, exact=True)).to_be_visible()
     payer.look("qr")
     payer.press(words.approve)
     expect(payer.heading).to_have_text(words.paid)
     payer.look("qr-paid")
-    payer.open(address)
+    # With its fragment, the address of this very page would only scroll it.
+    payer.open(address.split("#")[0])
     expect(payer.heading).to_have_text(words.paid)
     assert [payment.times_charged for payment in kassa_sandbox.ledger()] == [1]
 

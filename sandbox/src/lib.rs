@@ -50,8 +50,8 @@ pub use payments::decide::DecisionError;
 pub use rules::FieldError;
 pub use server::{ClockControl, ClockError, Sandbox};
 pub use settings::{
-    Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
-    TlsFiles,
+    Database, Demo, Dialect, MbankQuid, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers,
+    Switches, TlsFiles,
 };
 pub use store::{callback_queue::CallbackAttempt, exchanges::ReceivedRequest};
 

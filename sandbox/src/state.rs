@@ -16,7 +16,7 @@ use crate::{
         clock::{Clock, MAX_AHEAD_MS},
     },
     faults::{FaultName, FaultSet, Moment},
-    settings::{SandboxOptions, SettlePending, Switches},
+    settings::{Dialect, SandboxOptions, SettlePending, Switches},
     store::{
         self, Flush, Store, StoreError, WriteTransaction,
         exchanges::{self, NewExchange, ReceivedRequest},
@@ -155,6 +155,11 @@ impl State {
     /// The switches as they stand.
     pub(crate) fn switches(&self) -> Switches {
         *self.switches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the sandbox gives FINIPAY's replies.
+    pub(crate) fn acts_as_finipay(&self) -> bool {
+        self.switches().acts_as == Dialect::Finipay
     }
 
     /// Changes the switches, all at once, and returns them.

@@ -25,7 +25,7 @@ PATIENCE = 60.0 * float(os.environ.get("KASSA_PATIENCE", "1"))
 class Shop:
     """Asks a sandbox through the SDK, and never twice."""
 
-    def __init__(self, sandbox: Sandbox, dialect: DialectName = "shown") -> None:
+    def __init__(self, sandbox: Sandbox, dialect: DialectName = "interface") -> None:
         self.gateway = kassa.Gateway(
             sandbox.base_url,
             kassa.Credentials(*sandbox.credentials),

@@ -19,6 +19,7 @@ from kassa_sandbox import (
     DialectName,
     Endpoint,
     FaultName,
+    MbankQuid,
     Sandbox,
     UnknownPayment,
     cards,
@@ -159,7 +160,7 @@ def test_switches_are_read_and_changed(kassa_sandbox: Sandbox, shop: Shop) -> No
 
 @pytest.mark.parametrize("dialect", typing.get_args(DialectName))
 def test_each_dialect_comes_with_what_the_sdk_has_to_know(kassa_sandbox: Sandbox, dialect: DialectName) -> None:
-    kassa_sandbox.switches.change(dialect=dialect)
+    kassa_sandbox.switches.change(acts_as=dialect)
     shop = Shop(kassa_sandbox, dialect)
     with shop.gateway:
         created = shop.ask_for_otp("order-1")
@@ -167,7 +168,24 @@ def test_each_dialect_comes_with_what_the_sdk_has_to_know(kassa_sandbox: Sandbox
         report = shop.gateway.provider_status("order-1", kassa.Provider.MBANK)
         assert (report.status, report.amount) == (kassa.PaymentStatus.CHARGED, Decimal(250))
         qr = shop.gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=9990))
-        assert qr.transaction_id == kassa_sandbox.ledger()[-1].transaction_id
+        transaction = kassa_sandbox.ledger()[-1].transaction_id or ""
+        assert transaction in (qr.payload or ""), "the code says it"
+        # FINIPAY's reply holds nothing beside the code.
+        assert dialect == "finipay" or qr.transaction_id == transaction
+
+
+@pytest.mark.parametrize(("place", "is_confirmed"), [("field", True), ("order-number", False), ("not-sent", False)])
+def test_the_quid_is_taken_at_one_place(kassa_sandbox: Sandbox, place: MbankQuid, *, is_confirmed: bool) -> None:
+    kassa_sandbox.switches.change(acts_as="finipay", mbank_quid=place)
+    shop = Shop(kassa_sandbox, "finipay")
+    with shop.gateway:
+        created = shop.ask_for_otp("order-1")
+        if is_confirmed:
+            shop.gateway.confirm_mbank_payment(created.payment, phones.MBANK_APPROVED.otp)
+        else:
+            with pytest.raises(kassa.PaymentError):
+                shop.gateway.confirm_mbank_payment(created.payment, phones.MBANK_APPROVED.otp)
+    assert kassa_sandbox.payment("order-1").is_charged == is_confirmed
 
 
 def test_a_fault_strikes_as_often_as_it_was_told(kassa_sandbox: Sandbox, shop: Shop) -> None:

@@ -67,11 +67,13 @@ def test_settings_reach_the_sandbox() -> None:
         status_numbers="any",
         three_ds_1_page=True,
         redirect_declines=True,
-        dialect="other",
+        acts_as="other",
+        mbank_quid="not-sent",
         callback_pauses=[timedelta(seconds=1), timedelta(minutes=1)],
         callback_timeout=timedelta(seconds=3),
     ) as sandbox:
-        assert sandbox.switches.read() == SwitchValues("replay", "any", True, True, "ky", "other")  # noqa: FBT003
+        expected = SwitchValues("replay", "any", True, True, "ky", "other", "not-sent")  # noqa: FBT003
+        assert sandbox.switches.read() == expected
 
 
 def test_an_invented_history_is_there_once(tmp_path: Path) -> None:

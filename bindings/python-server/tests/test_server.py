@@ -82,7 +82,7 @@ def test_a_crash_loses_nothing() -> None:
 
 
 def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
-    kassa_sandbox.switches.change(dialect="other")
+    kassa_sandbox.switches.change(acts_as="other")
     with KassaServer(sandbox=kassa_sandbox) as server:
         server.pay_by_form(Order(server).page_url)
         server.wait_for("checkout.paid", timeout=LONG)

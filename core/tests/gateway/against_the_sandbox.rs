@@ -262,7 +262,7 @@ async fn wrong_credentials_and_what_the_gateway_refuses() {
 #[tokio::test]
 async fn a_dialect_file_teaches_the_other_dialect() {
     let dialect = Dialect::from_json(include_str!("../../../examples/sandbox-other-dialect.json")).unwrap();
-    let options = SandboxOptions { dialect: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
+    let options = SandboxOptions { acts_as: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
     let shop = Shop::open_at(options, |config| *config = config.clone().with_dialect(dialect));
 
     let created = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap();

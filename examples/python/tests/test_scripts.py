@@ -146,7 +146,7 @@ def test_qr(terminal: Terminal) -> None:
 
 
 def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
-    terminal.sandbox.switches.change(dialect="other")
+    terminal.sandbox.switches.change(acts_as="other")
     script = terminal.run("qr", "100.10", dialect="sandbox-other-dialect.json")
     ref = kassa.PaymentRef.parse(script.told("reference:"))
     terminal.sandbox.approve(ref.transaction_id or "")

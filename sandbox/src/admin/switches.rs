@@ -11,7 +11,7 @@ use crate::{
         call::{Call, members},
     },
     domain::Language,
-    settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    settings::{Dialect, MbankQuid, ReusedOrderNumber, StatusNumbers, Switches},
     state::State,
 };
 
@@ -31,9 +31,12 @@ struct SwitchesView {
     /// The language of messages where a request names none.
     #[schemars(extend("enum" = Language::ALL.map(Language::code)))]
     language: &'static str,
-    /// How answers are written.
+    /// Which gateway's replies the nine endpoints give.
     #[schemars(extend("enum" = Dialect::ALL.map(Dialect::as_str)))]
-    dialect: &'static str,
+    acts_as: &'static str,
+    /// As `finipay`: where a confirmation carries the `quid` of a mobile-bank payment.
+    #[schemars(extend("enum" = MbankQuid::ALL.map(MbankQuid::as_str)))]
+    mbank_quid: &'static str,
 }
 
 impl From<Switches> for SwitchesView {
@@ -44,7 +47,8 @@ impl From<Switches> for SwitchesView {
             three_ds_1_page: switches.three_ds_1_page,
             redirect_declines: switches.redirect_declines,
             language: switches.language.code(),
-            dialect: switches.dialect.as_str(),
+            acts_as: switches.acts_as.as_str(),
+            mbank_quid: switches.mbank_quid.as_str(),
         }
     }
 }
@@ -76,7 +80,8 @@ pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> 
     let page = members.boolean("three_ds_1_page");
     let declines = members.boolean("redirect_declines");
     let language = members.word("language", &Language::ALL, Language::code);
-    let dialect = members.word("dialect", &Dialect::ALL, Dialect::as_str);
+    let acts_as = members.word("acts_as", &Dialect::ALL, Dialect::as_str);
+    let mbank_quid = members.word("mbank_quid", &MbankQuid::ALL, MbankQuid::as_str);
     members.finish().map_err(Failure::invalid)?;
     let changed = state.change_switches(|now| Switches {
         reused_order_number: reused.unwrap_or(now.reused_order_number),
@@ -84,7 +89,8 @@ pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> 
         three_ds_1_page: page.unwrap_or(now.three_ds_1_page),
         redirect_declines: declines.unwrap_or(now.redirect_declines),
         language: language.unwrap_or(now.language),
-        dialect: dialect.unwrap_or(now.dialect),
+        acts_as: acts_as.unwrap_or(now.acts_as),
+        mbank_quid: mbank_quid.unwrap_or(now.mbank_quid),
     });
     Answer::json(StatusCode::OK, &SwitchesView::from(changed))
 }

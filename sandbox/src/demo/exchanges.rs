@@ -17,6 +17,7 @@ use crate::{
         status_reply::status_reply,
     },
     pages,
+    payments::qr_code::QrCode,
     redact::transcript,
     settings::Dialect,
     store::{
@@ -65,7 +66,10 @@ impl Talk<'_> {
                 (EndpointName::MbankPay, mbank_pay::reply(&new))
             }
             PaymentKind::PayForm => (EndpointName::PayForm, pay_form::reply(&page(pages::pay_form::PATH))),
-            PaymentKind::Qr => (EndpointName::QrDynamicData, qr_data::reply(payment, &page(pages::qr::PATH))),
+            PaymentKind::Qr => (
+                EndpointName::QrDynamicData,
+                qr_data::reply(payment, &QrCode::of(record).linked(&page(pages::qr::PATH))),
+            ),
         };
         self.exchange(record.created_at, endpoint, &body, reply)
     }
@@ -118,7 +122,7 @@ impl Talk<'_> {
         };
         let uri: Uri = format!("{}{query}", endpoint.path()).parse().unwrap_or_default();
         let seen = transcript::Request::head(&method, &uri, &headers(body)).with_body(body.as_bytes());
-        let outgoing = Outgoing::whole(reply, Dialect::Shown);
+        let outgoing = Outgoing::whole(reply, Dialect::Interface);
         let (reply_head, reply_body) = outgoing.seen();
         let reply_body = reply_body.map(|body| seen.reply(&body));
         let is_numbered = !matches!(endpoint, EndpointName::PayForm | EndpointName::QrDynamicData);

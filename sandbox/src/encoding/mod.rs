@@ -1,5 +1,6 @@
-//! Encodings of the wire that everybody reads: forms and queries, and JSON objects.
+//! Encodings of the wire that everybody reads: forms and queries, JSON objects, and the text of QR codes.
 
+pub(crate) mod elqr;
 mod form_pairs;
 mod json_object;
 

@@ -39,6 +39,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
             "returnUrl": "https://shop.example/done?cart=7", "callbackUrl": "http://127.0.0.1:9000/callback"
         }"#,
         answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        finipay: None,
         refusals: &[Refused::ReusedOrderNumber],
     },
 };

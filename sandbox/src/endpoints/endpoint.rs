@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
 
 use crate::{
     domain::EndpointName,
@@ -42,6 +43,8 @@ pub(crate) struct Description {
     /// A JSON object that it takes; of an endpoint that reads its query, the members are the parameters.
     pub(crate) example: &'static str,
     pub(crate) answers: Answers,
+    /// What it answers instead when the sandbox acts as FINIPAY, where that is something else.
+    pub(crate) finipay: Option<&'static FinipayAnswer>,
     /// The HTTP statuses of its own refusals; those that every endpoint has are not among them.
     pub(crate) refusals: &'static [Refused],
 }
@@ -53,6 +56,14 @@ pub(crate) enum Answers {
     Envelope(&'static [&'static str], fn(&mut SchemaGenerator) -> Schema),
     /// The base64 of a picture.
     Image,
+}
+
+/// What an endpoint answers with HTTP 200 when the sandbox acts as FINIPAY: always an envelope.
+pub(crate) struct FinipayAnswer {
+    pub(crate) code: &'static str,
+    pub(crate) message: &'static str,
+    /// The JSON Schema of its data.
+    pub(crate) data: fn(&mut SchemaGenerator) -> Value,
 }
 
 /// A refusal that not every endpoint has.

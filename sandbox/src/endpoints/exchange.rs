@@ -55,7 +55,7 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
 }
 
 fn broken(detail: String) -> Outgoing {
-    Outgoing::whole(Refusal::Internal(detail).reply(Language::English), Dialect::Shown)
+    Outgoing::whole(Refusal::Internal(detail).reply(Language::English), Dialect::Interface)
 }
 
 /// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
@@ -139,7 +139,7 @@ struct Call<'a> {
 impl Call<'_> {
     /// What goes out, and the fault that struck.
     fn perform(&self, fields: Result<Fields, Refusal>) -> (Outgoing, Option<FaultName>) {
-        let dialect = self.state.switches().dialect;
+        let dialect = self.state.switches().acts_as;
         let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
         let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
         let reply = match &early {

@@ -28,6 +28,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
         answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        finipay: None,
         refusals: &[Refused::NotFound],
     },
 };

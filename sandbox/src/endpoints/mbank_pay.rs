@@ -9,7 +9,7 @@ use crate::{
     domain::{
         EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes, test_data::TestPhone,
     },
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay},
     payments::register::register,
     redact::mask,
     rules,
@@ -30,6 +30,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
         answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        finipay: Some(&finipay::MBANK_CREATED),
         refusals: &[Refused::ReusedOrderNumber],
     },
 };
@@ -74,10 +75,11 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
 
+    let as_finipay = state.acts_as_finipay();
     let new = NewPayment {
         kind: PaymentKind::Mbank,
         order_number: request.order_number,
-        gateway_number: new_gateway_number(),
+        gateway_number: if as_finipay { finipay::new_quid(state.clock().now_ms()) } else { new_gateway_number() },
         provider: Some(Provider::MBank),
         amount: Some(Decimal::from(request.amount)),
         currency: "KGS".to_owned(),
@@ -91,7 +93,8 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         callback_url: request.callback_url,
         confirmation_page: false,
     };
-    Ok(reply(&register(state, &new, None)?.payment))
+    let record = register(state, &new, None)?;
+    Ok(if as_finipay { finipay::mbank_created(&record) } else { reply(&record.payment) })
 }
 
 /// The answer about a payment that was made.

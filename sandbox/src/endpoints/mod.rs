@@ -4,6 +4,7 @@ pub(crate) mod card_payment;
 mod endpoint;
 pub(crate) mod exchange;
 mod fields;
+pub(crate) mod finipay;
 mod get_status;
 pub(crate) mod mbank_confirm;
 pub(crate) mod mbank_pay;
@@ -20,7 +21,7 @@ mod status;
 pub(crate) mod status_reply;
 mod table;
 
-pub(crate) use endpoint::{Answers, Description, Endpoint, Input, Refused};
+pub(crate) use endpoint::{Answers, Description, Endpoint, FinipayAnswer, Input, Refused};
 pub(crate) use fields::{AskedFor, Fields};
 pub(crate) use refusal::Refusal;
 pub(crate) use reply::Reply;

@@ -37,9 +37,10 @@ struct OtherResult<'a> {
     text: &'a str,
 }
 
-/// Writes an answer in the other dialect.
+/// Writes an answer in the other dialect. Data that is no object, as FINIPAY's may be, becomes the one member of one.
 pub(crate) fn other(code: &str, message: &str, data: &RawValue) -> serde_json::Result<String> {
-    let fields: BTreeMap<&str, &RawValue> = serde_json::from_str(data.get())?;
+    let fields: BTreeMap<&str, &RawValue> =
+        serde_json::from_str(data.get()).unwrap_or_else(|_| BTreeMap::from([("value", data)]));
     let payload = fields.into_iter().map(|(name, value)| (renamed(name), value)).collect();
     serde_json::to_string(&OtherEnvelope { result: OtherResult { value: code, text: message }, payload })
 }

@@ -32,6 +32,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
             "callbackURL": "http://127.0.0.1:9000/callback?order=7", "returnURL": "https://shop.example/done?order=7"
         }"#,
         answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        finipay: None,
         refusals: &[],
     },
 };

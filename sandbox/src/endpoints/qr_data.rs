@@ -8,9 +8,13 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply},
+    encoding::elqr::LARGEST_AMOUNT,
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply, finipay},
     pages,
-    payments::register::{RegisterError, register},
+    payments::{
+        qr_code::QrCode,
+        register::{RegisterError, register},
+    },
     rules,
     state::{State, new_gateway_number},
     store::payments::{NewPayment, Record},
@@ -31,6 +35,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
             "sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"
         }"#,
         answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        finipay: Some(&finipay::QR_DATA),
         refusals: &[],
     },
 };
@@ -40,7 +45,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 struct Data<'a> {
     /// The number that the QR status knows it by.
     transaction_id: &'a str,
-    /// The text to put into the code: the address of the payer's page.
+    /// The text to put into the code, in ELQR: its link is the address of the payer's page, its fragment the code.
     qr_data: &'a str,
     /// The sum in tyiyn, where the request named one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +60,7 @@ pub(super) struct Request {
 }
 
 fn take(fields: &mut Fields) -> Request {
-    let sum = fields.optional("sum", rules::integer(1));
+    let sum = fields.optional("sum", rules::integer_up_to(1, LARGEST_AMOUNT));
     with_sum(fields, sum)
 }
 
@@ -72,7 +77,9 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
     let record = register_qr(state, request)?;
-    Ok(reply(&record.payment, &payload(state, &record)).about(record.id))
+    let text = payload(state, &record);
+    let reply = if state.acts_as_finipay() { finipay::qr_data(&text) } else { reply(&record.payment, &text) };
+    Ok(reply.about(record.id))
 }
 
 /// The answer about a transaction that was made.
@@ -86,7 +93,11 @@ pub(super) fn register_qr(state: &State, request: Request) -> Result<Record, Reg
     let Request { sum, requisite, callback_url } = request;
     let new = NewPayment {
         kind: PaymentKind::Qr,
-        order_number: format!("QR-{}", Uuid::new_v4().simple()),
+        order_number: if state.acts_as_finipay() {
+            finipay::new_transaction_id()
+        } else {
+            format!("QR-{}", Uuid::new_v4().simple())
+        },
         gateway_number: new_gateway_number(),
         // QR codes are paid from a bank's app.
         provider: Some(Provider::MBank),
@@ -105,7 +116,7 @@ pub(super) fn register_qr(state: &State, request: Request) -> Result<Record, Reg
     register(state, &new, None)
 }
 
-/// The text in the QR code: a link to the payer's page.
+/// The text in the QR code: a link to the payer's page, with the code behind it.
 pub(super) fn payload(state: &State, record: &Record) -> String {
-    state.page_url(pages::qr::PATH, &record.payment.gateway_number)
+    QrCode::of(record).linked(&state.page_url(pages::qr::PATH, &record.payment.gateway_number))
 }

@@ -5,8 +5,9 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
     domain::EndpointName,
+    encoding::elqr::LARGEST_AMOUNT,
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Reply,
+        Answers, Description, Endpoint, Fields, Input, Refusal, Reply, finipay,
         qr_data::{Request, payload, register_qr, with_sum},
         qr_png,
     },
@@ -27,12 +28,13 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         take: |fields| drop(take(fields)),
         example: r#"{"sum": 12550}"#,
         answers: Answers::Image,
+        finipay: Some(&finipay::QR_IMAGE),
         refusals: &[],
     },
 };
 
 fn take(fields: &mut Fields) -> Request {
-    let sum = fields.required("sum", rules::integer(1));
+    let sum = fields.required("sum", rules::integer_up_to(1, LARGEST_AMOUNT));
     with_sum(fields, Some(sum))
 }
 
@@ -41,5 +43,7 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     fields.finish()?;
     let record = register_qr(state, request)?;
     let png = qr_png::draw(&payload(state, &record)).map_err(Refusal::Internal)?;
-    Ok(Reply::image(STANDARD.encode(png)).about(record.id))
+    let base64 = STANDARD.encode(png);
+    let reply = if state.acts_as_finipay() { finipay::qr_image(&base64) } else { Reply::image(base64) };
+    Ok(reply.about(record.id))
 }

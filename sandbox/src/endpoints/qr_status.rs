@@ -5,7 +5,7 @@ use axum::http::Method;
 use crate::{
     domain::{EndpointName, PaymentKind},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply,
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay,
         status_reply::{self, STATUS_CODES, status_reply},
     },
     payments::pending,
@@ -27,6 +27,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         take: |fields| drop(take(fields)),
         example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,
         answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        finipay: Some(&finipay::QR_STATUS),
         refusals: &[Refused::NotFound],
     },
 };
@@ -42,5 +43,8 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
         .ok_or(Refusal::NotFound)?;
     pending::count_query(state, &record)?;
+    if state.acts_as_finipay() {
+        return Ok(finipay::qr_status(&record.payment));
+    }
     Ok(status_reply(&id, &record.payment, state.switches().language))
 }

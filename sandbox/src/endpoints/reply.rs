@@ -20,6 +20,8 @@ pub(crate) struct Reply {
     pub(crate) stuck: bool,
     /// The payment it is about, where the request named none.
     pub(crate) payment_id: Option<i64>,
+    /// True where the data is the status word itself.
+    has_bare_status: bool,
 }
 
 enum Content {
@@ -28,7 +30,7 @@ enum Content {
         message: String,
         data: Box<RawValue>,
     },
-    /// The base64 of a picture, which the shown dialect puts into no envelope.
+    /// The base64 of a picture, which stands in no envelope as in the interface.
     Image(String),
     Text(String),
 }
@@ -68,7 +70,7 @@ impl Reply {
     }
 
     fn new(status: StatusCode, content: Content) -> Self {
-        Self { status, content, header: None, stuck: false, payment_id: None }
+        Self { status, content, header: None, stuck: false, payment_id: None, has_bare_status: false }
     }
 
     /// The same answer with a header more.
@@ -89,14 +91,21 @@ impl Reply {
         self
     }
 
+    /// The same answer, whose data is the status word itself.
+    pub(crate) fn of_bare_status(mut self) -> Self {
+        self.has_bare_status = true;
+        self
+    }
+
     /// True where it has an envelope, and so a code.
     pub(crate) fn has_code(&self) -> bool {
         matches!(self.content, Content::Envelope { .. })
     }
 
-    /// True where its data has a status word.
+    /// True where its data has a status word, or is one.
     pub(crate) fn has_status_word(&self) -> bool {
-        matches!(&self.content, Content::Envelope { data, .. } if members(data).contains_key(STATUS))
+        self.has_bare_status
+            || matches!(&self.content, Content::Envelope { data, .. } if members(data).contains_key(STATUS))
     }
 
     /// The same answer with another code.
@@ -109,9 +118,14 @@ impl Reply {
 
     /// The same answer with another status word.
     pub(crate) fn with_status_word(mut self, word: &str) -> Self {
+        let is_bare = self.has_bare_status;
         if let Content::Envelope { data, .. } = &mut self.content
             && let Ok(word) = to_raw_value(word)
         {
+            if is_bare {
+                *data = word;
+                return self;
+            }
             let mut fields = members(data);
             fields.insert(STATUS, &word);
             if let Ok(changed) = to_raw_value(&fields) {
@@ -126,10 +140,10 @@ impl Reply {
         const JSON: &str = "application/json";
         let written = match (&self.content, dialect) {
             (Content::Text(text), _) => return (TEXT, text.clone()),
-            (Content::Image(base64), Dialect::Shown) => return (TEXT, base64.clone()),
+            (Content::Image(base64), Dialect::Interface | Dialect::Finipay) => return (TEXT, base64.clone()),
             (Content::Image(base64), Dialect::Other) => to_raw_value(&ImageData { image: base64 })
                 .and_then(|data| other_dialect::other(codes::CREATED, "CREATED", &data)),
-            (Content::Envelope { code, message, data }, Dialect::Shown) => {
+            (Content::Envelope { code, message, data }, Dialect::Interface | Dialect::Finipay) => {
                 serde_json::to_string(&Envelope { code, message, data })
             }
             (Content::Envelope { code, message, data }, Dialect::Other) => other_dialect::other(code, message, data),

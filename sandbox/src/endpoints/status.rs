@@ -5,7 +5,7 @@ use axum::http::Method;
 use crate::{
     domain::{EndpointName, PaymentKind},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply,
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay,
         status_reply::{self, STATUS_CODES, status_reply},
     },
     payments::pending,
@@ -26,10 +26,12 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         summary: "Ask for a payment's status by the gateway's number",
         text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields \
                are members of a JSON body, also though the method is GET. Where there is no body, because a proxy \
-               dropped it or a tool cannot send it, they are read from the query.",
+               dropped it or a tool cannot send it, they are read from the query. Acting as \
+               FINIPAY the answer has a number that nobody was told.",
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
         answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        finipay: None,
         refusals: &[Refused::NotFound],
     },
 };
@@ -53,5 +55,6 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let record = found.ok_or(Refusal::NotFound)?;
     pending::count_query(state, &record)?;
     let language = state.language(language.as_deref());
+    let number = if state.acts_as_finipay() { finipay::status_number(&record) } else { number };
     Ok(status_reply(&number, &record.payment, language))
 }

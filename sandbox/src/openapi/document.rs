@@ -14,9 +14,10 @@ pub(super) const CALLBACK: &str = "paymentStatusChanged";
 
 const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface \
     describes them, and the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. \
-    With the switch `dialect` set to `other` every answer of the nine endpoints has another envelope, and a fault \
-    makes of an answer whatever it says. A path takes the methods that stand here; every other one is answered with \
-    HTTP 405, whose `Allow` names them.";
+    With the switch `acts_as` set to `finipay` some answers are those that FINIPAY's public pages show, which are \
+    described beside the usual ones. Set to `other`, every answer of the nine endpoints has another envelope, and a \
+    fault makes of an answer whatever it says: these two are not described. A path takes the methods that stand here; \
+    every other one is answered with HTTP 405, whose `Allow` names them.";
 
 /// The document.
 pub(super) fn document(state: &State) -> Value {

@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     domain::{RejectReason, codes},
-    endpoints::{Answers, Description, Refused, refusal},
+    endpoints::{Answers, Description, Refused, finipay, refusal},
 };
 
 /// Every answer that an endpoint has, by HTTP status.
 pub(super) fn responses(generator: &mut SchemaGenerator, description: &Description) -> Map<String, Value> {
     let mut responses = Map::new();
     let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
-    add(StatusCode::OK, success(generator, description.answers));
+    add(StatusCode::OK, success(generator, description));
     add(StatusCode::BAD_REQUEST, invalid(generator, description.refusals));
     let challenge = header("WWW-Authenticate", "string");
     add(StatusCode::UNAUTHORIZED, with_headers(plain("Wrong login or password.", codes::UNAUTHORIZED), &challenge));
@@ -40,17 +40,23 @@ pub(super) fn responses(generator: &mut SchemaGenerator, description: &Descripti
     responses
 }
 
-fn success(generator: &mut SchemaGenerator, answers: Answers) -> Value {
-    match answers {
-        Answers::Envelope(codes, data) => json_response("Done.", &envelope(codes, &data(generator).to_value())),
-        Answers::Image => json!({
-            "description": "The picture.",
-            "content": {
-                "text/plain": {
-                    "schema": { "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" },
-                },
-            },
-        }),
+fn success(generator: &mut SchemaGenerator, description: &Description) -> Value {
+    match description.answers {
+        Answers::Envelope(codes, data) => {
+            let usual = envelope(codes, &data(generator).to_value());
+            match description.finipay.map(|answer| finipay::schema(answer, generator)) {
+                Some(finipay) => json_response("Done.", &json!({ "anyOf": [usual, finipay] })),
+                None => json_response("Done.", &usual),
+            }
+        }
+        Answers::Image => {
+            let picture = json!({ "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" });
+            let mut content = json!({ "text/plain": { "schema": picture } });
+            if let Some(answer) = description.finipay {
+                content["application/json"] = json!({ "schema": finipay::schema(answer, generator) });
+            }
+            json!({ "description": "The picture; acting as FINIPAY in an envelope.", "content": content })
+        }
     }
 }
 

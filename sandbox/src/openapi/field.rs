@@ -133,7 +133,7 @@ fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     name.map_or(schema, |name| &described["components"]["schemas"][name])
 }
 
-/// Adds the words that another form has, and what it says of them.
+/// Adds the words that another form has, and what it says.
 fn join_words(known: &mut Value, schema: &Value) {
     let words = |schema: &Value| -> Vec<Value> {
         let one = schema.get("const").cloned();
@@ -146,12 +146,16 @@ fn join_words(known: &mut Value, schema: &Value) {
         }
     }
     let texts = [&*known, schema].map(|schema| schema["description"].as_str().unwrap_or_default().to_owned());
-    if let (false, Some(known)) = (joined.is_empty(), known.as_object_mut()) {
+    let Some(known) = known.as_object_mut() else {
+        return;
+    };
+    if !joined.is_empty() {
         known.remove("const");
         known.insert("enum".to_owned(), Value::Array(joined));
-        if texts[0] != texts[1] {
-            known.insert("description".to_owned(), Value::from(texts.join("; ")));
-        }
+    }
+    if !texts[0].contains(&texts[1]) {
+        let text = if texts[0].is_empty() { texts[1].clone() } else { texts.join("; ") };
+        known.insert("description".to_owned(), Value::from(text));
     }
 }
 

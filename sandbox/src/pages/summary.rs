@@ -1,12 +1,12 @@
 //! What is paid, to whom, and for what.
 
 use askama::Template;
-use url::Url;
 
 use crate::{
     domain::PaymentKind,
     messages::Message,
     pages::{money, view::View},
+    payments::qr_code::{QrCode, site},
     store::payments::Record,
 };
 
@@ -30,20 +30,10 @@ struct Row {
 impl Summary {
     pub(super) fn of(view: &View<'_>) -> Self {
         let record = view.record;
-        let description = match record.payment.kind {
-            PaymentKind::Card | PaymentKind::Mbank => Some(record.description.clone()),
-            PaymentKind::PayForm | PaymentKind::Qr => None,
+        let rows = match record.payment.kind {
+            PaymentKind::Qr => rows_of_code(view),
+            PaymentKind::Card | PaymentKind::Mbank | PaymentKind::PayForm => rows_of_order(view),
         };
-        let rows = [
-            (Message::Merchant, Some(merchant(record).unwrap_or_else(|| view.say(Message::TestMerchant)))),
-            (Message::Description, description),
-            (Message::Order, Some(record.payment.order_number.clone())),
-            (Message::PayerCard, record.payment.masked_card.as_deref().map(grouped)),
-            (
-                Message::PayerPhone,
-                record.payment.masked_phone.as_deref().map(|phone| format!("+{phone}").replace('*', "•")),
-            ),
-        ];
         Self {
             price_label: view.say(Message::Amount),
             price: money::price(&record.payment, view.frame.language()),
@@ -51,26 +41,50 @@ impl Summary {
                 .into_iter()
                 .filter_map(|(label, value)| {
                     let value = value.filter(|value| !value.is_empty())?;
-                    Some(Row { label: view.say(label), value, is_code: label == Message::Order })
+                    let is_code = matches!(label, Message::Order | Message::Transaction);
+                    Some(Row { label: view.say(label), value, is_code })
                 })
                 .collect(),
         }
     }
 }
 
-/// Whom the payer pays: by the name the merchant gave, else by a site of theirs.
-fn merchant(record: &Record) -> Option<String> {
-    let name = match record.payment.kind {
-        PaymentKind::PayForm | PaymentKind::Qr => Some(&record.description).filter(|name| !name.trim().is_empty()),
-        PaymentKind::Card | PaymentKind::Mbank => None,
-    };
-    let sites = || [&record.return_url, &record.callback_url].into_iter().flatten().find_map(|url| site(url));
-    name.cloned().or_else(sites)
+/// What a row says; a row without a value is not shown.
+type Rows = Vec<(Message, Option<String>)>;
+
+fn rows_of_order(view: &View<'_>) -> Rows {
+    let record = view.record;
+    let is_form = record.payment.kind == PaymentKind::PayForm;
+    vec![
+        (Message::Merchant, Some(merchant(record).unwrap_or_else(|| view.say(Message::TestMerchant)))),
+        (Message::Description, Some(record.description.clone()).filter(|_| !is_form)),
+        (Message::Order, Some(record.payment.order_number.clone())),
+        (Message::PayerCard, record.payment.masked_card.as_deref().map(grouped)),
+        (
+            Message::PayerPhone,
+            record.payment.masked_phone.as_deref().map(|phone| format!("+{phone}").replace('*', "•")),
+        ),
+    ]
 }
 
-fn site(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    url.host_str().map(str::to_owned)
+/// What a bank's app shows of a code that was scanned.
+fn rows_of_code(view: &View<'_>) -> Rows {
+    let code = QrCode::of(view.record);
+    vec![
+        (Message::Merchant, Some(code.payee.unwrap_or_else(|| view.say(Message::TestMerchant)))),
+        (Message::Recipient, code.recipient),
+        (Message::Description, code.comment),
+        (Message::Transaction, Some(code.transaction)),
+        (Message::PaymentSystem, Some(code.provider.to_owned())),
+    ]
+}
+
+/// Whom the payer pays: by the name the merchant gave, else by a site of theirs.
+fn merchant(record: &Record) -> Option<String> {
+    let is_form = record.payment.kind == PaymentKind::PayForm;
+    let name = Some(&record.description).filter(|name| is_form && !name.trim().is_empty());
+    let sites = || [&record.return_url, &record.callback_url].into_iter().flatten().find_map(|url| site(url));
+    name.cloned().or_else(sites)
 }
 
 /// A masked card number the way it stands on cards, in groups of four.
@@ -93,11 +107,5 @@ mod tests {
     fn a_masked_card_stands_in_groups() {
         assert_eq!(grouped("411111******1111"), "4111 11•• •••• 1111");
         assert_eq!(grouped("422222***2222"), "4222 22•• •222 2");
-    }
-
-    #[test]
-    fn a_merchant_without_a_name_is_known_by_its_site() {
-        assert_eq!(site("https://shop.example/done?cart=7").as_deref(), Some("shop.example"));
-        assert_eq!(site("myapp://paid"), None);
     }
 }

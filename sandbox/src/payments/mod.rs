@@ -3,6 +3,7 @@
 pub(crate) mod decide;
 pub(crate) mod pending;
 pub(crate) mod pending_timer;
+pub(crate) mod qr_code;
 pub(crate) mod register;
 mod settle;
 pub(crate) mod submit_otp;

@@ -133,7 +133,7 @@ fn shown(name: &str, value: &str) -> String {
         }
         "currency" | "language" | "ip" | "provider" if is_scalar => shown_text(value, without_card_numbers),
         // A number of the order's own stays what it is, whatever it looks like.
-        "orderNumber" | "transaction_id" | "paymentId" if is_scalar => shown_text(value, str::to_owned),
+        "orderNumber" | "transaction_id" | "paymentId" | "quid" if is_scalar => shown_text(value, str::to_owned),
         "amount" | "sum" if is_scalar => value.to_owned(),
         _ => NOT_KEPT.to_owned(),
     }

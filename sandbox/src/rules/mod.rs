@@ -12,7 +12,7 @@ pub use members::FieldError;
 pub(crate) use members::Members;
 pub(crate) use problem::{Problem, Violation};
 pub(crate) use rule::{
-    Rule, currency, cvc, cvc_of, decimal, email, expiry_month, expiry_year, integer, ip_address, language, month_of,
-    pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url, year_of,
+    Rule, currency, cvc, cvc_of, decimal, email, expiry_month, expiry_year, integer, integer_up_to, ip_address,
+    language, month_of, pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url, year_of,
 };
 pub(crate) use shape::{Shape, Spanning, non_blank};

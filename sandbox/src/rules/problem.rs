@@ -12,6 +12,7 @@ pub(crate) enum Problem {
     NotInteger,
     TooManyDigits,
     Minimum(u32),
+    Maximum(i64),
     Length(usize),
     PanLength,
     NotDigits,

@@ -62,7 +62,15 @@ pub(crate) fn decimal(minimum: u32) -> Rule<Decimal> {
 
 /// A whole number, written as one, of at least `minimum`.
 pub(crate) fn integer(minimum: u32) -> Rule<i64> {
-    Rule::new(Shape::Integer { minimum }, move |value| whole(value, minimum))
+    Rule::new(Shape::Integer { minimum, maximum: i64::MAX }, move |value| whole(value, minimum))
+}
+
+/// As `integer`, of at most `maximum`.
+pub(crate) fn integer_up_to(minimum: u32, maximum: i64) -> Rule<i64> {
+    Rule::new(Shape::Integer { minimum, maximum }, move |value| {
+        let number = whole(value, minimum)?;
+        if number > maximum { Err(Problem::Maximum(maximum)) } else { Ok(number) }
+    })
 }
 
 fn whole(value: &RawValue, minimum: u32) -> Result<i64, Problem> {

@@ -4,10 +4,7 @@ use serde_json::{Value, json};
 use time::{Date, Month};
 
 use crate::{
-    domain::{
-        Provider, clock,
-        test_data::{TEST_CARDS, TEST_PHONES},
-    },
+    domain::{Provider, clock, test_data},
     rules::url::{REFUSED_RETURN_SCHEMES, is_no_part_of_a_url},
 };
 
@@ -20,7 +17,7 @@ const DECIMAL_END: f64 = 79_228_162_514_264_337_593_543_950_336.0;
 pub(crate) enum Shape {
     Text,
     Decimal { minimum: u32 },
-    Integer { minimum: u32 },
+    Integer { minimum: u32, maximum: i64 },
     TestCard,
     Month,
     Year,
@@ -51,12 +48,12 @@ impl Shape {
                 "type": "number", "minimum": minimum, "exclusiveMaximum": DECIMAL_END,
                 "description": "Kept digit for digit; at most 28 digits.",
             }),
-            Self::Integer { minimum } => json!({
-                "type": "integer", "minimum": minimum, "maximum": i64::MAX,
+            Self::Integer { minimum, maximum } => json!({
+                "type": "integer", "minimum": minimum, "maximum": maximum,
                 "description": "Written without a point and without an exponent.",
             }),
             Self::TestCard => json!({
-                "type": "string", "enum": TEST_CARDS.map(|card| card.pan),
+                "type": "string", "enum": test_data::cards().map(|card| card.pan).collect::<Vec<_>>(),
                 "description": "The number of a test card, 13 to 20 digits: the sandbox knows no other.",
             }),
             Self::Month => json!({
@@ -146,7 +143,7 @@ fn email() -> Value {
 
 /// The provider's test phones, and the ways in which people write them.
 fn test_phone(provider: Provider) -> Value {
-    let phones = || TEST_PHONES.iter().filter(move |phone| phone.provider == provider).map(|phone| phone.phone);
+    let phones = || test_data::phones().filter(move |phone| phone.provider == provider).map(|phone| phone.phone);
     let numbers: Vec<_> = phones().collect();
     let written: Vec<_> = phones().map(as_written).collect();
     json!({

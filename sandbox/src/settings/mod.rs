@@ -10,7 +10,7 @@ mod tls_files;
 
 pub use demo::Demo;
 pub use error::SandboxError;
-pub use options::{Database, Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers};
+pub use options::{Database, Dialect, MbankQuid, ReusedOrderNumber, SandboxOptions, StatusNumbers};
 pub use settle_pending::SettlePending;
 pub use switches::Switches;
 pub use tls_files::TlsFiles;

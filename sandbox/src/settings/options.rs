@@ -36,8 +36,10 @@ pub struct SandboxOptions {
     pub redirect_declines: bool,
     /// Which numbers the two status endpoints know. Default: strict.
     pub status_numbers: StatusNumbers,
-    /// How answers are written. Default: as shown.
-    pub dialect: Dialect,
+    /// Which gateway's replies the sandbox gives. Default: those of the interface.
+    pub acts_as: Dialect,
+    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. Default: in a field of its own.
+    pub mbank_quid: MbankQuid,
     /// Faults to start with. Default: none.
     pub faults: Vec<Fault>,
     /// An invented history to begin with, where the database has no payments yet. Default: none.
@@ -120,17 +122,41 @@ impl StatusNumbers {
     }
 }
 
-/// How the answers of the nine endpoints are written.
+/// Which gateway's replies the nine endpoints give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Dialect {
     /// The envelope and the field names that the interface shows.
-    Shown,
+    Interface,
     /// Another envelope and other field names, for clients whose reading is configurable.
     Other,
+    /// The replies that the public pages of the gateway FINIPAY show; what they do not show is as in the interface.
+    Finipay,
 }
 
 impl Dialect {
+    /// Every choice there is.
+    pub const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Where a confirmation carries the `quid` of an MBank payment, which FINIPAY's pages do not say for certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum MbankQuid {
+    /// In `orderNumber`, instead of the merchant's number.
+    OrderNumber,
+    /// In a field `quid`, beside the merchant's number in `orderNumber`.
+    Field,
+    /// Nowhere: the merchant's number alone confirms.
+    NotSent,
+}
+
+impl MbankQuid {
     /// Every choice there is.
     pub const ALL: [Self; Self::COUNT] = all();
 
@@ -152,7 +178,8 @@ impl Default for SandboxOptions {
             three_ds_1_page: false,
             redirect_declines: false,
             status_numbers: StatusNumbers::Strict,
-            dialect: Dialect::Shown,
+            acts_as: Dialect::Interface,
+            mbank_quid: MbankQuid::Field,
             faults: Vec::new(),
             demo: None,
             callback_pauses: [1, 2, 5, 15, 60, 300, 900, 3600].map(Duration::from_secs).to_vec(),
@@ -187,7 +214,8 @@ impl fmt::Debug for SandboxOptions {
             .field("three_ds_1_page", &self.three_ds_1_page)
             .field("redirect_declines", &self.redirect_declines)
             .field("status_numbers", &self.status_numbers)
-            .field("dialect", &self.dialect)
+            .field("acts_as", &self.acts_as)
+            .field("mbank_quid", &self.mbank_quid)
             .field("faults", &self.faults)
             .field("demo", &self.demo)
             .field("callback_pauses", &self.callback_pauses)

@@ -2,7 +2,7 @@
 
 use crate::{
     domain::Language,
-    settings::{Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers},
+    settings::{Dialect, MbankQuid, ReusedOrderNumber, SandboxOptions, StatusNumbers},
 };
 
 /// The part of the options that may change at run time. They mean what they mean in [`SandboxOptions`].
@@ -18,8 +18,10 @@ pub struct Switches {
     pub redirect_declines: bool,
     /// The language of messages where a request names none.
     pub language: Language,
-    /// How answers are written.
-    pub dialect: Dialect,
+    /// Which gateway's replies the sandbox gives.
+    pub acts_as: Dialect,
+    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+    pub mbank_quid: MbankQuid,
 }
 
 impl From<&SandboxOptions> for Switches {
@@ -30,7 +32,8 @@ impl From<&SandboxOptions> for Switches {
             three_ds_1_page: options.three_ds_1_page,
             redirect_declines: options.redirect_declines,
             language: options.language,
-            dialect: options.dialect,
+            acts_as: options.acts_as,
+            mbank_quid: options.mbank_quid,
         }
     }
 }

@@ -209,7 +209,7 @@ fn switches_change_while_it_runs_and_only_what_is_named() {
     let sandbox = start();
     let at_first = json!({
         "reused_order_number": "refuse", "status_numbers": "strict", "three_ds_1_page": false,
-        "redirect_declines": false, "language": "en", "dialect": "shown"
+        "redirect_declines": false, "language": "en", "acts_as": "interface", "mbank_quid": "field"
     });
     assert_eq!(shown(&sandbox, "switches"), at_first);
     post(&sandbox, CARD, &card_body("S-1"));
@@ -244,7 +244,7 @@ fn a_wrong_switch_changes_none() {
     let sandbox = start();
     let before = sandbox.switches();
     for (body, fields) in [
-        (r#"{"language": "ru", "dialect": "third"}"#, vec!["dialect"]),
+        (r#"{"language": "ru", "acts_as": "third", "mbank_quid": "nowhere"}"#, vec!["acts_as", "mbank_quid"]),
         (r#"{"language": "RU"}"#, vec!["language"]),
         (r#"{"three_ds_1_page": 1, "redirect_declines": "yes"}"#, vec!["three_ds_1_page", "redirect_declines"]),
         (r#"{"language": "ru", "lang": "ru"}"#, vec!["lang"]),

@@ -70,6 +70,8 @@ pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> R
 
 /// As `send`, to somebody who may be gone, or go away before the answer is whole.
 pub fn try_send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Response> {
+    // A fragment, such as the code in a QR code's link, stays with the client.
+    let url = url.split('#').next().unwrap_or(url);
     let rest = url.strip_prefix("http://").expect("an http URL");
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let mut stream = TcpStream::connect(host)?;

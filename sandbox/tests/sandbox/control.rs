@@ -1,6 +1,6 @@
 //! The control page: who gets in, and what its forms may do.
 
-use kassa_sandbox::{ReusedOrderNumber, Sandbox};
+use kassa_sandbox::{Dialect, MbankQuid, ReusedOrderNumber, Sandbox};
 
 use crate::common::{CARD, Response, card_body, open, post, send, start, start_tunnelled};
 
@@ -109,13 +109,15 @@ fn a_form_does_what_the_admin_interface_does_or_says_what_is_wrong() {
         ("reused_order_number", "replay"),
         ("status_numbers", "any"),
         ("language", "ky"),
-        ("dialect", "shown"),
+        ("acts_as", "finipay"),
+        ("mbank_quid", "order-number"),
         ("three_ds_1_page", "on"),
     ];
     let answer = submit("/control/switches", &switches);
     assert_eq!((answer.status, answer.header("location")), (303, Some("../control?done=switches")));
     assert_eq!(sandbox.switches().reused_order_number, ReusedOrderNumber::Replay);
     assert!(sandbox.switches().three_ds_1_page && !sandbox.switches().redirect_declines);
+    assert_eq!((sandbox.switches().acts_as, sandbox.switches().mbank_quid), (Dialect::Finipay, MbankQuid::OrderNumber));
 
     let answer = submit("/control/faults", &[("name", "otp-twice"), ("endpoint", "payment"), ("times", "often")]);
     assert_eq!(answer.status, 400);

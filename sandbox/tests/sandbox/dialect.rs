@@ -20,7 +20,7 @@ fn read(answer: &Response) -> (Value, Value) {
 
 #[test]
 fn every_endpoint_speaks_it() {
-    let sandbox = start_with(|options| options.dialect = Dialect::Other);
+    let sandbox = start_with(|options| options.acts_as = Dialect::Other);
     let (code, card) = read(&post(&sandbox, CARD, &card_body("O-1")));
     assert_eq!((code, &card["total"], &card["order_id"]), (json!("110"), &json!(100.10), &json!("O-1")));
     assert!(card["confirm_link"].as_str().expect("a link").contains("/3ds?token="));
@@ -48,7 +48,7 @@ fn every_endpoint_speaks_it() {
 fn it_is_switched_while_the_sandbox_runs() {
     let sandbox = start();
     assert_eq!(get_status(&sandbox, "x", "Cards").code(), "404");
-    admin(&sandbox, "PATCH", "switches", "{\"dialect\": \"other\"}");
+    admin(&sandbox, "PATCH", "switches", "{\"acts_as\": \"other\"}");
     assert_eq!(read(&get_status(&sandbox, "x", "Cards")).0, json!("404"));
     sandbox.reset();
     assert_eq!(get_status(&sandbox, "x", "Cards").code(), "404");

@@ -171,7 +171,7 @@ fn faults_of_the_start_are_there_before_the_first_request() {
 #[test]
 fn the_command_line_sets_faults_and_the_dialect() {
     let mut command = command();
-    command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin", "--dialect", "other"]);
+    command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin", "--as", "other"]);
     command.args(["--fault", "html-502,order_number=A-1,times=1", "--fault", "unknown-code,code=05"]);
     command.stdin(Stdio::piped());
     let (mut child, announcement, _stdout) = crate::child::announced(&mut command);
@@ -189,6 +189,28 @@ fn the_command_line_sets_faults_and_the_dialect() {
     assert_eq!(struck, [json!(1), json!(1)]);
     drop(child.stdin.take());
     assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn the_environment_says_whose_replies_are_given_and_the_command_line_overrules_it() {
+    for (arguments, expected) in
+        [(&[][..], "finipay"), (&["--as", "interface", "--mbank-quid", "not-sent"][..], "interface")]
+    {
+        let mut command = command();
+        command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin"]).args(arguments);
+        command.env("KASSA_SANDBOX_AS", "finipay").stdin(Stdio::piped());
+        let (mut child, announcement, _stdout) = crate::child::announced(&mut command);
+        let text = |name: &str| announcement[name].as_str().expect("a text").to_owned();
+        let bearer = format!("Bearer {}", text("admin_token"));
+        let url = format!("{}/admin/switches", text("url"));
+        let switches = send("GET", &url, &[("authorization", &bearer)], b"").json();
+        let quid = if arguments.is_empty() { "field" } else { "not-sent" };
+        assert_eq!((&switches["acts_as"], &switches["mbank_quid"]), (&json!(expected), &json!(quid)));
+        drop(child.stdin.take());
+        assert!(child.wait().expect("it ends").success());
+    }
+    let output = command().args(["--as", "shown"]).output().expect("it runs");
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("interface, other, finipay"));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod dashboard;
 mod dialect;
 mod fault_settings;
 mod faults;
+mod finipay;
 mod http;
 mod killed;
 mod languages;

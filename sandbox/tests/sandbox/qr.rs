@@ -36,14 +36,24 @@ fn the_image_is_scanned_and_paid() {
     let payment = sandbox.payments().remove(0);
     assert_eq!(payment.kind, PaymentKind::Qr);
     assert_eq!(payment.amount, Some(Decimal::from(12550)));
-    assert_eq!(url, format!("{}/qr?token={}", sandbox.url(), payment.gateway_number));
+    let (page, code) = url.split_once('#').expect("a code behind the link");
+    assert_eq!(page, format!("{}/qr?token={}", sandbox.url(), payment.gateway_number));
+    assert!(code.starts_with("0002010102123295"), "dynamic: {code}");
+    let id = payment.transaction_id.as_deref().expect("a transaction id");
+    for part in ["0018qr.sandbox.example", "1012996700123456", format!("1135{id}12021213021252").as_str(), "540512550"]
+    {
+        assert!(code.contains(part), "{part} in {code}");
+    }
+    assert!(code.get(code.len() - 8..).is_some_and(|end| end.starts_with("6304")), "{code}");
 
     let page = open(&url);
     assert!(page.status == 200 && page.body.contains("KGS\u{a0}125.50"));
+    for shown in [id, "qr.sandbox.example", "996700123456"] {
+        assert!(page.body.contains(shown), "{shown} is what the payer sees");
+    }
     let done = submit(&url, &[("action", "approve")]);
     assert!(done.status == 200 && done.body.contains("<h1>Paid</h1>"));
-    let id = payment.transaction_id.expect("a transaction id");
-    assert_eq!(status(&sandbox, &id).data("status"), "CHARGE");
+    assert_eq!(status(&sandbox, id).data("status"), "CHARGE");
 }
 
 #[test]
@@ -63,6 +73,44 @@ fn a_code_that_names_no_merchant_still_says_who_is_paid() {
     assert!(page(nameless.with("callback_url", "\"https://shop.example/paid\"")).contains("shop.example"));
 }
 
+/// What stands behind the link of a code, decoded, and without its checksum.
+fn code_of(made: &Response) -> String {
+    let text = made.data("qr_data");
+    let (_, code) = text.split_once('#').expect("a code behind the link");
+    let code = percent_encoding::percent_decode_str(code).decode_utf8().expect("UTF-8");
+    let (code, checksum) = code.split_at(code.len() - 8);
+    assert!(checksum.starts_with("6304"), "{checksum}");
+    code.to_owned()
+}
+
+#[test]
+fn a_code_says_who_is_paid_and_whether_the_amount_is_the_payer_s() {
+    let sandbox = start();
+    let code = |requisite: &str| code_of(&post(&sandbox, QR_DATA, &qr_body().with_text("requisite", requisite)));
+    assert!(code("Дүкөн «Ак-Сай»").ends_with("5204599953034175405125505914Дүкөн «Ак-Сай»"));
+    let long = "Flower shop of the eastern bus station 🌷";
+    let cut = code(long);
+    assert!(cut.contains("3438Flower shop of the eastern bus station52"), "{cut}");
+    assert!(cut.ends_with("5925Flower shop of the easter"), "{cut}");
+    let page = open(&post(&sandbox, QR_DATA, &qr_body().with_text("requisite", long)).data("qr_data")).body;
+    assert!(page.contains("Flower shop of the easter<") && page.contains("the eastern bus station<"), "{page}");
+
+    let open_amount = code_of(&post(&sandbox, QR_DATA, &qr_body().without("sum")));
+    assert!(open_amount.starts_with("000201010211") && open_amount.contains("12021113021252"), "{open_amount}");
+    assert!(open_amount.ends_with("53034175909127.0.0.1"), "no amount, and the site as the name: {open_amount}");
+}
+
+#[test]
+fn a_sum_that_no_code_can_say_is_refused() {
+    let sandbox = start();
+    for path in [QR_DATA, QR_IMAGE] {
+        assert_eq!(post(&sandbox, path, &qr_body().with("sum", "9999999999999")).status, 200);
+        let refused = post(&sandbox, path, &qr_body().with("sum", "10000000000000"));
+        assert_eq!((refused.status, refused.code().as_str()), (400, "400"));
+        assert!(refused.message().contains("sum: must be at most 9999999999999"), "{}", refused.message());
+    }
+}
+
 #[test]
 fn the_data_has_a_payload_an_id_and_the_sum() {
     let sandbox = start();
@@ -71,10 +119,10 @@ fn the_data_has_a_payload_an_id_and_the_sum() {
     let id = payment.transaction_id.expect("a transaction id");
     let expected = format!(
         "{{\"code\":\"110\",\"message\":\"CREATED\",\"data\":{{\"transaction_id\":\"{id}\",\
-         \"qr_data\":\"{}/qr?token={}\",\"sum\":12550}}}}",
-        sandbox.url(),
-        payment.gateway_number
+         \"qr_data\":\"{}\",\"sum\":12550}}}}",
+        answer.data("qr_data")
     );
+    assert!(answer.data("qr_data").starts_with(&format!("{}/qr?token={}#", sandbox.url(), payment.gateway_number)));
     assert_eq!((answer.status, answer.body), (200, expected));
     let open_status = status(&sandbox, &id);
     assert_eq!(

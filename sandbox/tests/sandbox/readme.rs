@@ -143,7 +143,7 @@ fn the_other_dialect_is_as_it_is_shown() {
     let mut commands = commands("## A payment, by hand");
     typed(&commands[0].0, &sandbox, folder.path());
     sandbox.approve("ORDER-1").expect("open");
-    sandbox.set_switches(Switches { dialect: Dialect::Other, ..sandbox.switches() });
+    sandbox.set_switches(Switches { acts_as: Dialect::Other, ..sandbox.switches() });
     let said: Value = serde_json::from_str(&typed(&commands.swap_remove(2).0, &sandbox, folder.path())).expect("JSON");
     let (_, shown) = README.split_once("```json\n").expect("a block");
     let shown: Value = serde_json::from_str(shown.split("```").next().unwrap_or_default()).expect("JSON");

@@ -43,7 +43,7 @@ fn wrong_credentials_are_told_from_a_wrong_dialect_and_a_wrong_address() {
     assert_eq!(ended.code, Some(1));
     assert_says(&ended, "gateway", "wrong", "does not accept the credentials (HTTP 401): correct gateway.login");
 
-    let other = SandboxOptions { password: PASSWORD.to_owned(), dialect: Dialect::Other, ..SandboxOptions::default() };
+    let other = SandboxOptions { password: PASSWORD.to_owned(), acts_as: Dialect::Other, ..SandboxOptions::default() };
     let other = Sandbox::start(other).unwrap();
     place.write("kassa.toml", &settings_for(other.url()));
     let ended = place.run(&["check"]);

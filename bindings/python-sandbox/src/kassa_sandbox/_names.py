@@ -68,8 +68,10 @@ FaultName: TypeAlias = Literal[
 
 DialectName: TypeAlias = Literal[
     # Those of the gateway's interface.
-    "shown",
+    "interface",
     # Others, for tests of a client's configuration.
     "other",
+    # Those that the public pages of the gateway FINIPAY show.
+    "finipay",
 ]
-"""The names of fields in replies."""
+"""Which gateway's replies the sandbox gives."""

@@ -20,7 +20,7 @@ from .clock import Clock
 from .errors import NotRunning, UnknownPayment
 from .faults import Faults, whole
 from .switches import Switches
-from .values import CallbackAttempt, Language, Payment, Request, ReusedOrderNumber, StatusNumbers
+from .values import CallbackAttempt, Language, MbankQuid, Payment, Request, ReusedOrderNumber, StatusNumbers
 
 LOGGER = logging.getLogger("kassa_sandbox")
 LOGGER.addHandler(logging.NullHandler())
@@ -59,7 +59,8 @@ class Sandbox:
         status_numbers: StatusNumbers = "strict",
         three_ds_1_page: bool = False,
         redirect_declines: bool = False,
-        dialect: DialectName = "shown",
+        acts_as: DialectName = "interface",
+        mbank_quid: MbankQuid = "field",
         callback_pauses: Sequence[timedelta] | None = None,
         callback_timeout: timedelta | None = None,
         demo_payments: int = 0,
@@ -71,8 +72,8 @@ class Sandbox:
         * ``port``: the port to listen on, on this machine only; 0 takes a free one
         * ``login``, ``password``: the merchant's
         * ``language``: of messages where a request names none
-        * ``reused_order_number``, ``status_numbers``, ``three_ds_1_page``, ``redirect_declines``, ``dialect``:
-          as of `SwitchValues`
+        * ``reused_order_number``, ``status_numbers``, ``three_ds_1_page``, ``redirect_declines``, ``acts_as``,
+          ``mbank_quid``: as of `SwitchValues`
         * ``callback_pauses``: between attempts to deliver a callback, in whole seconds; the last one repeats. It starts
           with a second and grows to an hour
         * ``callback_timeout``: how long a callback's receiver may take, in whole seconds; ten
@@ -86,7 +87,7 @@ class Sandbox:
         self._options = [
             *([f"--db={os.fspath(database)}"] if database is not None else []),
             *("--language", language, "--reused-order-number", reused_order_number, "--status-numbers", status_numbers),
-            *("--dialect", dialect),
+            *("--as", acts_as, "--mbank-quid", mbank_quid),
             *(["--three-ds-1-page"] if three_ds_1_page else []),
             *(["--redirect-declines"] if redirect_declines else []),
             *([f"--seed-demo={demo_payments}"] if demo_payments else []),

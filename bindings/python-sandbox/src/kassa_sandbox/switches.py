@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._admin import Admin
 from ._names import DialectName
-from .values import Language, ReusedOrderNumber, StatusNumbers, SwitchValues, switch_values
+from .values import Language, MbankQuid, ReusedOrderNumber, StatusNumbers, SwitchValues, switch_values
 
 
 class Switches:
@@ -25,7 +25,8 @@ class Switches:
         three_ds_1_page: bool | None = None,
         redirect_declines: bool | None = None,
         language: Language | None = None,
-        dialect: DialectName | None = None,
+        acts_as: DialectName | None = None,
+        mbank_quid: MbankQuid | None = None,
     ) -> SwitchValues:
         """Changes those that are given, from the next request on; how they stand then."""
         wanted = {
@@ -34,7 +35,8 @@ class Switches:
             "three_ds_1_page": three_ds_1_page,
             "redirect_declines": redirect_declines,
             "language": language,
-            "dialect": dialect,
+            "acts_as": acts_as,
+            "mbank_quid": mbank_quid,
         }
         given = {name: value for name, value in wanted.items() if value is not None}
         return switch_values(self._admin.ask("PATCH", "switches", given))

@@ -33,6 +33,8 @@ ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
 """What an order number that was used before does: an error, the first answer once more, or a second payment."""
 StatusNumbers: TypeAlias = Literal["strict", "any"]
 """Which numbers the two status endpoints know: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
+MbankQuid: TypeAlias = Literal["order-number", "field", "not-sent"]
+"""Acting as FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +128,10 @@ class SwitchValues:
     """Whether a declined payer is redirected to the return URL, too."""
     language: Language
     """The language of messages where a request names none."""
-    dialect: DialectName
-    """The names of fields in replies."""
+    acts_as: DialectName
+    """Which gateway's replies the sandbox gives."""
+    mbank_quid: MbankQuid
+    """Acting as FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +200,8 @@ def switch_values(told: Mapping[str, Any]) -> SwitchValues:
         three_ds_1_page=told["three_ds_1_page"],
         redirect_declines=told["redirect_declines"],
         language=told["language"],
-        dialect=told["dialect"],
+        acts_as=told["acts_as"],
+        mbank_quid=told["mbank_quid"],
     )
 
 

@@ -87,7 +87,7 @@ class KassaServer:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="kassa-server-"))
             self._remove_folder = weakref.finalize(self, remove, self._folder, self._owner)
-        dialect = dialect_json(self._sandbox.switches.read().dialect)
+        dialect = dialect_json(self._sandbox.switches.read().acts_as)
         self._file("dialect.json").write_text(dialect, encoding="utf-8")
         self._child = self._started()
         self._url = self._child.url

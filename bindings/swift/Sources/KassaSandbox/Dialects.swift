@@ -2,25 +2,28 @@
 // cargo test -p kassa-conformance --test tables -- --generate
 
 extension Sandbox {
-    /// The names of fields in replies.
+    /// Which gateway's replies the sandbox gives.
     public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {
         /// Those of the gateway's interface.
-        case shown
+        case interface
         /// Others, for tests of a client's configuration.
         case other
+        /// Those that the public pages of the gateway FINIPAY show.
+        case finipay
 
         /// What a client has to know about the sandbox's replies, in JSON.
-        /// `try Dialect.fromJSON(Sandbox.DialectName.shown.json)` reads it.
+        /// `try Dialect.fromJSON(Sandbox.DialectName.interface.json)` reads it.
         public var json: String {
             switch self {
-            case .shown: shownJSON
+            case .interface: interfaceJSON
             case .other: otherJSON
+            case .finipay: finipayJSON
             }
         }
     }
 }
 
-private let shownJSON = """
+private let interfaceJSON = """
 {
   "endpoints": {
     "mbank_payment": { "gateway_number": ["/data/paymentId"] },
@@ -67,6 +70,22 @@ private let otherJSON = """
   "qr_amount_unit": "tyiyn",
   "qr_numbers": "transaction_id",
   "mbank_identifier": { "pointers": ["/payload/operation_id"], "confirm_field": "paymentId" },
+  "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
+}
+"""
+
+private let finipayJSON = """
+{
+  "endpoints": {
+    "payment_status": { "order_number": [] },
+    "mbank_payment": { "gateway_number": ["/data/quid"] },
+    "qr_data": { "qr_payload": ["/data"] },
+    "qr_status": { "status": ["/data"], "order_number": [], "amount": [], "currency": [] }
+  },
+  "charged_words": ["CHARGE", "SUCCESSFUL"],
+  "qr_amount_unit": "tyiyn",
+  "qr_numbers": "transaction_id",
+  "mbank_identifier": { "pointers": ["/data/quid"], "confirm_field": "quid" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }
 """

@@ -73,6 +73,16 @@ extension Sandbox {
         case any
     }
 
+    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+    public enum MbankQuid: String, Hashable, Sendable, CaseIterable, Codable {
+        /// In `orderNumber`, instead of the merchant's number.
+        case orderNumber = "order-number"
+        /// In a field `quid`, beside the merchant's number.
+        case field
+        /// Nowhere: the merchant's number alone confirms.
+        case notSent = "not-sent"
+    }
+
     /// The language of the sandbox's messages.
     public enum Language: String, Hashable, Sendable, CaseIterable, Codable {
         /// English.

@@ -60,7 +60,8 @@ struct Launch: Sendable {
             "--language", settings.switches.language.rawValue,
             "--reused-order-number", settings.switches.reusedOrderNumber.rawValue,
             "--status-numbers", settings.switches.statusNumbers.rawValue,
-            "--dialect", settings.switches.dialect.rawValue,
+            "--as", settings.switches.actsAs.rawValue,
+            "--mbank-quid", settings.switches.mbankQuid.rawValue,
         ]
         if settings.switches.threeDS1Page { arguments.append("--three-ds-1-page") }
         if settings.switches.redirectDeclines { arguments.append("--redirect-declines") }

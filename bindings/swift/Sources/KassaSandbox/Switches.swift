@@ -11,24 +11,30 @@ extension Sandbox {
         public var redirectDeclines: Bool
         /// The language of messages where a request names none.
         public var language: Language
-        /// The names of fields in replies.
-        public var dialect: DialectName
+        /// Which gateway's replies the sandbox gives.
+        public var actsAs: DialectName
+        /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+        public var mbankQuid: MbankQuid
 
         /// As the sandbox has them unless told otherwise.
         public init(
             reusedOrderNumber: ReusedOrderNumber = .refuse, statusNumbers: StatusNumbers = .strict, threeDS1Page: Bool = false,
-            redirectDeclines: Bool = false, language: Language = .english, dialect: DialectName = .shown
+            redirectDeclines: Bool = false, language: Language = .english, actsAs: DialectName = .interface,
+            mbankQuid: MbankQuid = .field
         ) {
             self.reusedOrderNumber = reusedOrderNumber
             self.statusNumbers = statusNumbers
             self.threeDS1Page = threeDS1Page
             self.redirectDeclines = redirectDeclines
             self.language = language
-            self.dialect = dialect
+            self.actsAs = actsAs
+            self.mbankQuid = mbankQuid
         }
 
         private enum CodingKeys: String, CodingKey {
-            case language, dialect
+            case language
+            case actsAs = "acts_as"
+            case mbankQuid = "mbank_quid"
             case reusedOrderNumber = "reused_order_number"
             case statusNumbers = "status_numbers"
             case threeDS1Page = "three_ds_1_page"

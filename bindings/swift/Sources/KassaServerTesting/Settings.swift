@@ -44,7 +44,7 @@ struct Launch: Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "kassa-server-\(UUID().uuidString)")
         let onlyMine: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: onlyMine)
-        let dialect = try await sandbox.switches.read().dialect.json
+        let dialect = try await sandbox.switches.read().actsAs.json
         try Data(dialect.utf8).write(to: folder.appending(path: "dialect.json"))
     }
 

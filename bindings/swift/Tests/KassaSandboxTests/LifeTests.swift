@@ -101,7 +101,7 @@ import Testing
     @Test func settingsReachTheSandbox() async throws {
         let switches = Sandbox.SwitchValues(
             reusedOrderNumber: .replay, statusNumbers: .any, threeDS1Page: true, redirectDeclines: true, language: .kyrgyz,
-            dialect: .other)
+            actsAs: .other, mbankQuid: .notSent)
         let sandbox = try await Sandbox.start(
             .init(switches: switches, callbackPauses: [.seconds(1), .seconds(60)], callbackTimeout: .seconds(3)))
         #expect(try await sandbox.switches.read() == switches)

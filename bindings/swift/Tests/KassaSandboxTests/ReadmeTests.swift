@@ -9,7 +9,7 @@ import Testing
     let sandbox = try await Sandbox.start()
     var config = GatewayConfig(
         baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
-    config.dialect = try Dialect(json: Sandbox.DialectName.shown.json)
+    config.dialect = try Dialect(json: Sandbox.DialectName.interface.json)
     let gateway = try Gateway(config)
     let card = Card(
         pan: Sandbox.TestCard.without3DSApproved.pan, expiryMonth: "12", expiryYear: 2099, cvc: "123", holderName: "Aibek Asanov")

@@ -7,7 +7,7 @@ import Testing
 struct Shop {
     let gateway: Gateway
 
-    init(_ sandbox: Sandbox, dialect: Sandbox.DialectName = .shown) throws {
+    init(_ sandbox: Sandbox, dialect: Sandbox.DialectName = .interface) throws {
         var config = GatewayConfig(
             baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
         config.dialect = try Dialect(json: dialect.json)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func aSandboxThatRunsAlreadyIsTakenAndLeft() async throws {
-        let sandbox = try await Sandbox.start(.init(switches: .init(dialect: .other)))
+        let sandbox = try await Sandbox.start(.init(switches: .init(actsAs: .other)))
         let server = try await KassaServer.start(.init(sandbox: sandbox))
         try await server.payByForm(try await buy("order-1", server))
         _ = try await server.waitFor("checkout.paid", timeout: .seconds(patience))

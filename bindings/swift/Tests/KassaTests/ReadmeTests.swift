@@ -107,7 +107,7 @@ private final class Printed: @unchecked Sendable {
 extension OneLog {
     @Test func theReadmesFirstProgramSaysWhatHappenedAndDeliversOnce() async throws {
         let (home, settings, sandbox) = (JournalFolder(), JournalFolder(), try await Sandbox.start())
-        try settings.write(Sandbox.DialectName.shown.json, to: "dialect.json")
+        try settings.write(Sandbox.DialectName.interface.json, to: "dialect.json")
         let environment = [
             "KASSA_URL": sandbox.baseURL, "KASSA_LOGIN": sandbox.login, "KASSA_PASSWORD": sandbox.password,
             "KASSA_DIALECT": settings.folder.appending(path: "dialect.json").path(percentEncoded: false),

@@ -7,7 +7,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use kassa_sandbox::{
-    Database, Demo, Dialect, Fault, Language, ReusedOrderNumber, SandboxOptions, SettlePending, StatusNumbers, TlsFiles,
+    Database, Demo, Dialect, Fault, Language, MbankQuid, ReusedOrderNumber, SandboxOptions, SettlePending,
+    StatusNumbers, TlsFiles,
 };
 
 /// The payment gateway's side on your own machine: endpoints, payer's pages, callbacks, test cards.
@@ -60,9 +61,25 @@ pub(crate) struct Cli {
     #[arg(long, action = ArgAction::SetTrue)]
     redirect_declines: bool,
 
-    /// How answers are written: as the interface shows them, or in another envelope under other names
-    #[arg(long, value_parser = one_of(Dialect::ALL, Dialect::as_str), default_value = "shown", value_name = "WHICH")]
-    dialect: Dialect,
+    /// Whose replies it gives: those of the interface, the same in another envelope under other names, or those that
+    /// FINIPAY's public pages show
+    #[arg(
+        long = "as",
+        env = "KASSA_SANDBOX_AS",
+        value_parser = one_of(Dialect::ALL, Dialect::as_str),
+        default_value = "interface",
+        value_name = "WHOSE"
+    )]
+    acts_as: Dialect,
+
+    /// As finipay: where a confirmation carries the quid of an MBank payment
+    #[arg(
+        long,
+        value_parser = one_of(MbankQuid::ALL, MbankQuid::as_str),
+        default_value = "field",
+        value_name = "WHERE"
+    )]
+    mbank_quid: MbankQuid,
 
     /// Let pending payments become final once their status was asked for so often [default: never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -150,7 +167,8 @@ impl From<Cli> for SandboxOptions {
             three_ds_1_page: cli.three_ds_1_page,
             redirect_declines: cli.redirect_declines,
             status_numbers: cli.status_numbers,
-            dialect: cli.dialect,
+            acts_as: cli.acts_as,
+            mbank_quid: cli.mbank_quid,
             faults: cli.faults,
             demo: cli.seed_demo.map(Demo::of),
             callback_pauses: cli.callback_pauses.into_iter().map(seconds).collect(),

@@ -68,7 +68,7 @@ fn segment(text: &str) -> String {
 
 fn switches(form: &FormPairs) -> Value {
     let mut body = Map::new();
-    for name in ["reused_order_number", "status_numbers", "language", "dialect"] {
+    for name in ["reused_order_number", "status_numbers", "language", "acts_as", "mbank_quid"] {
         body.insert(name.to_owned(), json!(form.get(name)));
     }
     for name in ["three_ds_1_page", "redirect_declines"] {

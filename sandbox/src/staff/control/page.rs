@@ -10,7 +10,7 @@ use crate::{
     },
     encoding::FormPairs,
     faults::{ActiveFault, FaultName},
-    settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    settings::{Dialect, MbankQuid, ReusedOrderNumber, StatusNumbers, Switches},
     staff::{
         control::posted::Posted,
         layout::{Section, Staff, Visitor},
@@ -139,11 +139,19 @@ fn choices(switches: Switches) -> Vec<Choice> {
             chosen: switches.language.code(),
         },
         Choice {
-            name: "dialect",
-            label: "Dialect",
-            hint: "other: another envelope, and other names",
+            name: "acts_as",
+            label: "Acts as",
+            hint: "interface: replies as the interface shows them; other: another envelope, and other names; finipay: as \
+                FINIPAY's public pages show them",
             words: Dialect::ALL.map(Dialect::as_str).to_vec(),
-            chosen: switches.dialect.as_str(),
+            chosen: switches.acts_as.as_str(),
+        },
+        Choice {
+            name: "mbank_quid",
+            label: "MBank's quid",
+            hint: "as finipay: in orderNumber, in a field of its own, or not sent with a confirmation",
+            words: MbankQuid::ALL.map(MbankQuid::as_str).to_vec(),
+            chosen: switches.mbank_quid.as_str(),
         },
     ]
 }

@@ -55,7 +55,7 @@ fn dialects(data: &TestData) -> String {
     });
     let texts = data.dialects.iter().map(|dialect| text(&name(&dialect.word), &dialect.json()));
     let body = format!(
-        "    /// The names of fields in replies.\n\
+        "    /// Which gateway's replies the sandbox gives.\n\
          \x20   public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {{\n{cases}\n\
          {}        public var json: String {{\n            switch self {{\n{}            }}\n        }}\n    }}\n",
         JSON_DOC.map(|line| lines(line, "        /// ")).concat(),
@@ -66,7 +66,7 @@ fn dialects(data: &TestData) -> String {
 
 const JSON_DOC: [&str; 2] = [
     "What a client has to know about the sandbox's replies, in JSON.",
-    "`try Dialect.fromJSON(Sandbox.DialectName.shown.json)` reads it.",
+    "`try Dialect.fromJSON(Sandbox.DialectName.interface.json)` reads it.",
 ];
 
 fn extension(of: &str, body: &str) -> String {

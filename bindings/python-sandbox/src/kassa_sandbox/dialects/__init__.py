@@ -7,6 +7,6 @@ from pathlib import Path
 from .._names import DialectName
 
 
-def dialect_json(name: DialectName = "shown") -> str:
+def dialect_json(name: DialectName = "interface") -> str:
     """The dialect, in JSON, with which the SDK reads this sandbox: ``kassa.Dialect.from_json(dialect_json())``."""
     return Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ struct Shop {
         sandbox = try await Sandbox.start()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let dialect = folder.appending(path: "dialect.json")
-        try Sandbox.DialectName.shown.json.write(to: dialect, atomically: true, encoding: .utf8)
+        try Sandbox.DialectName.interface.json.write(to: dialect, atomically: true, encoding: .utf8)
         let settings = [
             "KASSA_URL": sandbox.baseURL, "KASSA_LOGIN": sandbox.login, "KASSA_PASSWORD": sandbox.password,
             "KASSA_DIALECT": dialect.path, "CHECKOUT_JOURNAL": folder.appending(path: "journal").path,

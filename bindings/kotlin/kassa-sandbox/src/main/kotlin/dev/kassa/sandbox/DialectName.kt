@@ -3,14 +3,17 @@
 package dev.kassa.sandbox
 
 /**
- * The names of fields in replies.
+ * Which gateway's replies the sandbox gives.
  *
  * @property word how the sandbox spells it
  */
 public enum class DialectName(override val word: String) : Word {
     /** Those of the gateway's interface. */
-    SHOWN("shown"),
+    INTERFACE("interface"),
 
     /** Others, for tests of a client's configuration. */
     OTHER("other"),
+
+    /** Those that the public pages of the gateway FINIPAY show. */
+    FINIPAY("finipay"),
 }

@@ -175,8 +175,12 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         /** The dialect, in JSON, with which the SDK reads a sandbox's replies: `Dialect.fromJson(Sandbox.dialectJson())`. */
         @JvmStatic
         @JvmOverloads
-        public fun dialectJson(name: DialectName = DialectName.SHOWN): String {
-            val file = if (name == DialectName.SHOWN) "sandbox-dialect.json" else "sandbox-other-dialect.json"
+        public fun dialectJson(name: DialectName = DialectName.INTERFACE): String {
+            val file = when (name) {
+                DialectName.INTERFACE -> "sandbox-dialect.json"
+                DialectName.OTHER -> "sandbox-other-dialect.json"
+                DialectName.FINIPAY -> "sandbox-finipay-dialect.json"
+            }
             return checkNotNull(Sandbox::class.java.getResource(file)) { "$file is not in this jar" }.readText()
         }
     }

@@ -18,7 +18,8 @@ import kotlin.time.toKotlinDuration
  * @property statusNumbers which numbers the two status endpoints know
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
- * @property dialect the names of fields in replies
+ * @property actsAs which gateway's replies it gives
+ * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
  * @property callbackPauses between attempts to deliver a callback, in whole seconds; the last one repeats. Without it, it starts
  *   with a second and grows to an hour
  * @property callbackTimeout how long a callback's receiver may take, in whole seconds; ten without it
@@ -36,7 +37,8 @@ public data class SandboxOptions(
     public val statusNumbers: StatusNumbers = StatusNumbers.STRICT,
     public val threeDs1Page: Boolean = false,
     public val redirectDeclines: Boolean = false,
-    public val dialect: DialectName = DialectName.SHOWN,
+    public val actsAs: DialectName = DialectName.INTERFACE,
+    public val mbankQuid: MbankQuid = MbankQuid.FIELD,
     public val callbackPauses: List<Duration>? = null,
     public val callbackTimeout: Duration? = null,
     public val demoPayments: Int = 0,
@@ -45,7 +47,7 @@ public data class SandboxOptions(
     /** The settings, without the password. */
     override fun toString(): String = "SandboxOptions(database=$database, port=$port, login=$login, language=$language, " +
         "reusedOrderNumber=$reusedOrderNumber, statusNumbers=$statusNumbers, threeDs1Page=$threeDs1Page, " +
-        "redirectDeclines=$redirectDeclines, dialect=$dialect, callbackPauses=$callbackPauses, " +
+        "redirectDeclines=$redirectDeclines, actsAs=$actsAs, mbankQuid=$mbankQuid, callbackPauses=$callbackPauses, " +
         "callbackTimeout=$callbackTimeout, demoPayments=$demoPayments)"
 
     /** Makes options by their names, for Java. */
@@ -76,8 +78,11 @@ public data class SandboxOptions(
         /** Whether a declined payer is redirected to the return URL, too. */
         public fun redirectDeclines(isRedirected: Boolean): Builder = with { copy(redirectDeclines = isRedirected) }
 
-        /** The names of fields in replies. */
-        public fun dialect(dialect: DialectName): Builder = with { copy(dialect = dialect) }
+        /** Which gateway's replies it gives. */
+        public fun actsAs(gateway: DialectName): Builder = with { copy(actsAs = gateway) }
+
+        /** Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. */
+        public fun mbankQuid(place: MbankQuid): Builder = with { copy(mbankQuid = place) }
 
         /** Between attempts to deliver a callback, in whole seconds; the last one repeats. */
         public fun callbackPauses(vararg pauses: java.time.Duration): Builder =
@@ -106,7 +111,7 @@ public data class SandboxOptions(
 internal fun SandboxOptions.arguments(): List<String> = buildList {
     database?.let { add("--db=$it") }
     addAll(listOf("--language", language.word, "--reused-order-number", reusedOrderNumber.word))
-    addAll(listOf("--status-numbers", statusNumbers.word, "--dialect", dialect.word))
+    addAll(listOf("--status-numbers", statusNumbers.word, "--as", actsAs.word, "--mbank-quid", mbankQuid.word))
     if (threeDs1Page) add("--three-ds-1-page")
     if (redirectDeclines) add("--redirect-declines")
     if (demoPayments != 0) add("--seed-demo=$demoPayments")

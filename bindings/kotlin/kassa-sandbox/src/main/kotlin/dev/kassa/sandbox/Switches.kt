@@ -8,7 +8,8 @@ package dev.kassa.sandbox
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
  * @property language the language of messages where a request names none
- * @property dialect the names of fields in replies
+ * @property actsAs which gateway's replies the sandbox gives
+ * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
  */
 public data class SwitchValues(
     public val reusedOrderNumber: ReusedOrderNumber,
@@ -16,7 +17,8 @@ public data class SwitchValues(
     public val threeDs1Page: Boolean,
     public val redirectDeclines: Boolean,
     public val language: PageLanguage,
-    public val dialect: DialectName,
+    public val actsAs: DialectName,
+    public val mbankQuid: MbankQuid,
 )
 
 /** The sandbox's switches. [Sandbox.reset] puts them back to how they stood at the start. */
@@ -31,7 +33,8 @@ public class Switches internal constructor(private val admin: () -> Admin) {
         threeDs1Page: Boolean? = null,
         redirectDeclines: Boolean? = null,
         language: PageLanguage? = null,
-        dialect: DialectName? = null,
+        actsAs: DialectName? = null,
+        mbankQuid: MbankQuid? = null,
     ): SwitchValues = switchValues(
         admin().ask(
             "PATCH",
@@ -42,13 +45,14 @@ public class Switches internal constructor(private val admin: () -> Admin) {
                 "three_ds_1_page" to threeDs1Page,
                 "redirect_declines" to redirectDeclines,
                 "language" to language,
-                "dialect" to dialect,
+                "acts_as" to actsAs,
+                "mbank_quid" to mbankQuid,
             ),
         ),
     )
 
     /** Sets them all, for Java: change a copy of what [read] says. */
     public fun set(values: SwitchValues): SwitchValues = with(values) {
-        change(reusedOrderNumber, statusNumbers, threeDs1Page, redirectDeclines, language, dialect)
+        change(reusedOrderNumber, statusNumbers, threeDs1Page, redirectDeclines, language, actsAs, mbankQuid)
     }
 }

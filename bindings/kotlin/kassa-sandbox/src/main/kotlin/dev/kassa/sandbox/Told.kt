@@ -83,7 +83,8 @@ internal fun switchValues(told: JsonObject) = SwitchValues(
     threeDs1Page = told.flag("three_ds_1_page"),
     redirectDeclines = told.flag("redirect_declines"),
     language = named(told.text("language")),
-    dialect = named(told.text("dialect")),
+    actsAs = named(told.text("acts_as")),
+    mbankQuid = named(told.text("mbank_quid")),
 )
 
 internal fun clockValues(told: JsonObject) = ClockValues(

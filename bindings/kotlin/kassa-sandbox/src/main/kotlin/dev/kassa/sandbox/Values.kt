@@ -113,6 +113,22 @@ public enum class StatusNumbers(override val word: String) : Word {
 }
 
 /**
+ * Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+ *
+ * @property word how the sandbox spells it
+ */
+public enum class MbankQuid(override val word: String) : Word {
+    /** In `orderNumber`, instead of the merchant's number. */
+    ORDER_NUMBER("order-number"),
+
+    /** In a field `quid`, beside the merchant's number. */
+    FIELD("field"),
+
+    /** Nowhere: the merchant's number alone confirms. */
+    NOT_SENT("not-sent"),
+}
+
+/**
  * A line of the ledger: what really happened.
  *
  * @property kind how it was created

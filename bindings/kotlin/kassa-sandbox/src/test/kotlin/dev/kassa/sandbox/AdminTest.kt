@@ -142,8 +142,10 @@ class AdminTest(private val sandbox: Sandbox) {
     @Test
     fun `each dialect comes with what the SDK has to know`() {
         assertTrue("paymentId" in Sandbox.dialectJson())
-        sandbox.switches.change(dialect = DialectName.OTHER)
+        sandbox.switches.change(actsAs = DialectName.OTHER)
         assertTrue("\"qr_text\"" in shop.makeQr(1).body() && "qr_text" in Sandbox.dialectJson(DialectName.OTHER))
+        sandbox.switches.change(actsAs = DialectName.FINIPAY)
+        assertTrue("\"code\":\"100\"" in shop.makeQr(1).body() && "quid" in Sandbox.dialectJson(DialectName.FINIPAY))
     }
 
     @Test

@@ -46,7 +46,7 @@ class ExtensionTest {
         fun `options are kept`(sandbox: Sandbox) {
             addresses += sandbox.baseUrl
             pids += sandbox.pid!!
-            assertEquals(DialectName.OTHER, sandbox.switches.read().dialect)
+            assertEquals(DialectName.OTHER, sandbox.switches.read().actsAs)
         }
 
         companion object {
@@ -55,7 +55,7 @@ class ExtensionTest {
 
             @JvmField
             @RegisterExtension
-            val sandbox = SandboxExtension(SandboxOptions(dialect = DialectName.OTHER))
+            val sandbox = SandboxExtension(SandboxOptions(actsAs = DialectName.OTHER))
         }
     }
 }

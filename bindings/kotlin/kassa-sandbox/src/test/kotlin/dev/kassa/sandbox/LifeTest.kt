@@ -59,13 +59,15 @@ class LifeTest {
             statusNumbers = StatusNumbers.ANY,
             threeDs1Page = true,
             redirectDeclines = true,
-            dialect = DialectName.OTHER,
+            actsAs = DialectName.OTHER,
+            mbankQuid = MbankQuid.NOT_SENT,
             callbackPauses = listOf(1.seconds, 1.minutes),
             callbackTimeout = 3.seconds,
         )
         Sandbox.start(options).use { sandbox ->
             val expected = SwitchValues(
                 ReusedOrderNumber.REPLAY, StatusNumbers.ANY, true, true, PageLanguage.KYRGYZ, DialectName.OTHER,
+                MbankQuid.NOT_SENT,
             )
             assertEquals(expected, sandbox.switches.read())
         }

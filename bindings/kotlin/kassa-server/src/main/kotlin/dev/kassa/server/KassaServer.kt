@@ -65,7 +65,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
 
     init {
         try {
-            Files.writeString(folder.resolve("dialect.json"), Sandbox.dialectJson(sandbox.switches.read().dialect))
+            Files.writeString(folder.resolve("dialect.json"), Sandbox.dialectJson(sandbox.switches.read().actsAs))
             child = firstChild()
             url = child.url
             apiKey = newApiKey("tests")

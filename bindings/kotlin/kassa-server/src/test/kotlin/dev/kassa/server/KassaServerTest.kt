@@ -86,7 +86,7 @@ class KassaServerTest {
 
     @Test
     fun `a sandbox that runs already is taken and left`() {
-        Sandbox.start(SandboxOptions(dialect = DialectName.OTHER)).use { sandbox ->
+        Sandbox.start(SandboxOptions(actsAs = DialectName.OTHER)).use { sandbox ->
             KassaServer.start(KassaServerOptions(sandbox = sandbox)).use { server ->
                 server.payByForm(server.buy("order-1"))
                 server.waitFor("checkout.paid", timeout = PATIENCE)

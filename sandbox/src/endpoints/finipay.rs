@@ -1,0 +1,166 @@
+//! The replies that the public pages of the gateway FINIPAY show. What these do not show is as in the interface.
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{
+    domain::{Payment, PaymentStatus, amount::Amount, clock, codes},
+    endpoints::{FinipayAnswer, Reply},
+    store::payments::Record,
+};
+
+/// The code of everything about QR payments.
+const QR: &str = "100";
+/// The code of a confirmation. In the interface of this sandbox the same one is that of a pending payment.
+const CONFIRMED: &str = "120";
+const CREATED: &str = "CREATED";
+
+/// The word of a QR payment that is not paid yet. Its first letter is the Cyrillic one, U+0421, as on the page.
+const QR_OPEN: &str = "\u{421}REATED";
+const QR_PAID: &str = "SUCCESSFUL";
+/// The word of a rejected QR payment, which no page shows: the sandbox's own.
+const QR_REJECTED: &str = "FAILED";
+
+pub(super) static MBANK_CREATED: FinipayAnswer = FinipayAnswer {
+    code: codes::CREATED,
+    message: CREATED,
+    data: |generator| generator.subschema_for::<MbankCreated<'_>>().to_value(),
+};
+
+pub(super) static MBANK_CONFIRMED: FinipayAnswer = FinipayAnswer {
+    code: CONFIRMED,
+    message: "CONFIRMED",
+    data: |generator| generator.subschema_for::<MbankConfirmed<'_>>().to_value(),
+};
+
+pub(super) static QR_IMAGE: FinipayAnswer = FinipayAnswer {
+    code: QR,
+    message: "SUCCESS",
+    data: |_| {
+        json!({
+            "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png",
+            "description": "The base64 of the picture.",
+        })
+    },
+};
+
+pub(super) static QR_DATA: FinipayAnswer = FinipayAnswer {
+    code: QR,
+    message: "SUCCESS",
+    data: |_| {
+        json!({
+            "type": "string",
+            "description": "The text to put into the code. The transaction stands in it alone, in tag 32.11.",
+        })
+    },
+};
+
+pub(super) static QR_STATUS: FinipayAnswer = FinipayAnswer {
+    code: QR,
+    message: "Success",
+    data: |_| {
+        json!({
+            "type": "string", "enum": [QR_OPEN, QR_PAID, QR_REJECTED],
+            "description": "Where the payment stands, in a bare word. The first letter of the first one is Cyrillic; \
+                the last one is the sandbox's own.",
+        })
+    },
+};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FinipayMbankPaymentCreated", deny_unknown_fields)]
+struct MbankCreated<'a> {
+    /// The amount, in som.
+    amount: Option<Amount>,
+    /// The gateway's number, for the confirmation.
+    quid: &'a str,
+    /// When it was registered, in Bishkek, without a zone.
+    date_time: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FinipayMbankPaymentConfirmed", deny_unknown_fields)]
+struct MbankConfirmed<'a> {
+    /// The gateway's number.
+    quid: &'a str,
+    /// When it was confirmed, in Bishkek, without a zone.
+    date_time: String,
+}
+
+fn reply(answer: &FinipayAnswer, data: &impl Serialize) -> Reply {
+    Reply::ok(answer.code, answer.message, data)
+}
+
+/// The answer about a mobile-bank payment that was made.
+pub(super) fn mbank_created(record: &Record) -> Reply {
+    let data = MbankCreated {
+        amount: record.payment.amount.map(Amount),
+        quid: &record.payment.gateway_number,
+        date_time: clock::local_date_time(record.created_at),
+    };
+    reply(&MBANK_CREATED, &data)
+}
+
+/// The answer about a mobile-bank payment whose one-time password was right.
+pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Reply {
+    let data = MbankConfirmed {
+        quid: &record.payment.gateway_number,
+        date_time: clock::local_date_time(record.finished_at.unwrap_or(now)),
+    };
+    reply(&MBANK_CONFIRMED, &data)
+}
+
+/// The answer about a QR payment that was made: the base64 of its picture.
+pub(super) fn qr_image(base64: &str) -> Reply {
+    reply(&QR_IMAGE, &base64)
+}
+
+/// The answer about a QR payment that was made: the text of its code.
+pub(super) fn qr_data(text: &str) -> Reply {
+    reply(&QR_DATA, &text)
+}
+
+/// The answer about where a QR payment stands.
+pub(super) fn qr_status(payment: &Payment) -> Reply {
+    let word = match payment.status {
+        PaymentStatus::Created | PaymentStatus::Pending => QR_OPEN,
+        PaymentStatus::Charged => QR_PAID,
+        PaymentStatus::Rejected => QR_REJECTED,
+    };
+    reply(&QR_STATUS, &word).of_bare_status()
+}
+
+/// The number under which a status reply stands: one of the gateway's that nobody was told before.
+pub(super) fn status_number(record: &Record) -> String {
+    format!("Fp{:014}", record.id)
+}
+
+/// The number of a mobile-bank payment: the day in Bishkek, and digits of chance. It opens no page.
+pub(super) fn new_quid(now: i64) -> String {
+    let day: String = clock::local_date_time(now).chars().filter(char::is_ascii_digit).take(8).collect();
+    format!("FP{day}{:012}", fastrand::u64(..1_000_000_000_000))
+}
+
+/// The number of a QR payment.
+pub(super) fn new_transaction_id() -> String {
+    format!("FNP{}", Uuid::new_v4().simple())
+}
+
+/// The envelope of an answer, as JSON Schema.
+pub(crate) fn schema(answer: &FinipayAnswer, generator: &mut SchemaGenerator) -> Value {
+    json!({
+        "type": "object",
+        "description": "Acting as FINIPAY.",
+        "properties": {
+            "code": { "type": "string", "enum": [answer.code], "description": format!("{}: as finipay", answer.code) },
+            "message": { "type": "string", "enum": [answer.message], "description": "The code in words." },
+            "data": (answer.data)(generator),
+        },
+        "required": ["code", "message", "data"],
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,86 @@
+//! What the QR code of a payment says, and with it the page of its payer: an ELQR code of an invented provider.
+
+use rust_decimal::prelude::ToPrimitive;
+use url::Url;
+
+use crate::{
+    encoding::elqr::{Elqr, LONGEST_PAYEE, LONGEST_VALUE, fitting},
+    rules,
+    store::payments::Record,
+};
+
+/// The payment system of the codes. `.example` belongs to nobody, so no bank can take it for one that it knows.
+const PROVIDER: &str = "qr.sandbox.example";
+const SERVICE_CODE: &str = "01";
+/// Shops of all kinds.
+const MCC: &str = "5999";
+/// Who is paid where the merchant named nobody. A page says it in its own language.
+const NAMELESS: &str = "Test merchant";
+
+/// What the code of a QR payment says.
+pub(crate) struct QrCode {
+    pub(crate) provider: &'static str,
+    /// Who is paid, where the merchant has a name or a site.
+    pub(crate) payee: Option<String>,
+    /// The payee's phone, where the requisite is one.
+    pub(crate) recipient: Option<String>,
+    /// The whole requisite, where a payee's name is too short for it.
+    pub(crate) comment: Option<String>,
+    pub(crate) transaction: String,
+    /// In tyiyn.
+    amount: Option<i64>,
+}
+
+impl QrCode {
+    pub(crate) fn of(record: &Record) -> Self {
+        let requisite = record.requisite.as_deref().unwrap_or_default();
+        let recipient = rules::phone_of(requisite).ok();
+        let name = if recipient.is_some() { "" } else { requisite };
+        let named = [fitting(name, LONGEST_PAYEE), fitting(name, LONGEST_VALUE)];
+        let [payee, comment] = named.map(|text| Some(text).filter(|text| !text.is_empty()));
+        let comment = comment.filter(|comment| payee.as_ref() != Some(comment));
+        let site = || record.callback_url.as_deref().and_then(site).map(|site| fitting(&site, LONGEST_PAYEE));
+        Self {
+            provider: PROVIDER,
+            payee: payee.or_else(site),
+            recipient,
+            comment,
+            transaction: record.payment.order_number.clone(),
+            amount: record.payment.amount.as_ref().and_then(ToPrimitive::to_i64),
+        }
+    }
+
+    /// The code behind the link to a page.
+    pub(crate) fn linked(&self, page: &str) -> String {
+        let code = Elqr {
+            provider: self.provider,
+            service_code: SERVICE_CODE,
+            recipient: self.recipient.as_deref(),
+            transaction: Some(&self.transaction),
+            amount_editable: Some(self.amount.is_none()),
+            recipient_editable: Some(false),
+            comment: self.comment.as_deref(),
+            mcc: MCC,
+            amount: self.amount,
+            payee: self.payee.as_deref().unwrap_or(NAMELESS),
+        };
+        code.linked(page)
+    }
+}
+
+/// The host of a web address.
+pub(crate) fn site(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    url.host_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merchant_without_a_name_is_known_by_its_site() {
+        assert_eq!(site("https://shop.example/done?cart=7").as_deref(), Some("shop.example"));
+        assert_eq!(site("myapp://paid"), None);
+    }
+}
