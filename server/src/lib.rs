@@ -52,6 +52,7 @@ mod net;
 mod pace;
 mod pay;
 mod payments;
+mod probe;
 mod rarely;
 mod sending;
 mod server;
@@ -83,6 +84,7 @@ pub use payments::{
     payer_card::PayerCard,
     payment::{Failure, Payment},
 };
+pub use probe::{Probe, ProbeFinding, ProbePlan, ProbeStep, ProbeTalk};
 pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
 #[cfg(feature = "opentelemetry")]
 pub use spans::Collector;

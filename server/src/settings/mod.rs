@@ -18,7 +18,7 @@ mod values;
 
 pub use database_place::DatabasePlace;
 pub use problem::{SettingProblem, Source};
-pub use program::{LogSettings, ProgramSettings};
+pub use program::{GatewaySettings, LogSettings, ProgramSettings};
 pub use setting::{IfUnset, Setting, Shown};
 pub use sources::Sources;
 pub use table::SETTINGS;

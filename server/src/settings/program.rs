@@ -13,10 +13,10 @@ use super::{
     sources::Sources,
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
-        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
-        LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS,
-        OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
-        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY,
+        LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN,
+        MOST_CONNECTIONS, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND,
+        SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time, traces,
     values::{Noted, Read, Values},
@@ -68,6 +68,34 @@ pub struct ProgramSettings {
     pub warnings: Vec<String>,
     /// What was given: name, value as it may be printed, place.
     pub given: Vec<(&'static str, String, String)>,
+}
+
+/// The way to the gateway alone, for a command that needs no database and no server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GatewaySettings {
+    /// The way to the gateway.
+    pub config: GatewayConfig,
+    /// The merchant's login, which is a part of no report.
+    pub login: Hidden,
+    /// What works, and should not stay so.
+    pub warnings: Vec<String>,
+}
+
+impl GatewaySettings {
+    /// Reads the settings of the gateway, and no others.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, and with the form of the settings file, at once.
+    pub fn read(sources: &Sources) -> Result<Self, Vec<SettingProblem>> {
+        let mut values = Values::collect(sources);
+        let read = gateway::read(&mut values);
+        let login = values.given(&GATEWAY_LOGIN).map_or_else(|| Hidden::new(""), |given| given.text);
+        match read {
+            Ok(config) if values.problems.is_empty() => Ok(Self { config, login, warnings: values.warnings }),
+            _ => Err(values.problems),
+        }
+    }
 }
 
 /// What is logged, and how.

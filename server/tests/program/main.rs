@@ -10,6 +10,7 @@ mod help;
 mod keys;
 mod packaging;
 mod paying;
+mod probe;
 mod serving;
 mod settings;
 mod support;

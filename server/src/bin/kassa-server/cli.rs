@@ -7,11 +7,12 @@ use std::{
     io::{self, Write},
     path::PathBuf,
     process,
+    time::Duration,
 };
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kassa_server::{
-    KeyRole, Permission,
+    KeyRole, Permission, ProbePlan, ProbeStep,
     settings::{IfUnset, SETTINGS, Setting, Sources},
 };
 
@@ -19,6 +20,7 @@ use kassa_server::{
 pub(crate) enum Task {
     Serve(ServeOptions),
     Check,
+    Probe(Box<ProbeOptions>),
     NewKey { role: KeyRole, may: Permission, name: String },
     ListKeys,
     RevokeKey { id: String },
@@ -30,6 +32,15 @@ pub(crate) enum Task {
 pub(crate) struct ServeOptions {
     pub(crate) announce_json: bool,
     pub(crate) exit_with_stdin: bool,
+}
+
+/// What the probe may do, with which test values, and where it writes what it found.
+pub(crate) struct ProbeOptions {
+    pub(crate) is_test_environment: bool,
+    pub(crate) says_yes: bool,
+    pub(crate) plan: ProbePlan,
+    pub(crate) dialect_file: Option<PathBuf>,
+    pub(crate) report_file: Option<PathBuf>,
 }
 
 /// A call of the program.
@@ -76,6 +87,7 @@ fn command() -> Command {
                 "Looks at the settings and the database, and asks the gateway one harmless \
                  question",
             ),
+            probe(),
             keys(),
             Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
                 Command::new("replay")
@@ -84,6 +96,78 @@ fn command() -> Command {
             ),
             Command::new("secret").about("Prints a new secret for signing events"),
         ])
+}
+
+fn probe() -> Command {
+    let text = |id: &'static str, long: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(id).long(long).value_name(value).help(help)
+    };
+    let yes = |id: &'static str, long: &'static str, help: &'static str| {
+        Arg::new(id).long(long).action(ArgAction::SetTrue).help(help)
+    };
+    let file = |id: &'static str, long: &'static str, help: &'static str| {
+        text(id, long, "FILE", help).value_parser(value_parser!(PathBuf))
+    };
+    Command::new("probe")
+        .about("Plays every flow against the gateway's TEST environment, and finds the dialect that fits")
+        .long_about(
+            "Plays every flow against the gateway's TEST environment with published test values: the mobile bank, cards, \
+             the pay-form, QR codes. Shows each reply, masked, beside what the dialect reads in it; says what is unread, \
+             unknown or contradictory; and writes the dialect that fits. It creates and confirms payments, and asks before \
+             each. It needs the settings of the gateway alone, and touches no database. Exit code: 0 all was read, 1 \
+             something was not, 2 it could not run, 130 it was stopped by Ctrl-C.",
+        )
+        .args([
+            yes("test_environment", "test-environment", "Says that gateway.url is a test environment: needed"),
+            yes("yes", "yes", "Permits every payment beforehand, for scripts; nobody opens pages then"),
+            text("only", "only", "STEP,...", "These steps alone: mbank, card, pay-form, qr-image, qr")
+                .value_delimiter(',')
+                .value_parser(ProbeStep::all().into_iter().map(ProbeStep::name).collect::<Vec<_>>()),
+            text("amount", "amount", "SOM", "The amount of each payment in whole som [default: 1]")
+                .value_parser(value_parser!(i64).range(1..=1000)),
+            text("phone", "phone", "PHONE", "The mobile bank's test phone [default: the published one]"),
+            text("otp", "otp", "OTP", "Its one-time password [default: the published one]"),
+            text("card", "card", "NUMBER", "A test card, in place of the published ones; may be given again")
+                .action(ArgAction::Append),
+            text("callback_url", "callback-url", "URL", "Where callbacks go [default: a host that does not exist]"),
+            text("return_url", "return-url", "URL", "Where payers return to [default: a host that does not exist]"),
+            text("charged_word", "charged-word", "WORD", "A status word of which you know that the money was taken")
+                .action(ArgAction::Append),
+            text("rejected_word", "rejected-word", "WORD", "One of which you know that the payment ended without it")
+                .action(ArgAction::Append),
+            text("wait", "wait", "SECONDS", "How long a payment that must end is asked about [default: 60]")
+                .value_parser(value_parser!(u64).range(0..=3600)),
+            file("write_dialect", "write-dialect", "Writes the dialect that fits, for gateway.dialect"),
+            file("report", "report", "Writes a report in Markdown: no credentials, card numbers or phones are in it"),
+        ])
+}
+
+fn probe_options(probe: &ArgMatches) -> ProbeOptions {
+    let usual = ProbePlan::default();
+    let all = |id: &str| -> Vec<String> { probe.get_many::<String>(id).unwrap_or_default().cloned().collect() };
+    let steps: Vec<ProbeStep> = all("only").iter().filter_map(|name| name.parse().ok()).collect();
+    let cards = all("card");
+    let plan = ProbePlan {
+        steps: if steps.is_empty() { usual.steps } else { steps },
+        amount_som: probe.get_one("amount").copied().unwrap_or(usual.amount_som),
+        phone: text(probe, "phone").unwrap_or(usual.phone),
+        otp: text(probe, "otp").unwrap_or(usual.otp),
+        cards: if cards.is_empty() { usual.cards } else { cards },
+        callback_url: text(probe, "callback_url").unwrap_or(usual.callback_url),
+        return_url: text(probe, "return_url").unwrap_or(usual.return_url),
+        charged_words: all("charged_word"),
+        rejected_words: all("rejected_word"),
+        patience: probe.get_one("wait").copied().map_or(usual.patience, Duration::from_secs),
+        pause: usual.pause,
+        secrets: usual.secrets,
+    };
+    ProbeOptions {
+        is_test_environment: probe.get_flag("test_environment"),
+        says_yes: probe.get_flag("yes"),
+        plan,
+        dialect_file: probe.get_one("write_dialect").cloned(),
+        report_file: probe.get_one("report").cloned(),
+    }
 }
 
 fn keys() -> Command {
@@ -162,6 +246,7 @@ fn sources(matches: &ArgMatches) -> Sources {
 fn task(matches: &ArgMatches) -> Task {
     match matches.subcommand() {
         Some(("check", _)) => Task::Check,
+        Some(("probe", probe)) => Task::Probe(Box::new(probe_options(probe))),
         Some(("keys", keys)) => match keys.subcommand() {
             Some(("new", new)) => {
                 Task::NewKey { role: role(new), may: may(new), name: text(new, "name").unwrap_or_default() }

@@ -13,6 +13,7 @@ mod gateway_check;
 mod keys;
 mod log;
 mod output;
+mod probe;
 mod secret;
 mod serve;
 mod stop;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let done = match call.task {
         Task::Serve(options) => serve::run(&call.sources, &options),
         Task::Check => check::run(&call.sources),
+        Task::Probe(options) => Ok(probe::run(&call.sources, *options)),
         Task::NewKey { role, may, name } => keys::new(&call.sources, role, may, &name),
         Task::ListKeys => keys::list(&call.sources),
         Task::RevokeKey { id } => keys::revoke(&call.sources, &id),

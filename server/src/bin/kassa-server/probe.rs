@@ -1,0 +1,144 @@
+//! `probe`: plays every flow against the gateway's test environment. It needs no database, and touches none.
+
+use std::{
+    fmt::Display,
+    fs,
+    io::{self, IsTerminal},
+    path::Path,
+    process::ExitCode,
+    thread,
+};
+
+use kassa_server::{
+    Boxed, Probe, ProbeTalk,
+    settings::{GatewaySettings, Sources},
+};
+use tokio::{signal::ctrl_c, sync::oneshot};
+
+use super::{cli::ProbeOptions, failure::Failure, output};
+
+const NOT_CLEAN: u8 = 1;
+const COULD_NOT_RUN: u8 = 2;
+const INTERRUPTED: u8 = 130;
+
+pub(crate) fn run(sources: &Sources, options: ProbeOptions) -> ExitCode {
+    let code = match begin(sources, options) {
+        Ok(code) => code,
+        Err(failure) => {
+            output::note(failure);
+            COULD_NOT_RUN
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn begin(sources: &Sources, mut options: ProbeOptions) -> Result<u8, Failure> {
+    if !options.is_test_environment {
+        let sentence = "the probe creates and confirms payments, so it runs against a test environment alone: where gateway.url is \
+            one, say --test-environment";
+        return Err(Failure::new(sentence));
+    }
+    if !options.says_yes && !io::stdin().is_terminal() {
+        let sentence = "nobody is here to permit a payment: run it on a terminal, or permit all of them by --yes";
+        return Err(Failure::new(sentence));
+    }
+    let settings = GatewaySettings::read(sources).map_err(|problems| Failure::settings(&problems))?;
+    for warning in &settings.warnings {
+        output::note(format_args!("warning: {warning}"));
+    }
+    options.plan.secrets.push(settings.login.expose().to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
+    runtime.block_on(play(settings, options))
+}
+
+async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Failure> {
+    let mut terminal = Terminal { says_yes: options.says_yes, written: Ok(()) };
+    let (ended, findings) = {
+        let mut probe = Probe::new(settings.config, options.plan, &mut terminal).map_err(Failure::new)?;
+        let ended = tokio::select! {
+            ended = probe.run() => Ended::Run(ended),
+            _ = ctrl_c() => Ended::Interrupted,
+        };
+        probe.conclude();
+        (ended, (probe.is_clean(), probe.dialect_file(), probe.report()))
+    };
+    let (is_clean, dialect, report) = findings;
+    let files = [(&options.dialect_file, dialect), (&options.report_file, report)];
+    if !matches!(ended, Ended::Run(Err(_))) {
+        for (path, text) in files {
+            if let Some(path) = path {
+                write(path, &text)?;
+            }
+        }
+    }
+    terminal.written.map_err(output::unwritten)?;
+    match ended {
+        Ended::Run(Err(sentence)) => Err(Failure::new(sentence)),
+        Ended::Run(Ok(())) if is_clean => Ok(0),
+        Ended::Run(Ok(())) => Ok(NOT_CLEAN),
+        Ended::Interrupted => Ok(INTERRUPTED),
+    }
+}
+
+/// How the run came to its end.
+enum Ended {
+    Run(Result<(), String>),
+    Interrupted,
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let unwritten = |problem: io::Error| Failure::new(format_args!("{} cannot be written: {problem}", path.display()));
+    fs::write(path, text).map_err(unwritten)
+}
+
+/// A person at a terminal, or a script that permits everything.
+struct Terminal {
+    says_yes: bool,
+    written: io::Result<()>,
+}
+
+impl Terminal {
+    fn line(&mut self, text: impl Display) {
+        if self.written.is_ok() {
+            self.written = output::line(text);
+        }
+    }
+}
+
+impl ProbeTalk for Terminal {
+    fn say(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn may<'a>(&'a mut self, question: &'a str) -> Boxed<'a, bool> {
+        Box::pin(async move {
+            self.line("");
+            let ways = if self.says_yes { "yes, by --yes" } else { "y or N" };
+            self.line(format_args!("{question} [{ways}]"));
+            // Where nobody reads what is created, nothing is.
+            if self.written.is_err() {
+                return false;
+            }
+            self.says_yes || read_line().await.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
+        })
+    }
+
+    fn wait_for<'a>(&'a mut self, what: &'a str) -> Boxed<'a, bool> {
+        Box::pin(async move {
+            self.line("");
+            self.line(what);
+            !self.says_yes && self.written.is_ok() && read_line().await.is_some()
+        })
+    }
+}
+
+/// A line of the standard input, on a thread that Ctrl-C leaves behind; nothing at its end.
+async fn read_line() -> Option<String> {
+    let (answer, answered) = oneshot::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        let is_line = io::stdin().read_line(&mut line).is_ok_and(|length| length > 0);
+        let _ = answer.send(is_line.then_some(line));
+    });
+    answered.await.ok().flatten()
+}

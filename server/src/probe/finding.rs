@@ -1,0 +1,80 @@
+//! What was found by one request.
+
+/// One request to the gateway, its reply, and what the dialect reads in it. All texts are masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProbeFinding {
+    /// What was done, such as `mobile bank: create`.
+    pub step: String,
+    /// The endpoint by its name in a dialect.
+    pub endpoint: String,
+    /// What was sent, in words.
+    pub request: String,
+    /// What the SDK made of the reply, in words.
+    pub answer: String,
+    /// The reply.
+    pub raw: Option<String>,
+    /// What the given dialect reads in it: the field, where it stands, its value.
+    pub fields: Vec<(String, String, String)>,
+    /// Where there is something that the given dialect does not read.
+    pub unread: Vec<String>,
+    /// What is unknown, missing or contradictory.
+    pub problems: Vec<String>,
+    /// What is worth knowing, and not wrong.
+    pub notes: Vec<String>,
+}
+
+/// The most characters of a value or a reply on the terminal.
+const SHOWN: usize = 400;
+
+impl ProbeFinding {
+    /// Its lines for a terminal.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![String::new(), format!("== {} ({})", self.step, self.endpoint)];
+        lines.push(format!("   sent      {}", self.request));
+        lines.push(format!("   answer    {}", self.answer));
+        lines.extend(self.raw.as_ref().map(|raw| format!("   reply     {}", shown(raw))));
+        lines.extend(
+            self.fields
+                .iter()
+                .map(|(name, place, value)| format!("   reads     {name} = {} at {place:?}", shown(value))),
+        );
+        if !self.unread.is_empty() {
+            lines.push(format!("   not read  {}", self.unread.join(" ")));
+        }
+        lines.extend(self.notes.iter().map(|note| format!("   note      {note}")));
+        lines.extend(self.problems.iter().map(|problem| format!("   PROBLEM   {problem}")));
+        lines
+    }
+
+    /// The same with every text changed.
+    pub(super) fn map(self, change: impl Fn(&str) -> String) -> Self {
+        let all = |texts: Vec<String>| texts.iter().map(|text| change(text)).collect();
+        Self {
+            step: self.step,
+            endpoint: self.endpoint,
+            request: change(&self.request),
+            answer: change(&self.answer),
+            raw: self.raw.map(|raw| change(&raw)),
+            fields: self.fields.into_iter().map(|(name, place, value)| (name, place, change(&value))).collect(),
+            unread: all(self.unread),
+            problems: all(self.problems),
+            notes: all(self.notes),
+        }
+    }
+}
+
+/// A stranger's text in one line: nothing in it moves a terminal's cursor.
+pub(super) fn shown(text: &str) -> String {
+    let mut line: String = text.chars().take(SHOWN).map(visible).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+fn visible(sign: char) -> char {
+    let is_unseen = sign.is_control()
+        || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    if is_unseen { ' ' } else { sign }
+}

@@ -1,0 +1,59 @@
+//! What the probe has made, and what happened to the money of each.
+
+use kassa::{PaymentRef, Verdict};
+
+/// One payment, pay-form or code.
+pub(super) struct Made {
+    /// What it is, such as `mobile bank`.
+    pub(super) what: String,
+    pub(super) payment: PaymentRef,
+    pub(super) state: MadeState,
+    /// The gateway reports it, or its reply held what was asked for: so the request has succeeded.
+    pub(super) is_known: bool,
+}
+
+/// Where its money is.
+pub(super) enum MadeState {
+    /// The gateway said no, or was never reached.
+    NotMade,
+    /// Sent or made, and no final report was seen; why not.
+    Open(String),
+    Charged,
+    Rejected,
+}
+
+impl Made {
+    /// One line: what it is, its numbers, and what happened to the money.
+    pub(super) fn line(&self) -> String {
+        let numbers = [
+            ("order number", &self.payment.order_number),
+            ("gateway number", &self.payment.gateway_number),
+            ("transaction", &self.payment.transaction_id),
+        ];
+        let named = numbers.iter().filter_map(|(name, number)| Some(format!("{name} {}", number.as_deref()?)));
+        let named: Vec<_> = named.collect();
+        let numbers = if named.is_empty() { "no number".to_owned() } else { named.join(", ") };
+        let state = match &self.state {
+            MadeState::NotMade => "not made: no money moved".to_owned(),
+            MadeState::Charged => "charged: the test money was taken".to_owned(),
+            MadeState::Rejected => "rejected: no money was taken".to_owned(),
+            MadeState::Open(why) => format!("OPEN: {why}"),
+        };
+        format!("{} ({numbers}): {state}", self.what)
+    }
+
+    /// Takes over what the gateway said last.
+    pub(super) fn note(&mut self, verdict: &Verdict) {
+        self.payment = verdict.payment().clone();
+        self.state = match verdict {
+            Verdict::Charged { .. } => MadeState::Charged,
+            Verdict::Rejected { .. } => MadeState::Rejected,
+            Verdict::Open { .. } => MadeState::Open("the gateway has not ended it".to_owned()),
+            Verdict::Contradicted { fields, .. } => {
+                MadeState::Open(format!("the gateway contradicts what was asked for: {}", fields.join(", ")))
+            }
+            Verdict::Unverifiable { why, .. } => MadeState::Open(format!("nothing is proved: {why}")),
+            _ => MadeState::Open("the gateway says something that this version does not know".to_owned()),
+        };
+    }
+}

@@ -1,0 +1,99 @@
+//! What the probe tries, and with which test values.
+
+use std::time::Duration;
+
+use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
+
+/// The test cards that FINIPAY's pages publish, and what they say of each.
+const PUBLISHED_CARDS: [(&str, &str); 4] = [
+    ("4047300000007550", WITHOUT_3DS),
+    ("2200112611773794", "3DS 2.0"),
+    ("4439970000000007", "3DS 2.0"),
+    ("5136914521003242", "3DS 1.0"),
+];
+/// A payment by such a card may end in an error, the pages say.
+pub(super) const WITHOUT_3DS: &str = "without 3DS";
+const PUBLISHED_PHONE: &str = "996772140014";
+pub(super) const PUBLISHED_OTP: &str = "0000";
+
+/// A flow that the probe plays. They are played in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum ProbeStep {
+    /// Creates and confirms a mobile-bank payment.
+    Mbank,
+    /// Creates a payment by each test card.
+    Card,
+    /// Creates a pay-form.
+    PayForm,
+    /// Creates a QR code as the gateway's picture.
+    QrImage,
+    /// Creates a QR code as data, and asks for its status.
+    Qr,
+}
+
+impl ProbeStep {
+    /// All of them, in their order.
+    pub fn all() -> Vec<Self> {
+        Self::iter().collect()
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What the probe tries, and with what. Nothing of it is printed: cards, phones and one-time passwords stand in it.
+#[derive(Clone)]
+pub struct ProbePlan {
+    /// The flows to play.
+    pub steps: Vec<ProbeStep>,
+    /// The amount of each payment, in whole som.
+    pub amount_som: i64,
+    /// The mobile bank's test phone.
+    pub phone: String,
+    /// The one-time password of that phone.
+    pub otp: String,
+    /// The test cards.
+    pub cards: Vec<String>,
+    /// Where the gateway sends callbacks of these payments.
+    pub callback_url: String,
+    /// Where the gateway sends the payer after a page.
+    pub return_url: String,
+    /// Status words of which a person knows that the money was taken.
+    pub charged_words: Vec<String>,
+    /// Status words of which a person knows that the payment ended without it.
+    pub rejected_words: Vec<String>,
+    /// How long a payment that must end is asked about.
+    pub patience: Duration,
+    /// The pause between two questions.
+    pub pause: Duration,
+    /// What else must not be printed, such as the merchant's login.
+    pub secrets: Vec<String>,
+}
+
+impl Default for ProbePlan {
+    /// Everything, with the published test values and the smallest amount.
+    fn default() -> Self {
+        Self {
+            steps: ProbeStep::all(),
+            amount_som: 1,
+            phone: PUBLISHED_PHONE.to_owned(),
+            otp: PUBLISHED_OTP.to_owned(),
+            cards: PUBLISHED_CARDS.iter().map(|(number, _)| (*number).to_owned()).collect(),
+            callback_url: "https://kassa-probe.invalid/callback".to_owned(),
+            return_url: "https://kassa-probe.invalid/return".to_owned(),
+            charged_words: Vec::new(),
+            rejected_words: Vec::new(),
+            patience: Duration::from_secs(60),
+            pause: Duration::from_secs(10),
+            secrets: Vec::new(),
+        }
+    }
+}
+
+/// What is known of a card in advance.
+pub(super) fn card_label(number: &str) -> &'static str {
+    PUBLISHED_CARDS.iter().find(|(known, _)| *known == number).map_or("as given", |(_, label)| label)
+}

@@ -1,0 +1,311 @@
+//! The dialect that fits: the given one, with what the replies taught. What a word or a refusal means, no reply teaches: that is
+//! said by a person.
+
+use kassa::{Decimal, Dialect, DialectReading, Elqr, PaymentError};
+use serde_json::{Map, Value, json};
+
+/// Nothing in it is compared part by part.
+const WHOLE: &str = "mbank_identifier";
+const MESSAGES: [&str; 8] = ["message", "msg", "text", "reason", "errormessage", "resulttext", "resultmessage", "note"];
+const STATES: [&str; 6] = ["status", "state", "paymentstatus", "paymentstate", "transactionstatus", "operationstatus"];
+/// Objects in which the result of a request stands, whatever its parts are called.
+const RESULTS: [&str; 4] = ["result", "response", "status", "head"];
+const LONGEST_CODE: usize = 8;
+/// How the base64 of a PNG begins.
+const PNG: &str = "iVBORw0KGgo";
+
+/// What a request said of its payment, by which its echo in a reply is known.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    pub(super) order_number: Option<String>,
+    pub(super) amounts: Vec<Decimal>,
+    /// Addresses of our own, which are no pages for the payer.
+    pub(super) addresses: Vec<String>,
+}
+
+/// A text, a number or a boolean in a reply.
+pub(super) struct Leaf {
+    pub(super) pointer: String,
+    /// The name of the member as it is.
+    pub(super) key: String,
+    /// Its value as text.
+    pub(super) text: String,
+    /// As JSON.
+    pub(super) json: String,
+    /// Letters and digits of the name, in lower case, and of the object that holds it.
+    name: String,
+    parent: String,
+}
+
+/// A dialect that grows.
+#[derive(Clone)]
+pub(super) struct Proposal {
+    form: Value,
+    dialect: Dialect,
+}
+
+impl Proposal {
+    pub(super) fn new(given: &Dialect) -> Self {
+        Self { form: serde_json::from_str(&given.to_json()).unwrap_or_default(), dialect: given.clone() }
+    }
+
+    pub(super) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// A change that leaves no dialect is not made.
+    fn change(&mut self, change: impl FnOnce(&mut Value)) -> bool {
+        let mut form = self.form.clone();
+        change(&mut form);
+        let Ok(dialect) = Dialect::from_json(&form.to_string()) else { return false };
+        let is_another = dialect != self.dialect;
+        (self.form, self.dialect) = (form, dialect);
+        is_another
+    }
+
+    /// Puts a text first into a list of an endpoint.
+    pub(super) fn put(&mut self, endpoint: &str, list: &str, text: &str) -> bool {
+        self.change(|form| {
+            if let Some(known) =
+                form.pointer_mut(&format!("/endpoints/{endpoint}/{list}")).and_then(Value::as_array_mut)
+                && !known.iter().any(|known| known.as_str() == Some(text))
+            {
+                known.insert(0, text.into());
+            }
+        })
+    }
+
+    /// Adds a status word to a list of the whole dialect.
+    pub(super) fn put_word(&mut self, list: &str, word: &str) -> bool {
+        self.change(|form| {
+            if let Some(known) = form.get_mut(list).and_then(Value::as_array_mut)
+                && !known.iter().any(|known| known.as_str() == Some(word))
+            {
+                known.push(word.into());
+            }
+        })
+    }
+
+    /// Says where the mobile bank's identifier stands, and where the confirmation carries it; nowhere for none.
+    pub(super) fn set_identifier(&mut self, pointer: Option<&str>, confirm_field: Option<&str>) -> bool {
+        self.change(|form| {
+            let named = form.pointer("/mbank_identifier/pointers").cloned();
+            let pointers = pointer.map(|pointer| json!([pointer])).or(named);
+            if let Some(form) = form.as_object_mut() {
+                form.insert(WHOLE.to_owned(), json!({"pointers": pointers, "confirm_field": confirm_field}));
+            }
+        })
+    }
+
+    /// Where the confirmation carries the identifier: no entry where the dialect knows of none.
+    pub(super) fn confirm_field(&self) -> Option<Option<String>> {
+        let identifier = self.form.get(WHOLE).filter(|identifier| identifier.is_object())?;
+        Some(identifier.get("confirm_field").and_then(Value::as_str).map(str::to_owned))
+    }
+
+    /// Takes over where another one says that the identifier stands and travels.
+    pub(super) fn adopt_identifier(&mut self, other: &Self) {
+        let identifier = other.form.get(WHOLE).cloned().unwrap_or_default();
+        self.change(|form| {
+            if let Some(form) = form.as_object_mut() {
+                form.insert(WHOLE.to_owned(), identifier);
+            }
+        });
+    }
+
+    /// Whether a report of this endpoint may name a number that is none of the payment's own.
+    pub(super) fn takes_any_number(&self, endpoint: &str) -> bool {
+        self.form.pointer(&format!("/endpoints/{endpoint}/numbers")).and_then(Value::as_str) == Some("any")
+    }
+
+    /// Looks for what the dialect does not find in a reply: the places that were learned, in words.
+    pub(super) fn learn(&mut self, endpoint: &str, raw: &str, found: &DialectReading, known: &Known) -> Vec<String> {
+        let leaves = leaves(raw);
+        let fields: Vec<String> = self
+            .form
+            .pointer(&format!("/endpoints/{endpoint}"))
+            .and_then(Value::as_object)
+            .map(|lists| lists.keys().cloned().collect())
+            .unwrap_or_default();
+        let mut learned = Vec::new();
+        for field in fields.iter().filter(|field| !found.fields.iter().any(|found| found.name == **field)) {
+            let Some(leaf) = place(field, &leaves, known) else { continue };
+            if self.put(endpoint, field, &leaf.pointer) {
+                learned.push(format!("{field} probably stands at {}", leaf.pointer));
+            }
+        }
+        learned
+    }
+
+    /// The file: the known dialect that is nearest to it, and what differs.
+    pub(super) fn file(&self) -> String {
+        let mut files = Vec::new();
+        for name in Dialect::names() {
+            files.extend(self.relative_to(name));
+        }
+        files.sort_by_key(String::len);
+        files.into_iter().next().unwrap_or_else(|| pretty(&self.form))
+    }
+
+    /// Nothing where that dialect cannot be made from this base.
+    fn relative_to(&self, name: impl AsRef<str>) -> Option<String> {
+        let name = name.as_ref();
+        let base: Value = serde_json::from_str(&Dialect::named(name).ok()?.to_json()).ok()?;
+        let mut file = Map::from_iter([("base".to_owned(), Value::from(name))]);
+        if let Some(Value::Object(differing)) = difference("", &base, &self.form) {
+            file.extend(differing);
+        }
+        let text = pretty(&Value::Object(file));
+        Dialect::from_json(&text).is_ok_and(|dialect| dialect == self.dialect).then_some(text)
+    }
+}
+
+fn pretty(form: &Value) -> String {
+    let text = serde_json::to_string_pretty(form).unwrap_or_default();
+    format!("{text}\n")
+}
+
+/// What has to be said beside the base.
+fn difference(name: &str, base: &Value, wanted: &Value) -> Option<Value> {
+    match (base, wanted) {
+        _ if base == wanted => None,
+        (Value::Object(base), Value::Object(wanted)) if name != WHOLE => {
+            let differing = wanted.iter().filter_map(|(name, wanted)| {
+                let base = base.get(name).unwrap_or(&Value::Null);
+                Some((name.clone(), difference(name, base, wanted)?))
+            });
+            Some(Value::Object(differing.collect()))
+        }
+        _ => Some(wanted.clone()),
+    }
+}
+
+/// Everything in a reply that has a value, in its order; nothing where it is not JSON.
+pub(super) fn leaves(raw: &str) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    if let Ok(document) = serde_json::from_str::<Value>(raw) {
+        collect(&document, &[], &mut leaves);
+    }
+    leaves
+}
+
+fn collect(value: &Value, path: &[String], leaves: &mut Vec<Leaf>) {
+    let inside = |key: &str| {
+        let mut inside = path.to_vec();
+        inside.push(key.to_owned());
+        inside
+    };
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| collect(value, &inside(key), leaves)),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                collect(item, &inside(&at.to_string()), leaves);
+            }
+        }
+        Value::Null => {}
+        _ => leaves.push(Leaf {
+            pointer: path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect(),
+            key: path.last().cloned().unwrap_or_default(),
+            text: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+            json: value.to_string(),
+            name: plain(path.last()),
+            parent: plain(path.iter().nth_back(1)),
+        }),
+    }
+}
+
+fn plain(part: Option<&String>) -> String {
+    let letters = part.into_iter().flat_map(|part| part.chars()).filter(|sign| sign.is_alphanumeric());
+    letters.collect::<String>().to_lowercase()
+}
+
+/// The most probable place of a field. The gateway's own numbers are not guessed by their looks: they are asked by.
+fn place<'a>(field: &str, leaves: &'a [Leaf], known: &Known) -> Option<&'a Leaf> {
+    let mut all = leaves.iter();
+    match field {
+        "code" => {
+            let is_code = |leaf: &&Leaf| {
+                let length = leaf.text.len();
+                (1..=LONGEST_CODE).contains(&length) && leaf.text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            let is_named = |leaf: &&Leaf| leaf.name.ends_with("code") && !leaf.name.contains("currency");
+            let is_result =
+                |leaf: &&Leaf| RESULTS.contains(&&*leaf.parent) && leaf.text.bytes().all(|byte| byte.is_ascii_digit());
+            all.clone()
+                .find(|leaf| is_code(leaf) && is_named(leaf))
+                .or_else(|| all.find(|leaf| is_code(leaf) && is_result(leaf)))
+        }
+        "reason" => all.find(|leaf| MESSAGES.contains(&&*leaf.name)),
+        "status" => all.find(|leaf| STATES.contains(&&*leaf.name)),
+        "order_number" => all.find(|leaf| known.order_number.as_ref() == Some(&leaf.text)),
+        "amount" => all.find(|leaf| {
+            let is_named = ["amount", "sum", "total"].iter().any(|name| leaf.name.contains(name));
+            is_named && leaf.text.parse::<Decimal>().is_ok_and(|amount| known.amounts.contains(&amount))
+        }),
+        "currency" => all.find(|leaf| leaf.text.eq_ignore_ascii_case("KGS")),
+        "confirmation_url" | "pay_form_url" => all.find(|leaf| {
+            let is_page = leaf.text.starts_with("https://") || leaf.text.starts_with("http://");
+            is_page && !known.addresses.contains(&leaf.text)
+        }),
+        "image" => all.find(|leaf| leaf.text.starts_with(PNG)),
+        "qr_payload" => {
+            let is_code = |leaf: &&Leaf| !leaf.text.starts_with(PNG) && Elqr::parse(&leaf.text).is_ok();
+            let is_named = |leaf: &&Leaf| {
+                leaf.name.starts_with("qr") && leaf.text.len() > LONGEST_CODE && !leaf.text.starts_with(PNG)
+            };
+            all.clone().find(is_code).or_else(|| all.find(is_named))
+        }
+        _ => None,
+    }
+}
+
+/// A reading of a reply; without one where the endpoint is unknown.
+pub(super) fn reading(dialect: &Dialect, endpoint: &str, raw: &str) -> Option<DialectReading> {
+    let reading: Result<DialectReading, PaymentError> = dialect.explain(endpoint, raw);
+    reading.ok()
+}
+
+/// The value of a field, where the dialect finds one.
+pub(super) fn field(dialect: &Dialect, endpoint: &str, raw: &str, name: &str) -> Option<String> {
+    let found = reading(dialect, endpoint, raw)?.fields.into_iter().find(|field| field.name == name);
+    found.map(|field| field.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_names_the_nearest_base_and_what_differs() {
+        for (given, base) in [("interface", "interface"), ("finipay", "finipay")] {
+            let mut proposal = Proposal::new(&Dialect::named(given).unwrap());
+            assert_eq!(serde_json::from_str::<Value>(&proposal.file()).unwrap(), json!({"base": base}));
+            assert!(proposal.put("mbank_payment", "success_codes", "0"));
+            assert!(proposal.put_word("charged_words", "PAID"));
+            assert!(proposal.set_identifier(Some("/data/id"), Some("orderNumber")));
+            let file: Value = serde_json::from_str(&proposal.file()).unwrap();
+            assert_eq!(file["base"], base);
+            assert_eq!(file["endpoints"]["mbank_payment"]["success_codes"][0], "0");
+            assert_eq!(file["mbank_identifier"], json!({"pointers": ["/data/id"], "confirm_field": "orderNumber"}));
+            assert_eq!(&Dialect::from_json(&proposal.file()).unwrap(), proposal.dialect());
+        }
+        // A code means one thing.
+        let mut proposal = Proposal::new(&Dialect::default());
+        assert!(proposal.put("mbank_payment", "refusal_codes", "0"));
+        assert!(!proposal.put("mbank_payment", "success_codes", "0"));
+    }
+
+    #[test]
+    fn places_are_found_by_what_stands_there() {
+        let raw = r#"{"head": {"resultCode": "0", "currencyCode": "KGS"}, "body": {"no": "o-1", "sum": 1.00, "state": "NEW"}}"#;
+        let leaves = leaves(raw);
+        let known = Known { order_number: Some("o-1".to_owned()), amounts: vec![Decimal::ONE], ..Known::default() };
+        let found = |field| place(field, &leaves, &known).map(|leaf| leaf.pointer.as_str());
+        assert_eq!(found("code"), Some("/head/resultCode"));
+        assert_eq!(found("currency"), Some("/head/currencyCode"));
+        assert_eq!(found("order_number"), Some("/body/no"));
+        assert_eq!(found("amount"), Some("/body/sum"));
+        assert_eq!(found("status"), Some("/body/state"));
+        assert_eq!(found("gateway_number"), None);
+    }
+}

@@ -1,0 +1,480 @@
+//! The steps: each sends its requests, one after the other, and keeps what it found.
+
+mod mbank;
+mod pages;
+mod qr;
+mod status;
+
+use kassa::{
+    Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef, PaymentStatus, Provider, StatusReport, new_order_number,
+};
+use strum::IntoEnumIterator;
+
+use super::{
+    finding::ProbeFinding,
+    ledger::{Made, MadeState},
+    plan::{ProbePlan, ProbeStep},
+    proposal::{Known, Leaf, Proposal, field, leaves, reading},
+    report::report,
+    scrub::Scrubber,
+    talk::ProbeTalk,
+};
+
+/// What is paid for, as payers and the gateway's dashboard see it.
+const DESCRIPTION: &str = "Kassa probe";
+/// The shortest text that may be a number of the gateway's.
+const SHORTEST_NUMBER: usize = 6;
+/// The most numbers of a reply that are asked about.
+const MOST_NUMBERS: usize = 6;
+/// How the problem of a field that is not found begins.
+const MISSING: &str = "the dialect finds no";
+/// How the problem of a reply begins that is none.
+const NO_ANSWER: &str = "it is no answer to the given dialect";
+
+/// Plays the flows of a plan against a test environment.
+///
+/// The given dialect is what replies are shown by, and what problems are told of. What replies teach beside it is used at once, so
+/// that one run gets as far as it can, and stands in the dialect that is written at the end.
+pub struct Probe<'t> {
+    config: GatewayConfig,
+    plan: ProbePlan,
+    talk: &'t mut dyn ProbeTalk,
+    scrubber: Scrubber,
+    given: Dialect,
+    proposal: Proposal,
+    gateway: Gateway,
+    findings: Vec<ProbeFinding>,
+    made: Vec<Made>,
+    /// What was learned since the last finding.
+    learned: Vec<String>,
+    /// The gateway answers about numbers that nobody has, so an answer proves no number.
+    answers_about_anything: bool,
+}
+
+/// A request, and what came of it.
+struct Sent<'a> {
+    step: &'a str,
+    endpoint: &'static str,
+    request: String,
+    /// In words.
+    answer: String,
+    raw: Option<String>,
+    came: Came,
+    /// The reply came with an HTTP status of success, so what stands in it is the gateway's.
+    is_success: bool,
+}
+
+impl<'a> Sent<'a> {
+    fn of<T>(
+        step: &'a str,
+        endpoint: &'static str,
+        request: String,
+        answer: &Result<T, PaymentError>,
+        told: impl FnOnce(&T) -> (String, &str),
+    ) -> Self {
+        match answer {
+            Ok(answer) => {
+                let (answer, raw) = told(answer);
+                let raw = Some(raw.to_owned());
+                Self { step, endpoint, request, answer, raw, came: Came::Accepted, is_success: true }
+            }
+            Err(error) => Self {
+                step,
+                endpoint,
+                request,
+                answer: error.to_string(),
+                raw: error.body().map(str::to_owned),
+                came: Came::of(error),
+                is_success: error.http_status().is_some_and(|status| (200..300).contains(&status)),
+            },
+        }
+    }
+
+    fn of_status(
+        step: &'a str,
+        endpoint: &'static str,
+        request: String,
+        answer: &Result<StatusReport, PaymentError>,
+    ) -> Self {
+        Self::of(step, endpoint, request, answer, |report| {
+            let amount = report.amount.map(|amount| format!(", amount {amount}")).unwrap_or_default();
+            let number = report.order_number.as_ref().map(|number| format!(", number {number}")).unwrap_or_default();
+            (format!("{}{amount}{number}", report.status), report.raw.as_str())
+        })
+    }
+}
+
+/// How a reply counts.
+#[derive(Clone, Copy, PartialEq)]
+enum Came {
+    /// It is an answer.
+    Accepted,
+    /// A sure no, or no reply.
+    No,
+    /// It is not understood, or its outcome is unknown.
+    NotUnderstood,
+}
+
+impl Came {
+    fn of(error: &PaymentError) -> Self {
+        match error {
+            PaymentError::OutcomeUnknown { .. } | PaymentError::Unexpected { .. } => Self::NotUnderstood,
+            _ => Self::No,
+        }
+    }
+}
+
+impl<'t> Probe<'t> {
+    /// A probe of this gateway. Nothing is sent.
+    ///
+    /// # Errors
+    /// As [`Gateway::new`].
+    pub fn new(config: GatewayConfig, plan: ProbePlan, talk: &'t mut dyn ProbeTalk) -> Result<Self, PaymentError> {
+        let given = config.dialect().clone();
+        let mut proposal = Proposal::new(&given);
+        for (list, words) in [("charged_words", &plan.charged_words), ("rejected_words", &plan.rejected_words)] {
+            for word in words {
+                proposal.put_word(list, word);
+            }
+        }
+        let gateway = Gateway::new(config.clone().with_dialect(proposal.dialect().clone()))?;
+        let scrubber = Scrubber::new(&plan);
+        let (findings, made) = (Vec::new(), Vec::new());
+        Ok(Self {
+            config,
+            plan,
+            talk,
+            scrubber,
+            given,
+            proposal,
+            gateway,
+            findings,
+            made,
+            learned: Vec::new(),
+            answers_about_anything: false,
+        })
+    }
+
+    /// Plays the steps in their order, asking before each that creates or confirms something.
+    ///
+    /// # Errors
+    /// A sentence that says why nothing could be tried: the gateway is not there, or does not take the credentials.
+    pub async fn run(&mut self) -> Result<(), String> {
+        self.reach().await?;
+        for step in ProbeStep::iter().filter(|step| self.plan.steps.contains(step)).collect::<Vec<_>>() {
+            match step {
+                ProbeStep::Mbank => self.mbank().await,
+                ProbeStep::Card => self.cards().await,
+                ProbeStep::PayForm => self.pay_form().await,
+                ProbeStep::QrImage => self.qr_image().await,
+                ProbeStep::Qr => self.qr().await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what happened to the money of each payment, and how much is to be looked at. Also where the run was broken off.
+    pub fn conclude(&mut self) {
+        let money = self.money();
+        let problems = self.findings.iter().map(|finding| finding.problems.len()).sum::<usize>();
+        let all = [String::new(), "== What happened to the money".to_owned()].into_iter().chain(money);
+        let last = match problems {
+            0 => "Everything was read: nothing is unknown or contradictory.".to_owned(),
+            _ => format!("{problems} problems: something is unread, unknown or contradictory."),
+        };
+        for line in all.chain([String::new(), last]) {
+            self.talk.say(&line);
+        }
+    }
+
+    /// True where nothing is unread, unknown or contradictory.
+    pub fn is_clean(&self) -> bool {
+        self.findings.iter().all(|finding| finding.problems.is_empty())
+    }
+
+    /// What was found so far.
+    pub fn findings(&self) -> &[ProbeFinding] {
+        &self.findings
+    }
+
+    /// The dialect that fits, as the text of a file: the name of the nearest known one, and what differs.
+    pub fn dialect_file(&self) -> String {
+        self.proposal.file()
+    }
+
+    /// The report in Markdown: no credentials, card numbers or phones stand in it.
+    pub fn report(&self) -> String {
+        let advice: Vec<String> = self.proposal.dialect().advice().iter().map(ToString::to_string).collect();
+        report(&self.findings, &self.money(), &advice, &self.scrubber.text(&self.dialect_file()))
+    }
+
+    fn money(&self) -> Vec<String> {
+        let lines: Vec<String> = self.made.iter().map(|made| self.scrubber.text(&made.line())).collect();
+        if lines.is_empty() { vec!["Nothing was created, so no money moved.".to_owned()] } else { lines }
+    }
+
+    /// Whether the gateway is there, takes the credentials, and how it answers about what does not exist.
+    async fn reach(&mut self) -> Result<(), String> {
+        let number = new_order_number();
+        let by_order = self.gateway.provider_status(&number, Provider::Cards).await;
+        match &by_order {
+            Err(PaymentError::Unauthorized { .. }) => {
+                return Err("the gateway does not accept the credentials: nothing was created".to_owned());
+            }
+            // A reply of another form may be the gateway's all the same.
+            Err(problem @ (PaymentError::Misconfigured { .. } | PaymentError::Unavailable { .. }))
+                if !problem.body().is_some_and(is_json_object) =>
+            {
+                return Err(self
+                    .scrubber
+                    .text(&format!("the gateway cannot be asked, so nothing was created: {problem}")));
+            }
+            _ => {}
+        }
+        self.unknown_number("provider_status", "order number", by_order);
+        let by_number = self.gateway.payment_status(&number, None).await;
+        self.unknown_number("payment_status", "gateway number", by_number);
+        Ok(())
+    }
+
+    fn unknown_number(&mut self, endpoint: &'static str, kind: &str, answer: Result<StatusReport, PaymentError>) {
+        let request = format!("the status of a payment that does not exist, by its {kind}");
+        let sent = Sent::of_status("a number that nobody has", endpoint, request, &answer);
+        let mut finding = self.look(sent, &Known::default());
+        match &answer {
+            Ok(report) => {
+                self.answers_about_anything = true;
+                let word = &report.status;
+                match word {
+                    PaymentStatus::Other(_) => {
+                        finding.notes.push(format!("it says {word} of a payment that does not exist"))
+                    }
+                    _ => finding.problems.push(format!("it says {word} of a payment that does not exist")),
+                }
+            }
+            Err(PaymentError::Refused { code: Some(code), .. }) => {
+                finding.notes.push(format!("it refuses the question with code {code}"));
+            }
+            Err(problem) => finding.notes.push(format!("how it refuses such a question is not read: {problem}")),
+        }
+        // Whether such a reply has a status, nobody knows; that it has a code is enough.
+        let raw = finding.raw.clone().unwrap_or_default();
+        let has_code = field(self.proposal.dialect(), endpoint, &raw, "code").is_some();
+        finding
+            .problems
+            .retain(|problem| !problem.starts_with(MISSING) && !(has_code && problem.starts_with(NO_ANSWER)));
+        self.keep(finding);
+    }
+
+    /// Shows a reply beside what the given dialect reads in it, and learns from it.
+    fn look(&mut self, sent: Sent<'_>, known: &Known) -> ProbeFinding {
+        let mut finding = ProbeFinding {
+            step: sent.step.to_owned(),
+            endpoint: sent.endpoint.to_owned(),
+            request: sent.request,
+            answer: sent.answer,
+            raw: sent.raw.clone(),
+            ..ProbeFinding::default()
+        };
+        let Some(raw) = sent.raw.filter(|raw| !raw.trim().is_empty()) else {
+            if sent.came == Came::NotUnderstood {
+                finding.problems.push("no reply came, or an empty one".to_owned());
+            }
+            return finding;
+        };
+        let Some(read) = reading(&self.given, sent.endpoint, &raw) else { return finding };
+        let of = |name: &str| read.fields.iter().find(|field| field.name == name).map(|field| field.value.clone());
+        let is_query = sent.endpoint.ends_with("_status");
+        if let Some(problem) = read.problem.clone().filter(|_| sent.came == Came::NotUnderstood) {
+            finding.problems.push(format!("{NO_ANSWER}: {problem}"));
+        }
+        if sent.came != Came::No {
+            let missing = needed(sent.endpoint).iter().filter(|name| of(name).is_none());
+            finding.problems.extend(missing.map(|name| format!("{MISSING} {name}")));
+        }
+        if let Some(code) = of("code").filter(|_| read.code_means.is_none() && !is_query) {
+            match sent.came {
+                Came::No => {
+                    finding.notes.push(format!("code {code} is in no list: if it surely means refused, list it there"))
+                }
+                _ => finding.problems.push(format!("code {code} is in no list of the given dialect")),
+            }
+        }
+        if sent.is_success {
+            self.learn(sent.endpoint, &raw, known);
+        }
+        finding.problems.extend(self.learned.drain(..).map(|place| format!("unread: {place}")));
+        let means = reading(self.proposal.dialect(), sent.endpoint, &raw).and_then(|read| read.status_means);
+        if let Some(means) =
+            means.filter(|means| is_query && means != "open" && read.status_means.as_ref() != Some(means))
+        {
+            finding.problems.push(format!("the given dialect does not know that its status means {means}"));
+        }
+        finding.fields = read.fields.into_iter().map(|field| (field.name, field.pointer, field.value)).collect();
+        finding.unread = read.unread;
+        finding
+    }
+
+    /// True where something was learned.
+    fn learn(&mut self, endpoint: &'static str, raw: &str, known: &Known) -> bool {
+        let Some(read) = reading(self.proposal.dialect(), endpoint, raw) else { return false };
+        let learned = self.proposal.learn(endpoint, raw, &read, known);
+        let has_learned = !learned.is_empty();
+        if has_learned {
+            self.learned.extend(learned);
+            self.renew();
+        }
+        has_learned
+    }
+
+    /// Lists the code of a reply without a status as a success, where the reply holds what was asked for.
+    fn accept_made(&mut self, endpoint: &'static str, wanted: &str, raw: &str, at: usize) {
+        if let Some(made) = self.made.get_mut(at) {
+            made.is_known |= field(self.proposal.dialect(), endpoint, raw, wanted).is_some();
+        }
+        self.accept_code(endpoint, raw, at);
+    }
+
+    /// Lists the code of a reply as a success, where the gateway knows the payment, so that the request has succeeded.
+    fn accept_code(&mut self, endpoint: &'static str, raw: &str, at: usize) {
+        if !self.made.get(at).is_some_and(|made| made.is_known) {
+            return;
+        }
+        let is_listed = reading(self.proposal.dialect(), endpoint, raw).is_none_or(|read| read.code_means.is_some());
+        let code = field(self.proposal.dialect(), endpoint, raw, "code");
+        if let Some(code) = code.filter(|_| !is_listed)
+            && self.proposal.put(endpoint, "success_codes", &code)
+        {
+            self.renew();
+        }
+    }
+
+    /// What a reply holds beside what is read, and looks like a number of the gateway's.
+    fn numbers_in(&self, endpoint: &str, raw: &str, order: &str) -> Vec<Leaf> {
+        let read = reading(self.proposal.dialect(), endpoint, raw);
+        let unread = read.map(|read| read.unread).unwrap_or_default();
+        let is_number = |leaf: &Leaf| {
+            let text = &leaf.text;
+            let has_signs = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+            has_signs && has_digit && text.len() >= SHORTEST_NUMBER && text != order && unread.contains(&leaf.pointer)
+        };
+        leaves(raw).into_iter().filter(is_number).take(MOST_NUMBERS).collect()
+    }
+
+    fn known(&self, order: &str) -> Known {
+        Known {
+            order_number: Some(order.to_owned()),
+            amounts: vec![self.plan.amount_som.into()],
+            addresses: vec![self.plan.callback_url.clone(), self.plan.return_url.clone()],
+        }
+    }
+
+    /// Before it is sent: a run that is broken off names it, too.
+    fn begin(&mut self, what: &str, payment: PaymentRef) -> usize {
+        let state = MadeState::Open("it was sent".to_owned());
+        self.made.push(Made { what: what.to_owned(), payment, state, is_known: false });
+        self.made.len() - 1
+    }
+
+    /// Keeps the finding of a request that creates something; nothing where there is nothing to go on with.
+    fn keep_made(
+        &mut self,
+        at: usize,
+        mut finding: ProbeFinding,
+        answer: Result<PaymentRef, PaymentError>,
+        may_fail: bool,
+    ) -> Option<PaymentRef> {
+        let (payment, state) = match answer {
+            Ok(payment) => (Some(payment), MadeState::Open("it was accepted".to_owned())),
+            Err(PaymentError::OutcomeUnknown { payment, .. }) => {
+                (Some(*payment), MadeState::Open("what came of it is not known".to_owned()))
+            }
+            Err(problem @ PaymentError::Unexpected { .. }) => {
+                finding.problems.push(format!("its reply is not understood: {problem}"));
+                (None, MadeState::Open("it may have been made; no money moves by it alone".to_owned()))
+            }
+            Err(problem) if may_fail => {
+                finding.notes.push(format!("nothing was made, as may be with this card: {problem}"));
+                (None, MadeState::NotMade)
+            }
+            Err(problem) => {
+                finding.problems.push(format!("nothing was made: {problem}"));
+                (None, MadeState::NotMade)
+            }
+        };
+        if let Some(made) = self.made.get_mut(at) {
+            made.state = state;
+            if let Some(payment) = &payment {
+                made.payment = payment.clone();
+            }
+        }
+        self.keep(finding);
+        payment
+    }
+
+    fn update(&mut self, at: usize, payment: &PaymentRef) {
+        if let Some(made) = self.made.get_mut(at) {
+            made.payment = payment.clone();
+        }
+    }
+
+    fn open(&mut self, at: usize, why: &str) {
+        if let Some(made) = self.made.get_mut(at) {
+            made.state = MadeState::Open(why.to_owned());
+        }
+    }
+
+    fn skip(&mut self, what: &str) {
+        self.talk.say(&format!("Skipped: {what}"));
+    }
+
+    fn problem(&mut self, step: &str, endpoint: &str, problem: &str) {
+        self.keep(ProbeFinding {
+            step: step.to_owned(),
+            endpoint: endpoint.to_owned(),
+            request: "as above".to_owned(),
+            answer: "as above".to_owned(),
+            problems: vec![problem.to_owned()],
+            ..ProbeFinding::default()
+        });
+    }
+
+    fn keep(&mut self, finding: ProbeFinding) {
+        let finding = finding.map(|text| self.scrubber.text(text));
+        for line in finding.lines() {
+            self.talk.say(&line);
+        }
+        self.findings.push(finding);
+    }
+
+    fn gateway_with(&self, proposal: &Proposal) -> Result<Gateway, PaymentError> {
+        Gateway::new(self.config.clone().with_dialect(proposal.dialect().clone()))
+    }
+
+    /// What was learned counts from the next request on.
+    fn renew(&mut self) {
+        if let Ok(gateway) = self.gateway_with(&self.proposal) {
+            self.gateway = gateway;
+        }
+    }
+}
+
+/// What a reply of an endpoint must have to be of use.
+fn needed(endpoint: &str) -> &'static [&'static str] {
+    match endpoint {
+        "card_payment" | "mbank_payment" | "mbank_confirm" => &["code"],
+        "payment_status" | "provider_status" | "qr_status" => &["status"],
+        "pay_form" => &["pay_form_url"],
+        "qr_data" => &["qr_payload", "transaction_id"],
+        _ => &[],
+    }
+}
+
+fn or_none(text: Option<&str>) -> &str {
+    text.filter(|text| !text.is_empty()).unwrap_or("none")
+}
+
+fn is_json_object(body: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(body).is_ok_and(|body| body.is_object())
+}

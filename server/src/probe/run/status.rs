@@ -1,0 +1,274 @@
+//! Questions about a payment, by each of its numbers and in each form, and the verdict on it.
+
+use kassa::{Gateway, PaymentError, PaymentRef, Provider, StatusQueryForm, StatusReport, Verdict};
+use tokio::time::{Instant, sleep};
+
+use super::{Probe, Sent, or_none};
+use crate::probe::{
+    finding::ProbeFinding,
+    proposal::{Known, Leaf},
+};
+
+impl Probe<'_> {
+    /// Asks by each number that may be the gateway's own of a payment: only one that it answers about is taken.
+    pub(super) async fn with_number(
+        &mut self,
+        endpoint: &'static str,
+        payment: PaymentRef,
+        numbers: &[Leaf],
+        known: &Known,
+    ) -> PaymentRef {
+        if payment.gateway_number.is_some() || self.answers_about_anything {
+            return payment;
+        }
+        for leaf in numbers {
+            let answer = self.ask_by_number(&leaf.text, known).await;
+            let request = format!("the status of what stands at {}", leaf.pointer);
+            let mut finding = self.try_number("which number is the gateway's?", "payment_status", request, &answer);
+            // A report of another payment would not make it this one's.
+            let is_one = answer.as_ref().is_ok_and(|report| {
+                let names_another = report
+                    .order_number
+                    .as_ref()
+                    .is_some_and(|number| *number != leaf.text && Some(number) != known.order_number.as_ref());
+                let has_another = report.amount.is_some_and(|amount| !known.amounts.contains(&amount));
+                !names_another && !has_another
+            });
+            if is_one {
+                let place = &leaf.pointer;
+                finding
+                    .problems
+                    .push(format!("the gateway's number stands at {place}, which the given dialect does not read"));
+                self.proposal.put(endpoint, "gateway_number", place);
+                self.renew();
+            }
+            self.keep(finding);
+            if is_one {
+                return payment.with_gateway_number(&leaf.text);
+            }
+        }
+        payment
+    }
+
+    /// A question that may well be about nothing: what is wrong with its answer says nothing.
+    fn try_number(
+        &mut self,
+        step: &str,
+        endpoint: &'static str,
+        request: String,
+        answer: &Result<StatusReport, PaymentError>,
+    ) -> ProbeFinding {
+        let mut finding = self.look(Sent::of_status(step, endpoint, request, answer), &Known::default());
+        if answer.is_err() {
+            finding.notes.append(&mut finding.problems);
+        }
+        finding
+    }
+
+    /// Asks by each number of the payment, and by the gateway's in both forms of the question.
+    pub(super) async fn statuses(&mut self, step: &str, payment: &PaymentRef, known: &Known) -> bool {
+        let mut is_found = false;
+        if let (Some(order), Some(provider)) = (&payment.order_number, &payment.provider) {
+            let answer = self.ask_by_order(order, provider, known).await;
+            let request = format!("by the merchant's order number {order}");
+            is_found |= self.status(step, "provider_status", request, &answer, payment, known);
+        }
+        let mut forms = Vec::new();
+        if let Some(number) = &payment.gateway_number {
+            // How its replies are read is learned before the forms are compared.
+            let first = self.gateway.payment_status(number, None).await;
+            self.may_ask_again("payment_status", &first, known);
+            for form in [self.config.status_query, other_form(self.config.status_query)] {
+                let config = self.config.clone().with_status_query(form).with_dialect(self.proposal.dialect().clone());
+                let Ok(gateway) = Gateway::new(config) else { continue };
+                let answer = gateway.payment_status(number, None).await;
+                let request = format!("by the gateway's number {number}, as {}", form_name(form));
+                forms.push((form, self.status(step, "payment_status", request, &answer, payment, known)));
+            }
+        }
+        match forms[..] {
+            [(form, false), (other, true)] => {
+                let problem = format!(
+                    "by the gateway's number it answers only as {}, and not as {}: set gateway.status_query",
+                    form_name(other),
+                    form_name(form)
+                );
+                self.problem(step, "payment_status", &problem);
+            }
+            [(_, false), (_, false)] if is_found => {
+                self.problem(step, "payment_status", "it does not answer by the gateway's number, in neither form");
+            }
+            _ => {}
+        }
+        is_found |= forms.iter().any(|(_, is_found)| *is_found);
+        if !is_found {
+            self.problem(step, "payment_status", "there is no number by which the gateway knows the payment");
+        }
+        is_found
+    }
+
+    /// One question; true where it was answered.
+    fn status(
+        &mut self,
+        step: &str,
+        endpoint: &'static str,
+        request: String,
+        answer: &Result<StatusReport, PaymentError>,
+        payment: &PaymentRef,
+        known: &Known,
+    ) -> bool {
+        let mut finding = self.look(Sent::of_status(step, endpoint, request, answer), known);
+        if let Ok(report) = answer {
+            let own = [&payment.order_number, &payment.gateway_number];
+            if let Some(number) = &report.order_number
+                && !own.contains(&&report.order_number)
+                && !self.proposal.takes_any_number(endpoint)
+            {
+                finding.problems.push(format!(
+                    "it names the number {number}, which is none of the payment's own: where the gateway has such numbers, set \
+                     numbers to any for this endpoint"
+                ));
+            }
+            if report.amount.is_some_and(|amount| payment.amount.is_some_and(|own| own != amount)) {
+                finding.problems.push("it names another amount than was asked for".to_owned());
+            }
+            if report.amount.is_none() {
+                finding.notes.push("it names no amount, so none is compared".to_owned());
+            }
+        }
+        self.keep(finding);
+        answer.is_ok()
+    }
+
+    /// Asks until the payment has ended, or for as long as the plan says.
+    pub(super) async fn follow(&mut self, step: &str, at: usize, payment: &PaymentRef, must_end: bool) {
+        let end = Instant::now().checked_add(self.plan.patience);
+        let verdict = loop {
+            let verdict = self.gateway.check(payment).await;
+            let may_change = matches!(verdict, Ok(Verdict::Open { .. }) | Err(PaymentError::Unavailable { .. }));
+            let has_time =
+                Instant::now().checked_add(self.plan.pause).is_some_and(|next| end.is_none_or(|end| next <= end));
+            if !must_end || !may_change || !has_time {
+                break verdict;
+            }
+            sleep(self.plan.pause).await;
+        };
+        let mut finding = ProbeFinding {
+            step: step.to_owned(),
+            endpoint: "check".to_owned(),
+            request: format!("the verdict on {payment}"),
+            raw: verdict.as_ref().ok().and_then(Verdict::report).map(|report| report.raw.clone()),
+            ..ProbeFinding::default()
+        };
+        match &verdict {
+            Ok(Verdict::Charged { compared, .. }) => {
+                finding.answer = format!("charged; compared: {}", or_none(Some(&compared.join(", "))));
+            }
+            Ok(Verdict::Rejected { .. }) => finding.answer = "rejected".to_owned(),
+            Ok(Verdict::Open { report, .. }) => {
+                finding.answer = format!("open: {}", report.status);
+                if must_end {
+                    finding.problems.push(format!(
+                        "it has not ended: {} is in none of the lists of words. Look into the gateway's dashboard: if the payment \
+                         is paid there, run again with --charged-word, if it is rejected, with --rejected-word",
+                        report.status
+                    ));
+                } else {
+                    finding.notes.push("nobody confirmed it, so it stays open".to_owned());
+                }
+            }
+            Ok(Verdict::Contradicted { fields, .. }) => {
+                finding.answer = format!("contradicted in {}", fields.join(", "));
+                finding
+                    .problems
+                    .push(format!("what the gateway reports contradicts what was asked for: {}", fields.join(", ")));
+            }
+            Ok(Verdict::Unverifiable { why, .. }) => {
+                finding.answer = format!("unverifiable: {why}");
+                finding.problems.push(format!("nothing is proved: {why}"));
+            }
+            Ok(_) => finding.answer = "a verdict that this version does not know".to_owned(),
+            Err(problem) => {
+                finding.answer = problem.to_string();
+                finding.problems.push("the gateway does not say what became of the payment".to_owned());
+            }
+        }
+        if let Ok(verdict) = &verdict {
+            self.note(at, verdict);
+        }
+        self.keep(finding);
+    }
+
+    fn note(&mut self, at: usize, verdict: &Verdict) {
+        // Where it answers about anything, an open payment proves nothing.
+        let is_known =
+            verdict.is_charged() || (matches!(verdict, Verdict::Open { .. }) && !self.answers_about_anything);
+        if let Some(made) = self.made.get_mut(at) {
+            made.note(verdict);
+            made.is_known |= is_known;
+        }
+    }
+
+    /// Asks once, after a confirmation whose outcome is not known.
+    pub(super) async fn is_charged(&mut self, at: usize, payment: &PaymentRef) -> bool {
+        let verdict = self.gateway.check(payment).await;
+        if let Ok(verdict) = &verdict {
+            self.note(at, verdict);
+        }
+        verdict.is_ok_and(|verdict| verdict.is_charged())
+    }
+
+    async fn ask_by_order(
+        &mut self,
+        order: &str,
+        provider: &Provider,
+        known: &Known,
+    ) -> Result<StatusReport, PaymentError> {
+        let answer = self.gateway.provider_status(order, provider.clone()).await;
+        if !self.may_ask_again("provider_status", &answer, known) {
+            return answer;
+        }
+        self.gateway.provider_status(order, provider.clone()).await
+    }
+
+    async fn ask_by_number(&mut self, number: &str, known: &Known) -> Result<StatusReport, PaymentError> {
+        let answer = self.gateway.payment_status(number, None).await;
+        if !self.may_ask_again("payment_status", &answer, known) {
+            return answer;
+        }
+        self.gateway.payment_status(number, None).await
+    }
+
+    pub(super) async fn ask_by_transaction(
+        &mut self,
+        number: &str,
+        known: &Known,
+    ) -> Result<StatusReport, PaymentError> {
+        let answer = self.gateway.qr_status(number).await;
+        if !self.may_ask_again("qr_status", &answer, known) {
+            return answer;
+        }
+        self.gateway.qr_status(number).await
+    }
+
+    /// A question that was not understood is asked once more where its reply taught how to read it.
+    fn may_ask_again(
+        &mut self,
+        endpoint: &'static str,
+        answer: &Result<StatusReport, PaymentError>,
+        known: &Known,
+    ) -> bool {
+        match answer {
+            Err(PaymentError::Unexpected { http_status: 200..=299, body, .. }) => self.learn(endpoint, body, known),
+            _ => false,
+        }
+    }
+}
+
+fn other_form(form: StatusQueryForm) -> StatusQueryForm {
+    if form == StatusQueryForm::JsonBody { StatusQueryForm::QueryString } else { StatusQueryForm::JsonBody }
+}
+
+fn form_name(form: StatusQueryForm) -> &'static str {
+    if form == StatusQueryForm::JsonBody { "json_body" } else { "query_string" }
+}

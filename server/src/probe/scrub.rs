@@ -1,0 +1,115 @@
+//! Redaction of output and reports: the SDK has masked what is secret in its own requests; here go phones, and what else the plan
+//! knows.
+
+use super::plan::{PUBLISHED_OTP, ProbePlan};
+use crate::values::card_number::without_card_numbers;
+
+/// Shorter words occur by chance.
+const SHORTEST_WORD: usize = 4;
+/// The digits of a phone behind the country code.
+const NATIONAL_DIGITS: usize = 9;
+const COUNTRY_CODE: &str = "996";
+
+/// Hides what must not leave this machine.
+pub(super) struct Scrubber {
+    /// Hidden wherever their digits stand in a row, whatever separates them.
+    numbers: Vec<String>,
+    /// Hidden where they are a word of their own.
+    words: Vec<String>,
+}
+
+impl Scrubber {
+    pub(super) fn new(plan: &ProbePlan) -> Self {
+        let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+        let phone = digits(&plan.phone);
+        let national = phone.len().checked_sub(NATIONAL_DIGITS).and_then(|from| phone.get(from..)).map(str::to_owned);
+        let numbers = plan.cards.iter().map(|card| digits(card)).chain([phone]).chain(national);
+        // The published password is a common code of success as well.
+        let otp = Some(&plan.otp).filter(|otp| *otp != PUBLISHED_OTP);
+        let words = plan.secrets.iter().chain(otp).filter(|word| word.len() >= SHORTEST_WORD);
+        Self {
+            numbers: numbers.filter(|number| number.len() >= NATIONAL_DIGITS).collect(),
+            words: words.cloned().collect(),
+        }
+    }
+
+    /// The text without them. Digits become stars one by one, so that the lengths in a QR code's text stay right.
+    pub(super) fn text(&self, text: &str) -> String {
+        let mut bytes = text.as_bytes().to_vec();
+        for run in digit_runs(text) {
+            let digits: String = run.iter().map(|(_, digit)| *digit).collect();
+            let known = self.numbers.iter().flat_map(|number| places(&digits, number, number.len()));
+            let phones = places(&digits, COUNTRY_CODE, COUNTRY_CODE.len() + NATIONAL_DIGITS);
+            for (from, length) in known.chain(phones) {
+                for (at, _) in run.iter().skip(from).take(length) {
+                    if let Some(byte) = bytes.get_mut(*at) {
+                        *byte = b'*';
+                    }
+                }
+            }
+        }
+        // Only ASCII digits were replaced, by ASCII.
+        let mut clean = String::from_utf8(bytes).unwrap_or_default();
+        for word in &self.words {
+            clean = without_word(&clean, word);
+        }
+        without_card_numbers(&clean)
+    }
+}
+
+/// Digits that stand in a row but for what people put between them, each with its place in the text.
+fn digit_runs(text: &str) -> Vec<Vec<(usize, char)>> {
+    let mut runs = vec![Vec::new()];
+    for (at, sign) in text.char_indices() {
+        match runs.last_mut() {
+            Some(run) if sign.is_ascii_digit() => run.push((at, sign)),
+            Some(run) if !matches!(sign, ' ' | '-' | '(' | ')') && !run.is_empty() => runs.push(Vec::new()),
+            _ => {}
+        }
+    }
+    runs
+}
+
+/// Where a number begins in a row of digits, where so many follow.
+fn places(digits: &str, number: &str, length: usize) -> Vec<(usize, usize)> {
+    let starts = 0..digits.len();
+    starts
+        .filter(|from| digits.get(*from..).is_some_and(|rest| rest.starts_with(number) && rest.len() >= length))
+        .map(|from| (from, length))
+        .collect()
+}
+
+fn without_word(text: &str, word: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(word) {
+        let begins = !before.chars().next_back().is_some_and(char::is_alphanumeric);
+        let ends = !after.chars().next().is_some_and(char::is_alphanumeric);
+        clean.push_str(before);
+        clean.push_str(if begins && ends { "***" } else { word });
+        rest = after;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_cards_and_logins_are_hidden_however_they_are_written() {
+        let plan = ProbePlan { secrets: vec!["merchant-7".to_owned()], ..ProbePlan::default() };
+        let scrubber = Scrubber::new(&plan);
+        for (text, clean) in [
+            ("to +996 (772) 14-00-14.", "to +*** (***) **-**-**."),
+            ("0772140014", "0*********"),
+            ("1012996700123456110", "1012************110"),
+            ("\"pan\":\"4047 3000 0000 7550\"", "\"pan\":\"**** **** **** ****\""),
+            ("user merchant-7, not merchant-77", "user ***, not merchant-77"),
+            ("FP20240319165056648 of 2024-03-19, 110", "FP20240319165056648 of 2024-03-19, 110"),
+        ] {
+            assert_eq!(scrubber.text(text), clean);
+        }
+    }
+}

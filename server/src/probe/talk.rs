@@ -1,0 +1,15 @@
+//! The seam between the probe and whoever runs it, so that tests need no terminal.
+
+use crate::surroundings::Boxed;
+
+/// Who runs the probe: reads what it finds, and permits what moves money.
+pub trait ProbeTalk: Send {
+    /// Shows a line.
+    fn say(&mut self, line: &str);
+
+    /// Asks for permission to create or confirm a payment. Nothing of the kind is sent without it.
+    fn may<'a>(&'a mut self, question: &'a str) -> Boxed<'a, bool>;
+
+    /// Waits for a person to do something on a page; false where nobody is there to do it.
+    fn wait_for<'a>(&'a mut self, what: &'a str) -> Boxed<'a, bool>;
+}

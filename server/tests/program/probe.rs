@@ -1,0 +1,367 @@
+//! `kassa-server probe`: what it says of gateways that answer in ways of their own, that the dialect which it finds makes the next run
+//! clean, and that nothing is created without permission.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use kassa::{Credentials, Dialect, GatewayConfig};
+use kassa_sandbox::{Dialect as ActsAs, Sandbox, SandboxOptions};
+use kassa_server::{Boxed, Probe, ProbePlan, ProbeStep, ProbeTalk};
+use serde_json::{Value, json};
+
+use crate::support::{PASSWORD, Place, settings_for};
+
+const CARD: &str = "4047300000007550";
+const PHONE: &str = "996772140014";
+const LOGIN: &str = "merchant-seven";
+
+/// What a small gateway answers to a path and the fields of a request.
+type Answer = dyn Fn(&str, &Value) -> (u16, String) + Send + Sync;
+
+/// A gateway of a few lines, which remembers what came.
+struct Small {
+    url: String,
+    got: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl Small {
+    fn start(answer: impl Fn(&str, &Value) -> (u16, String) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let got = Arc::<Mutex<Vec<(String, Value)>>>::default();
+        let taken = got.clone();
+        let answer: Arc<Answer> = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (taken, answer) = (taken.clone(), answer.clone());
+                thread::spawn(move || {
+                    let mut reader = BufReader::new(stream.unwrap());
+                    while let Some((path, sent)) = take(&mut reader) {
+                        let (status, body) = answer(&path, &sent);
+                        taken.lock().unwrap().push((path, sent));
+                        let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n", body.len());
+                        if reader.get_mut().write_all((head + &body).as_bytes()).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+        });
+        Self { url, got }
+    }
+
+    /// The paths of all requests so far.
+    fn paths(&self) -> Vec<String> {
+        self.got.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+    }
+}
+
+/// One request: its path, and its fields from the body or the query. Nothing at the connection's end.
+fn take(reader: &mut BufReader<TcpStream>) -> Option<(String, Value)> {
+    let mut line = String::new();
+    if reader.read_line(&mut line).ok()? == 0 {
+        return None;
+    }
+    let target = line.split(' ').nth(1)?.to_owned();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let header = header.trim().to_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let fields = match serde_json::from_slice(&body) {
+        Ok(fields) => fields,
+        Err(_) => {
+            let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+        }
+    };
+    Some((path.to_owned(), fields))
+}
+
+fn text(sent: &Value, name: &str) -> String {
+    sent[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// (a) Another envelope, other names, other words. It repeats the phone and the card.
+fn renamed() -> Small {
+    let payments = Mutex::new(BTreeMap::<String, (bool, Value)>::new());
+    Small::start(move |path, sent| {
+        let mut payments = payments.lock().unwrap();
+        let number = text(sent, "orderNumber");
+        let order = payments.keys().find(|order| number == **order || number == format!("R{order}")).cloned();
+        let unknown = (404, json!({"head": {"resultCode": "44", "resultText": "unknown"}}).to_string());
+        let ok = json!({"resultCode": "0", "resultText": "OK"});
+        let order = match path {
+            "/api/v1.1.0/payment" | "/api/v1.1.0/mbank/pay" => {
+                let payer = json!([sent["phone"], sent["pan"]]);
+                payments.insert(number.clone(), (path.ends_with("payment"), payer));
+                number
+            }
+            "/api/v1.1.0/pay-form" => {
+                return (200, json!({"head": ok, "body": {"link": "https://pay.example.kg/f/1"}}).to_string());
+            }
+            _ => match order {
+                Some(order) => order,
+                None => return unknown,
+            },
+        };
+        if path.ends_with("confirm") {
+            payments.entry(order.clone()).and_modify(|(is_paid, _)| *is_paid = true);
+        }
+        let (is_paid, payer) = &payments[&order];
+        let state = if *is_paid { "PAID" } else { "NEW" };
+        let body = json!({
+            "no": order, "ref": format!("R{order}"), "sum": 1, "ccy": "KGS", "state": state, "payer": payer,
+        });
+        (200, json!({"head": ok, "body": body}).to_string())
+    })
+}
+
+/// (b) The envelope of the interface; a confirmation must carry the quid in the place of the order number.
+fn by_quid() -> Small {
+    let payments = Mutex::new(BTreeMap::<String, bool>::new());
+    Small::start(move |path, sent| {
+        let mut payments = payments.lock().unwrap();
+        let number = text(sent, "orderNumber");
+        let quid = |order: &str| format!("FP{order}");
+        let order = payments.keys().find(|order| number == **order || number == quid(order)).cloned();
+        let ok = |code: &str, data: Value| (200, json!({"code": code, "message": "OK", "data": data}).to_string());
+        let no = (404, json!({"code": "404", "message": "no such payment"}).to_string());
+        match (path, order) {
+            ("/api/v1.1.0/mbank/pay", _) => {
+                payments.insert(number.clone(), false);
+                ok("110", json!({"amount": 1, "quid": quid(&number), "dateTime": "2026-11-28T16:50:58"}))
+            }
+            ("/api/v1.1.0/mbank/confirm", Some(order)) if number == quid(&order) => {
+                payments.insert(order.clone(), true);
+                ok("120", json!({"quid": number}))
+            }
+            ("/api/v1.1.0/status" | "/api/v1.1.0/get-status", Some(order)) => {
+                let status = if payments[&order] { "CHARGE" } else { "CREATED" };
+                ok("200", json!({"orderNumber": order, "amount": 1, "currency": "KGS", "status": status}))
+            }
+            _ => no,
+        }
+    })
+}
+
+/// (c) Something that is no gateway, with pages and with nothing.
+fn pages() -> Small {
+    Small::start(|path, _| match path {
+        "/api/v1.1.0/get-status" => (200, String::new()),
+        _ => (200, "<html><body>Welcome</body></html>".to_owned()),
+    })
+}
+
+/// Permits what it is told to, and keeps all that is said and asked.
+struct Script {
+    permits: bool,
+    said: Vec<String>,
+    asked: Vec<String>,
+}
+
+impl Script {
+    fn that(permits: bool) -> Self {
+        Self { permits, said: Vec::new(), asked: Vec::new() }
+    }
+}
+
+impl ProbeTalk for Script {
+    fn say(&mut self, line: &str) {
+        self.said.push(line.to_owned());
+    }
+    fn may<'a>(&'a mut self, question: &'a str) -> Boxed<'a, bool> {
+        self.asked.push(question.to_owned());
+        let permits = self.permits;
+        Box::pin(async move { permits })
+    }
+    fn wait_for<'a>(&'a mut self, what: &'a str) -> Boxed<'a, bool> {
+        self.said.push(what.to_owned());
+        Box::pin(async { false })
+    }
+}
+
+/// What a run came to.
+struct Ran {
+    is_clean: bool,
+    problems: Vec<String>,
+    dialect: String,
+    /// All that was said, and the report.
+    text: String,
+    asked: Vec<String>,
+}
+
+impl Ran {
+    fn has_problem(&self, part: &str) -> bool {
+        self.problems.iter().any(|problem| problem.contains(part))
+    }
+}
+
+fn run(gateway: &Small, dialect: &Dialect, steps: &[ProbeStep], charged_word: Option<&str>, permits: bool) -> Ran {
+    let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD)).with_dialect(dialect.clone());
+    let plan = ProbePlan {
+        steps: steps.to_vec(),
+        cards: vec![CARD.to_owned()],
+        charged_words: charged_word.into_iter().map(str::to_owned).collect(),
+        patience: Duration::ZERO,
+        secrets: vec![LOGIN.to_owned()],
+        ..ProbePlan::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut script = Script::that(permits);
+    let mut probe = Probe::new(config, plan, &mut script).unwrap();
+    runtime.block_on(probe.run()).unwrap();
+    probe.conclude();
+    let (is_clean, dialect, report) = (probe.is_clean(), probe.dialect_file(), probe.report());
+    let problems = probe.findings().iter().flat_map(|finding| finding.problems.clone()).collect();
+    drop(probe);
+    let text = script.said.join("\n") + &script.asked.join("\n") + &report;
+    for secret in [PASSWORD, PHONE, "772140014", CARD, LOGIN] {
+        assert!(!text.contains(secret), "{secret} is told: {text}");
+    }
+    Ran { is_clean, problems, dialect, text, asked: script.asked }
+}
+
+/// Reads the dialect that a run has written, and runs with it.
+fn again(gateway: &Small, first: &Ran, steps: &[ProbeStep]) {
+    let dialect = Dialect::from_json(&first.dialect).unwrap();
+    let second = run(gateway, &dialect, steps, None, true);
+    assert!(second.is_clean, "{:#?}\n{}", second.problems, first.dialect);
+    assert_eq!(Dialect::from_json(&second.dialect).unwrap(), dialect);
+}
+
+#[test]
+fn other_names_and_codes_are_found_and_a_word_means_what_a_person_says() {
+    let steps = [ProbeStep::Mbank, ProbeStep::Card, ProbeStep::PayForm];
+    let gateway = renamed();
+    // Whether a word means that money was taken, no reply can teach.
+    let unsaid = run(&gateway, &Dialect::default(), &steps, None, true);
+    assert!(unsaid.has_problem("it has not ended: \"PAID\"") && !unsaid.dialect.contains("PAID"), "{}", unsaid.dialect);
+    assert!(unsaid.text.contains("mobile bank (order number ") && unsaid.text.contains("OPEN"), "{}", unsaid.text);
+    let first = run(&gateway, &Dialect::default(), &steps, Some("PAID"), true);
+    assert!(!first.is_clean);
+    for problem in ["code probably stands at /head/resultCode", "the gateway's number stands at /body/ref"] {
+        assert!(first.has_problem(problem), "{problem}: {:#?}", first.problems);
+    }
+    assert!(first.text.contains("charged: the test money was taken"), "{}", first.text);
+    again(&gateway, &first, &steps);
+}
+
+#[test]
+fn the_place_of_the_mobile_bank_s_identifier_is_tried_one_after_the_other() {
+    let gateway = by_quid();
+    for (given, asked) in [("interface", 3), ("finipay", 2)] {
+        let first = run(&gateway, &Dialect::named(given).unwrap(), &[ProbeStep::Mbank], None, true);
+        assert!(first.has_problem("in the place of the order number"), "{given}: {:#?}", first.problems);
+        // The creation, and each place until one is accepted.
+        assert_eq!(first.asked.len(), 1 + asked, "{:#?}", first.asked);
+        let file: Value = serde_json::from_str(&first.dialect).unwrap();
+        assert_eq!(file["mbank_identifier"], json!({"pointers": ["/data/quid"], "confirm_field": "orderNumber"}));
+        again(&gateway, &first, &[ProbeStep::Mbank]);
+    }
+}
+
+#[test]
+fn pages_and_empty_replies_teach_nothing_and_no_payment_is_forgotten() {
+    let gateway = pages();
+    let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, true);
+    assert!(
+        ran.has_problem("no reply came, or an empty one") && ran.has_problem("it is no answer"),
+        "{:#?}",
+        ran.problems
+    );
+    assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
+    assert!(
+        !gateway.paths().iter().any(|path| path.ends_with("confirm")),
+        "nothing is known of what would be confirmed"
+    );
+    for what in ["- mobile bank (order number ", "- card "] {
+        let is_told = |line: &str| line.starts_with(what) && line.ends_with("OPEN: what came of it is not known");
+        assert!(ran.text.lines().any(is_told), "{what}: {}", ran.text);
+    }
+}
+
+#[test]
+fn nothing_is_created_without_permission() {
+    let gateway = by_quid();
+    let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, false);
+    assert_eq!(ran.asked.len(), 5, "{:#?}", ran.asked);
+    assert!(gateway.paths().iter().all(|path| path.ends_with("status")), "{:?}", gateway.paths());
+    assert!(ran.text.contains("Nothing was created, so no money moved."));
+}
+
+/// The program, against a sandbox that acts as each gateway it knows.
+#[test]
+fn the_dialect_that_it_writes_makes_the_next_run_clean() {
+    let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sandbox-dialect.json");
+    for (acts_as, given) in [(ActsAs::Interface, shown), (ActsAs::Other, "interface"), (ActsAs::Finipay, "finipay")] {
+        let options = SandboxOptions { password: PASSWORD.to_owned(), acts_as, ..SandboxOptions::default() };
+        let sandbox = Sandbox::start(options).unwrap();
+        let place = Place::new();
+        let settings = settings_for(sandbox.url());
+        place.write("kassa.toml", &settings.replace(shown, given));
+        let test_values =
+            "--yes --phone 996555000101 --otp 101101 --card 4000000000002016 --card 4111111111111111 --wait 0";
+        let probe = |more: &str| {
+            let arguments = format!("probe --test-environment {test_values} {more}");
+            place.run(&arguments.split_whitespace().collect::<Vec<_>>())
+        };
+        let first = probe("--write-dialect found.json --report report.md");
+        assert!(matches!(first.code, Some(0 | 1)), "{acts_as:?}: {first:?}");
+        let found = fs::read_to_string(place.path("found.json")).unwrap();
+        Dialect::from_json(&found).unwrap();
+        place.write("kassa.toml", &settings.replace(shown, &place.path("found.json").display().to_string()));
+        let second = probe("");
+        assert_eq!(second.code, Some(0), "{acts_as:?}: {found}\n{}", second.out);
+        let charged = sandbox.payments().iter().map(|payment| payment.times_charged).sum::<u32>();
+        assert_eq!(charged, 4, "in each run the mobile bank's payment and that of the card without 3DS");
+        let report = fs::read_to_string(place.path("report.md")).unwrap();
+        for text in [&first.out, &second.out, &report] {
+            for secret in [PASSWORD, "996555000101", "4000000000002016", "4111111111111111"] {
+                assert!(!text.contains(secret), "{acts_as:?}: {secret} is told: {text}");
+            }
+        }
+        // A page that nobody opened leaves its payment open, and that is said.
+        assert!(second.out.contains("OPEN: the gateway has not ended it"), "{}", second.out);
+        assert!(!place.path("kassa.db").exists(), "it touches no database");
+    }
+}
+
+#[test]
+fn it_does_not_run_where_payments_may_be_real_or_nobody_permits_them() {
+    let gateway = by_quid();
+    let place = Place::new();
+    place.write("kassa.toml", &settings_for(&gateway.url));
+    for (arguments, why) in [
+        (["probe", "--yes"].as_slice(), "say --test-environment"),
+        (&["probe", "--test-environment"], "permit all of them by --yes"),
+        (&["probe", "--test-environment", "--yes", "--gateway-url", "ftp://x"], "gateway.url"),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(why) && ended.out.is_empty(), "{ended:?}");
+    }
+    assert_eq!(gateway.paths(), [""; 0]);
+    // Nobody listens there: nothing is created.
+    let ended = place.run(&["probe", "--test-environment", "--yes", "--gateway-url", "http://127.0.0.1:1"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("cannot be asked, so nothing was created"), "{ended:?}");
+    assert!(ended.out.contains("Nothing was created, so no money moved."), "{ended:?}");
+}
