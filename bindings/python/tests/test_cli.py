@@ -118,6 +118,35 @@ def test_a_list_is_checked(
     assert answers[0]["status"]["kind"] == "charged"
 
 
+@pytest.mark.parametrize("given", ["shown", "interface"])
+def test_a_test_environment_is_probed(environment: dict[str, str], given: str, tmp_path: Path) -> None:
+    environment |= {} if given == "shown" else {"KASSA_DIALECT": given}
+    values = ["--phone", "996555000101", "--otp", "101101", "--card", "4000000000002016", "--wait", "0"]
+    probe = ("probe", "--test-environment", "--yes", *values)
+    found, report = tmp_path / "found.json", tmp_path / "report.md"
+    first = run(*probe, "--write-dialect", str(found), "--report", str(report), **environment)
+    assert first.returncode in (0, 1), first.stderr
+    # The dialect that it found makes the next run clean.
+    second = run(*probe, **(environment | {"KASSA_DIALECT": str(found)}))
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert second.stdout.count("charged: the test money was taken") == 2
+    for secret in (PASSWORD, "996555000101", "4000000000002016"):
+        assert secret not in first.stdout + second.stdout + report.read_text(encoding="utf-8")
+
+
+def test_a_probe_needs_a_test_environment_and_permission(environment: dict[str, str]) -> None:
+    for arguments, why in (
+        (("--yes",), "say --test-environment"),
+        (("--test-environment",), "permit all of them by --yes"),
+    ):
+        refused = run("probe", *arguments, **environment)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert why in refused.stderr
+    elsewhere = run("probe", "--test-environment", "--yes", **(environment | {"KASSA_URL": "http://127.0.0.1:1"}))
+    assert elsewhere.returncode == 2
+    assert "nothing was created" in elsewhere.stderr
+
+
 def read_to_the_end(terminal: int) -> str:
     """What was drawn there; it comes in pieces."""
     drawn = b""
@@ -357,7 +386,7 @@ def test_the_command_is_there_and_calls_itself_by_its_name() -> None:
     as_module = run("--help").stdout
     assert by_name.startswith("usage: kassa [-h]")
     assert as_module.startswith("usage: python -m kassa [-h]")
-    for name in ("status", "check", "watch", "qr", "callback", "verify"):
+    for name in ("status", "check", "watch", "qr", "callback", "verify", "probe"):
         assert f"\n    {name} " in by_name, "each command is listed with what it does"
     # A terminal is 80 columns wide.
     assert max(map(len, by_name.splitlines())) <= 80

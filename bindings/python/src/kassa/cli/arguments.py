@@ -9,6 +9,8 @@ from typing import Any
 
 import kassa
 
+from . import probe
+
 EPILOG = """\
 examples:
   kassa status order-17 --provider Cards      what the gateway reports
@@ -18,6 +20,7 @@ examples:
   kassa watch 'kassa1:...'
   kassa verify 'kassa1:...' callback.json
   kassa qr 'https://pay.example.kg/q/17' --png code.png
+  kassa probe --test-environment --report report.md --write-dialect dialect.json
 
 environment:
   KASSA_URL                the gateway's base address
@@ -29,7 +32,7 @@ environment:
 
 exit status:
   0    done; for check, watch and verify: charged, as it was asked for
-  1    the verdict is another one
+  1    the verdict is another one; for probe: something was not read
   2    the command line, the environment or the input is wrong
   3    no answer; the error says why
   4    a defect in Kassa, which says nothing about the money
@@ -50,7 +53,8 @@ def parser(program: str) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog=program,
         description=(
-            "Ask the payment gateway where payments stand, read callbacks, draw QR codes.\nNothing here moves money."
+            "Ask the payment gateway where payments stand, read callbacks, draw QR codes.\nNothing here moves money but "
+            "probe, which is for a test environment."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -63,6 +67,15 @@ def parser(program: str) -> argparse.ArgumentParser:
     _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))
     _callback(_command(commands, "callback", "read the body of a callback, asking nobody"))
     _verify(_command(commands, "verify", "ask the gateway whether a callback is true, and the payment charged"))
+    probing = commands.add_parser(
+        "probe",
+        help="play every flow against a TEST environment",
+        description=(
+            "Plays every flow against the gateway's TEST environment with published test values, shows each reply beside what "
+            "the dialect reads in it, and writes the dialect that fits. It creates and confirms payments, and asks before each."
+        ),
+    )
+    probe.arguments(probing)
     return top
 
 

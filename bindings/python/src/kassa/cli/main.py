@@ -11,6 +11,7 @@ from pathlib import Path
 
 import kassa
 
+from . import probe
 from .arguments import PROGRAM, parser
 from .output import Answer, Progress, block, complaint, describe, json_line, let_output_go, line, plain, trace
 
@@ -48,7 +49,7 @@ def _run(arguments: list[str] | None, program: str) -> int:
     options = parser(program).parse_args(arguments)
     try:
         return COMMANDS[options.command](options)
-    except WrongUse as problem:
+    except (WrongUse, probe.CouldNotRun) as problem:
         complaint(str(problem))
         return WRONG_USE
     except UnicodeEncodeError as problem:
@@ -259,4 +260,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "qr": qr,
     "callback": callback,
     "verify": verify,
+    "probe": probe.probe,
 }
