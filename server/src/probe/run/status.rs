@@ -51,7 +51,7 @@ impl Probe<'_> {
     }
 
     /// A question that may well be about nothing: what is wrong with its answer says nothing.
-    fn try_number(
+    pub(super) fn try_number(
         &mut self,
         step: &str,
         endpoint: &'static str,
