@@ -11,7 +11,7 @@ use crate::{
         endpoint::Endpoint,
         reply_field::{ELQR, ReplyField},
     },
-    elqr::Elqr,
+    elqr::{Elqr, ElqrKind},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
@@ -115,8 +115,10 @@ impl QrDataRequest {
 
     /// The transaction at the first of the dialect's places that has one: in the reply, or in its code.
     fn transaction_id(&self, reply: &ReplyReader<'_>, code: Option<&Elqr>) -> Option<String> {
-        // Where the payer may change the amount, a report without one would not say what was paid.
-        let code = code.filter(|code| self.0.sum_tyiyn.is_none() || code.amount_editable != Some(true));
+        // Where the payer may change the amount, a report without one would not say what was paid; and a static code of a fixed
+        // amount takes any number of payments, so its number is not that of one.
+        let is_for_one = |code: &&Elqr| code.kind == ElqrKind::Dynamic && code.amount_editable != Some(true);
+        let code = code.filter(|code| self.0.sum_tyiyn.is_none() || is_for_one(code));
         reply.pointers(ReplyField::TransactionId).find_map(|place| match place.strip_prefix(ELQR) {
             Some(tag) => {
                 let text = code?.field(tag)?;
@@ -234,6 +236,7 @@ mod tests {
             (r#""elqr:32.11""#, Elqr { amount_editable: Some(false), ..code() }, Some("FNP1")),
             // Nobody could say what was paid.
             (r#""elqr:32.11""#, Elqr { amount_editable: Some(true), ..code() }, None),
+            (r#""elqr:32.11""#, Elqr { kind: ElqrKind::Static, ..code() }, None),
         ] {
             let text = code.text().unwrap();
             let data = gateway(places, reply(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();

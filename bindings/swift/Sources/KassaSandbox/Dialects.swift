@@ -76,16 +76,9 @@ private let otherJSON = """
 
 private let finipayJSON = """
 {
-  "endpoints": {
-    "payment_status": { "order_number": [] },
-    "mbank_payment": { "gateway_number": ["/data/quid"] },
-    "qr_data": { "qr_payload": ["/data"] },
-    "qr_status": { "status": ["/data"], "order_number": [], "amount": [], "currency": [] }
-  },
-  "charged_words": ["CHARGE", "SUCCESSFUL"],
+  "base": "finipay",
   "qr_amount_unit": "tyiyn",
   "qr_numbers": "transaction_id",
-  "mbank_identifier": { "pointers": ["/data/quid"], "confirm_field": "quid" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }
 """

@@ -145,7 +145,7 @@ class AdminTest(private val sandbox: Sandbox) {
         sandbox.switches.change(actsAs = DialectName.OTHER)
         assertTrue("\"qr_text\"" in shop.makeQr(1).body() && "qr_text" in Sandbox.dialectJson(DialectName.OTHER))
         sandbox.switches.change(actsAs = DialectName.FINIPAY)
-        assertTrue("\"code\":\"100\"" in shop.makeQr(1).body() && "quid" in Sandbox.dialectJson(DialectName.FINIPAY))
+        assertTrue("\"code\":\"100\"" in shop.makeQr(1).body() && "finipay" in Sandbox.dialectJson(DialectName.FINIPAY))
     }
 
     @Test
