@@ -39,7 +39,7 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 37] = [
+const BLOCKS: [(&str, &str, usize, &str); 38] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -73,6 +73,7 @@ const BLOCKS: [(&str, &str, usize, &str); 37] = [
     ("docs/server.md", "sh", 8, "server/tests/program/documented.rs"),
     ("docs/server.md", "sql", 1, "an administrator of PostgreSQL's"),
     ("docs/server.md", "toml", 4, "server/tests/program/documented.rs"),
+    ("docs/test-environment.md", "sh", 1, "needs an account at the gateway"),
     ("docs/testing.md", "sh", 1, "needs the whole repository, and a person"),
     ("sandbox/README.md", "json", 1, "sandbox/tests/sandbox/readme.rs"),
     ("sandbox/README.md", "rust", 3, "sandbox/src/lib.rs"),
