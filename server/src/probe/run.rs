@@ -262,7 +262,7 @@ impl<'t> Probe<'t> {
         let has_code = field(self.proposal.dialect(), endpoint, &raw, "code").is_some();
         finding
             .problems
-            .retain(|problem| !problem.starts_with(MISSING) && !(has_code && problem.starts_with(NO_ANSWER)));
+            .retain(|problem| !(problem.starts_with(MISSING) || has_code && problem.starts_with(NO_ANSWER)));
         self.keep(finding);
     }
 
