@@ -52,6 +52,8 @@ private const val CODE =
 const val PAGE = "http://127.0.0.1:9/page"
 const val QR_TEXT = "https://qr.bank.example.kg/#00020101021132590015qr.bank.example"
 
-/** A code in ELQR, as the gateway's bank links it. */
-const val ELQR_TEXT = "https://app.mbank.kg/qr/#$ELQR_CODE"
+/** A code in ELQR. */
 const val ELQR_CODE = "00020101021232430013qr.example.kg0102021104TX171202121302125204581253034175405390005910HONEY%20SHOP630463e7"
+
+/** The same, as the gateway's bank links it. */
+const val ELQR_TEXT = "https://app.mbank.kg/qr/#$ELQR_CODE"
