@@ -217,7 +217,11 @@ pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) ->
 
 /// Whether a report names a number that is none of the payment's, where that has any.
 pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) -> bool {
-    report.order_number.as_deref().and_then(|number| payment.is_called(number)) == Some(false)
+    let Some(number) = report.order_number.as_deref() else { return false };
+    // A QR payment goes by its transaction alone.
+    let transaction = payment.transaction_id.as_deref().filter(|_| payment.kind == PaymentKind::Qr);
+    let is_own = payment.is_called(number).or_else(|| transaction.map(|transaction| transaction == number));
+    is_own == Some(false)
 }
 
 /// Whether the amount of a charge without one is that of the code by which it was paid: it was checked before the code was handed

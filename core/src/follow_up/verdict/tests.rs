@@ -95,6 +95,16 @@ fn under_another_number_amount_and_currency_tie_together() {
     assert!(matches!(of(PaymentStatus::Rejected, None), Verdict::Unverifiable { .. }));
     assert!(matches!(of(PaymentStatus::Rejected, Some("1")), Verdict::Contradicted { .. }));
     assert!(matches!(of(PaymentStatus::Other("NEW".into()), None), Verdict::Open { .. }));
+    // A QR payment goes by its transaction alone.
+    let code = PaymentRef::qr(Some(10_010)).with_transaction_id("tx-1");
+    for (number, amount, currency, verdict) in [
+        ("tx-1", None, None, "charged by "),
+        ("tx-2", Some("10010"), Some("KGS"), "charged by amount currency"),
+        ("tx-2", Some("10011"), Some("KGS"), "not amount"),
+    ] {
+        assert_eq!(shown(&code, any(Some(number), amount, currency), "{}"), verdict, "{number}");
+    }
+    assert!(shown(&code, any(Some("tx-2"), None, None), "{}").starts_with("unverifiable"));
 }
 
 /// A report without an amount, of a payment whose transaction stood in the code that was shown.
