@@ -22,7 +22,7 @@ from shop import Shop
 
 def uses_number_again(sandbox: Sandbox, order_number: str, amount_som: int) -> None:
     """Another program of the merchant's has a number twice: it takes a payment of its own under it."""
-    dialect = kassa.Dialect.from_json(dialect_json("shown"))
+    dialect = kassa.Dialect.from_json(dialect_json("interface"))
     with kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials), dialect=dialect) as gateway:
         payment = kassa.MbankPayment(
             order_number=order_number,

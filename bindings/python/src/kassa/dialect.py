@@ -1,7 +1,5 @@
 """What the gateway's replies are called: the part of the interface that is not shown, and so is configuration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +67,7 @@ class Dialect:
         self._json: str = self._native.to_json()
 
     @classmethod
-    def from_json(cls, text: str) -> Dialect:
+    def from_json(cls, text: str) -> "Dialect":
         """Reads the JSON form. What it does not name stays as in its ``base``: the name of a known dialect, which is
         ``interface`` unless given.
 
@@ -80,7 +78,7 @@ class Dialect:
             return cls._of(native.Dialect.from_json(_check.text("text", text)))
 
     @classmethod
-    def named(cls, name: str) -> Dialect:
+    def named(cls, name: str) -> "Dialect":
         """A dialect that Kassa knows: ``interface``, the default, or ``finipay``, which the public pages of that gateway show.
         It was never tried against the live service; what differs is replaced by `from_json` with this ``base``.
 
@@ -103,7 +101,7 @@ class Dialect:
         return names
 
     @classmethod
-    def _of(cls, native_dialect: Any) -> Dialect:
+    def _of(cls, native_dialect: Any) -> "Dialect":
         dialect = cls.__new__(cls)
         dialect._native = native_dialect
         dialect._json = native_dialect.to_json()

@@ -26,7 +26,7 @@ environment:
   KASSA_URL                the gateway's base address
   KASSA_LOGIN              the merchant's login
   KASSA_PASSWORD           the merchant's password
-  KASSA_DIALECT            a known dialect (finipay) or a file (JSON), where the gateway needs one
+  KASSA_DIALECT            a dialect's name or file (JSON), where one is needed
   KASSA_PROXY              a proxy's URL, or: environment
   KASSA_ROOT_CERTIFICATES  a file (PEM) of certificates to trust, too
 

@@ -38,7 +38,7 @@ NOWHERE = "https://kassa-probe.invalid"
 DESCRIPTION = "Kassa probe"
 PAUSE = 10
 MISSING, NO_ANSWER = "the dialect finds no", "it is no answer to the given dialect"
-NEEDED = {
+NEEDED: dict[str, tuple[str, ...]] = {
     "card_payment": ("code",),
     "mbank_payment": ("code",),
     "mbank_confirm": ("code",),
@@ -201,12 +201,12 @@ class Probe:
         # Names everything that is wrong with the environment.
         kassa.Gateway.from_environment().close(0)
         self.plan = plan
-        self.given = _given_dialect()
-        self.proposal = Proposal(self.given)
+        self.given: kassa.Dialect = _given_dialect()
+        self.proposal: Proposal = Proposal(self.given)
         self.findings: list[Finding] = []
         self.made: list[Made] = []
         self.learned: list[str] = []
-        self.answers_about_anything = False
+        self.answers_about_anything: bool = False
 
     @property
     def is_clean(self) -> bool:
