@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -255,7 +255,7 @@ class Probe:
     @contextmanager
     def _gateway(
         self, proposal: Proposal | None = None, form: kassa.StatusQueryForm = kassa.StatusQueryForm.JSON_BODY
-    ) -> Iterator[kassa.Gateway]:
+    ) -> Generator[kassa.Gateway, None, None]:
         """A gateway by the environment, which reads by what is known now."""
         certificates = os.environ.get("KASSA_ROOT_CERTIFICATES")
         with kassa.Gateway(
@@ -355,15 +355,13 @@ class Probe:
                 return None
             made.state = "OPEN: a confirmation was sent"
             with self._gateway(proposal) as gateway:
-                answer = _tried(
-                    lambda ref=asked_for, gateway=gateway: gateway.confirm_mbank_payment(ref, self.plan.otp)
-                )
+                answer = _tried(gateway.confirm_mbank_payment, asked_for, self.plan.otp)
             finding = self._look("mobile bank: confirm", "mbank_confirm", words, answer, known)
             is_accepted = not isinstance(answer, kassa.PaymentError)
             if not is_accepted:
                 # An unknown outcome is no refusal: what the gateway reports of the payment decides.
                 with self._gateway() as gateway:
-                    verdict = _tried(lambda gateway=gateway: gateway.check(payment))
+                    verdict = _tried(gateway.check, payment)
                 if not isinstance(verdict, kassa.PaymentError):
                     self._note(made, verdict)
                 is_accepted = made.state.startswith("charged")
@@ -498,10 +496,10 @@ class Probe:
         made.payment = payment
         made.state = "OPEN: nobody has paid it: the test environment has no payment by QR"
         if payment.transaction_id is None:
-            problem = (
+            untold = (
                 "no transaction is known, so nothing can ask for its status: name its place in qr_data.transaction_id"
             )
-            self._problem("QR code: status", "qr_status", problem)
+            self._problem("QR code: status", "qr_status", untold)
             return
         known, number = Known(order_number=payment.transaction_id), payment.transaction_id
         status = self._ask("qr_status", lambda gateway: gateway.qr_status(number), known)
@@ -528,7 +526,7 @@ class Probe:
             unknown = _tried(lambda: gateway.qr_status(kassa.new_order_number()))
         # A gateway that answers about anything proves no number.
         for place, number in candidates if isinstance(unknown, kassa.PaymentError) else ():
-            answer = self._ask("qr_status", lambda gateway, number=number: gateway.qr_status(number), Known())
+            answer = self._ask("qr_status", _qr_status(number), Known())
             step = "QR code: which number is its transaction?"
             if self._is_one(step, "qr_status", place, answer, "its transaction", Known()):
                 self.proposal.put("qr_data", "transaction_id", place)
@@ -542,7 +540,7 @@ class Probe:
         if payment.gateway_number is not None or self.answers_about_anything:
             return payment
         for leaf in numbers:
-            answer = self._ask("payment_status", lambda gateway, leaf=leaf: gateway.payment_status(leaf.text), known)
+            answer = self._ask("payment_status", _payment_status(leaf.text), known)
             step = "which number is the gateway's?"
             known_here = replace(known, addresses=(leaf.text,))
             if self._is_one(step, "payment_status", leaf.pointer, answer, "the gateway's number", known_here):
@@ -585,7 +583,7 @@ class Probe:
             self._ask("payment_status", lambda gateway: gateway.payment_status(number), known)
             for form in kassa.StatusQueryForm:
                 with self._gateway(form=form) as gateway:
-                    answer = _tried(lambda gateway=gateway: gateway.payment_status(number))
+                    answer = _tried(gateway.payment_status, number)
                 request = f"by the gateway's number {number}, as {form.value}"
                 forms[form.value] = self._status(step, "payment_status", request, answer, payment, known)
         if forms == {"json_body": False, "query_string": True}:
@@ -626,7 +624,7 @@ class Probe:
         end = time.monotonic() + self.plan.wait
         while True:
             with self._gateway() as gateway:
-                verdict = _tried(lambda gateway=gateway: gateway.check(payment))
+                verdict = _tried(gateway.check, payment)
             may_change = isinstance(verdict, kassa.Open | kassa.Unavailable)
             if not must_end or not may_change or time.monotonic() + PAUSE > end:
                 break
@@ -816,9 +814,17 @@ class Probe:
         return text
 
 
-def _tried(ask: Callable[[], T]) -> T | kassa.PaymentError:
+def _qr_status(transaction_id: str) -> Callable[[kassa.Gateway], kassa.StatusReport]:
+    return lambda gateway: gateway.qr_status(transaction_id)
+
+
+def _payment_status(number: str) -> Callable[[kassa.Gateway], kassa.StatusReport]:
+    return lambda gateway: gateway.payment_status(number)
+
+
+def _tried(ask: Callable[..., T], *given: object) -> T | kassa.PaymentError:
     try:
-        return ask()
+        return ask(*given)
     except kassa.PaymentError as problem:
         return problem
 

@@ -100,8 +100,8 @@ class Proposal:
 
     def set_identifier(self, pointer: str | None, confirm_field: str | None) -> bool:
         """Says where the mobile bank's identifier stands, and where the confirmation carries it; nowhere for None."""
-        named = (self.form.get(WHOLE) or {}).get("pointers")
-        value = {"pointers": named if pointer is None else [pointer], "confirm_field": confirm_field}
+        named: Any = self._identifier().get("pointers")
+        value: dict[str, Any] = {"pointers": named if pointer is None else [pointer], "confirm_field": confirm_field}
         return self._change(lambda form: form.update({WHOLE: value}))
 
     def adopt_identifier(self, other: Proposal) -> bool:
@@ -116,8 +116,12 @@ class Proposal:
     @property
     def confirm_field(self) -> str | None:
         """Where the confirmation carries it."""
-        text: str | None = (self.form.get(WHOLE) or {}).get("confirm_field")
+        text: str | None = self._identifier().get("confirm_field")
         return text
+
+    def _identifier(self) -> dict[str, Any]:
+        named: dict[str, Any] = self.form.get(WHOLE) or {}
+        return named
 
     def takes_any_number(self, endpoint: str) -> bool:
         """Whether a report of this endpoint may name a number that is none of the payment's own."""
@@ -167,7 +171,8 @@ def _inside(value: Any, path: tuple[str, ...]) -> Iterator[Leaf]:
         for name, inner in cast("dict[str, Any]", value).items():
             yield from _inside(inner, (*path, name))
     elif isinstance(value, list):
-        for index, inner in enumerate(cast("list[Any]", value)):
+        items: list[Any] = value
+        for index, inner in enumerate(items):
             yield from _inside(inner, (*path, str(index)))
     elif isinstance(value, str):
         yield Leaf(path, value, json.dumps(value))
