@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
@@ -171,8 +171,7 @@ def _inside(value: Any, path: tuple[str, ...]) -> Iterator[Leaf]:
         for name, inner in cast("dict[str, Any]", value).items():
             yield from _inside(inner, (*path, name))
     elif isinstance(value, list):
-        items: list[Any] = value
-        for index, inner in enumerate(items):
+        for index, inner in enumerate(cast("Sequence[Any]", value)):
             yield from _inside(inner, (*path, str(index)))
     elif isinstance(value, str):
         yield Leaf(path, value, json.dumps(value))
