@@ -204,11 +204,9 @@ impl Elqr {
     /// may: which of two texts counts would decide whose payment is asked about.
     pub(crate) fn field(&self, tag: &str) -> Option<&str> {
         let own = [
-            (SERVICE_CODE, &self.service_code),
             (RECIPIENT, &self.recipient),
             (TRANSACTION, &self.transaction),
             (MERCHANT_ID, &self.merchant_id),
-            (MERCHANT_SERVICE, &self.merchant_service),
             (COMMENT, &self.comment),
         ];
         if let Some((_, text)) = own.into_iter().find(|(known, _)| known.number == tag) {
@@ -246,6 +244,14 @@ const NAMES_NO_PAYMENT: [tags::Tag; 12] = [
     AMOUNT_EDITABLE,
     RECIPIENT_EDITABLE,
 ];
+
+/// Tags that name the payee's service, and so have the same text in every code: two payments would share one transaction.
+const SAME_IN_EVERY_CODE: [tags::Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
+
+/// Whether a text is the tag of a field that has the same text in every code of a payee.
+pub(crate) fn is_same_in_every_code(tag: &str) -> bool {
+    SAME_IN_EVERY_CODE.iter().any(|known| known.number == tag)
+}
 
 /// Whether a text is a tag, such as `34`, or a tag and a sub-tag, such as `32.11`, whose field could name a payment.
 pub(crate) fn may_name_a_payment(tag: &str) -> bool {

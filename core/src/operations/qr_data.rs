@@ -229,7 +229,7 @@ mod tests {
             (r#""elqr:36""#, twice, None),
             (r#""elqr:32.14""#, code(), None),
             (r#""/data/id", "elqr:32.11""#, code(), Some("FNP1")),
-            (r#""elqr:33.01", "elqr:32.11""#, code(), Some("FNP1")),
+            (r#""elqr:32.14", "elqr:32.11""#, code(), Some("FNP1")),
             (r#""/message", "elqr:32.11""#, code(), Some("SUCCESS")),
             (r#""elqr:32.11""#, Elqr { transaction: None, ..code() }, None),
             (r#""elqr:32.11""#, Elqr { link: String::new(), ..code() }, Some("FNP1")),

@@ -17,7 +17,7 @@ use crate::{
         endpoint::Endpoint,
         reply_field::{ELQR, ReplyField},
     },
-    elqr::may_name_a_payment,
+    elqr::{is_same_in_every_code, may_name_a_payment},
     values::{
         byte_order_mark::without_mark,
         error::PaymentError,
@@ -361,9 +361,16 @@ fn check_places(place: &str, field: ReplyField, places: &[String], checks: &mut 
     let is_tag = |text: &String| field == ReplyField::TransactionId && text.starts_with(ELQR);
     let (tags, pointers): (Vec<String>, Vec<String>) = places.iter().cloned().partition(is_tag);
     check_pointers(place, &pointers, checks);
-    if !tags.iter().filter_map(|text| text.strip_prefix(ELQR)).all(may_name_a_payment) {
+    let tags = || tags.iter().filter_map(|text| text.strip_prefix(ELQR));
+    if !tags().all(may_name_a_payment) {
         let sentence = "has an elqr: without the tag of a field that could name a payment, such as elqr:32.11";
         checks.fail(place, Rule::Format, None, sentence);
+    }
+    if let Some(tag) = tags().find(|tag| is_same_in_every_code(tag)) {
+        let sentence = format!(
+            "has {ELQR}{tag}, which names the service and is the same in every code: two payments would share one transaction"
+        );
+        checks.fail(place, Rule::OneOf, None, &sentence);
     }
 }
 

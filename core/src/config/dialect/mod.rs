@@ -456,6 +456,8 @@ mod tests {
             r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:32.11.00"]}}}"#,
             r#"{"endpoints": {"qr_data": {"transaction_id": ["ELQR:32.11"]}}}"#,
             r#"{"endpoints": {"qr_data": {"transaction_id": ["/data/id", "elqr:59"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["elqr:32.01"]}}}"#,
+            r#"{"endpoints": {"qr_data": {"transaction_id": ["/data/id", "elqr:33.01"]}}}"#,
             r#"{"endpoints": {"qr_data": {"qr_payload": ["elqr:32.11"]}}}"#,
             r#"{"endpoints": {"qr_status": {"status": ["elqr:34"]}}}"#,
             r#"{"callback": {"transaction_id": ["elqr:32.11"]}}"#,
