@@ -3,9 +3,11 @@
 //! code has no way to say so: in Swift it would end the host's process
 //! (<https://github.com/mozilla/uniffi-rs/issues/2416>).
 
+use std::sync::Arc;
+
 use crate::{
-    Advice, Callback, CardPayment, CardPaymentCreated, MbankPaymentCreated, PayForm, PayFormCreated, PaymentEntry,
-    PaymentError, PaymentRef, QrData, Verdict,
+    Advice, Callback, CardPayment, CardPaymentCreated, Dialect, MbankPaymentCreated, PayForm, PayFormCreated,
+    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, QrData, Verdict,
 };
 
 /// Exports methods of one value, each with its own documentation.
@@ -50,6 +52,16 @@ export_fallible!(Callback {
     /// of it ever says that it was charged: ask with the reference that was made at the sale.
     "payment_ref" exported_payment_ref: Option<PaymentRef> = |callback| callback.payment_ref();
 });
+
+#[uniffi::export]
+impl Callback {
+    /// The status that the callback claims, by the words of the gateway's dialect, where it is given. The field `status` is by the
+    /// default words alone. The lists of the whole dialect count, not those of one endpoint.
+    #[uniffi::method(name = "status_by")]
+    fn exported_status_by(&self, dialect: Arc<Dialect>) -> Result<Option<PaymentStatus>, PaymentError> {
+        Ok(self.status_by(&dialect))
+    }
+}
 
 export_fallible!(PaymentRef {
     /// The short text form, which is meant to be stored as it is.

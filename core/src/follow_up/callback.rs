@@ -55,7 +55,8 @@ pub struct Callback {
     pub amount: Option<Decimal>,
     /// The currency, where it is given.
     pub currency: Option<String>,
-    /// The status that the callback claims, by the default words, where it is given.
+    /// The status that the callback claims, by the default words, where it is given; by a dialect's:
+    /// [`status_by`](Self::status_by).
     pub status: Option<PaymentStatus>,
     /// When the payment was made, where the text of it is understood.
     pub date_created: Option<LocalDateTime>,
@@ -150,8 +151,20 @@ impl Callback {
         Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, self.provider.clone()))
     }
 
-    /// The status by a dialect, because `parse` knows none. Without a body, by the field alone.
-    pub(crate) fn status_read_by(&self, dialect: &Dialect) -> Option<PaymentStatus> {
+    /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given. [`parse`](Self::parse)
+    /// knows no dialect, so [`status`](Self::status) is by the default words alone. The lists of the whole dialect count, not those
+    /// of one endpoint. The word is that of the body; without one there, what the field holds counts.
+    ///
+    /// ```
+    /// use kassa::{Callback, Dialect, PaymentStatus};
+    ///
+    /// let dialect = Dialect::from_json(r#"{"charged_words": ["PAID"]}"#)?;
+    /// let callback = Callback::parse(r#"{"orderNumber": "order-1", "status": "PAID"}"#)?;
+    /// assert_eq!(callback.status, Some(PaymentStatus::Other("PAID".to_owned())));
+    /// assert_eq!(callback.status_by(&dialect), Some(PaymentStatus::Charged));
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn status_by(&self, dialect: &Dialect) -> Option<PaymentStatus> {
         match (self.status_word(), self.status.as_ref()?) {
             (Some(word), _) => Some(dialect.status(&word)),
             (None, PaymentStatus::Other(word)) => Some(dialect.status(word)),

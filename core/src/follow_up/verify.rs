@@ -142,7 +142,7 @@ impl Claim<'_> {
     /// The fields in which the callback is not what the gateway reports.
     fn differing_from(&self, report: &StatusReport) -> Vec<&'static str> {
         let callback = self.callback;
-        let claimed = callback.status_read_by(self.dialect);
+        let claimed = callback.status_by(self.dialect);
         // A callback without a status is about whatever the gateway reports.
         let is_final = report.status.is_final() && claimed.as_ref().is_none_or(PaymentStatus::is_final);
         // The report was compared with what was asked for already, where that is known.

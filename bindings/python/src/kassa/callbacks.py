@@ -9,6 +9,7 @@ from . import _check
 from ._calls import call
 from ._convert import lift, lifts, lower, lowers, mirrors
 from ._generated import native
+from .dialect import Dialect
 from .errors import Invalid
 from .payments import PaymentRef, PaymentStatus, Provider
 from .violations import Rule, Violation
@@ -31,7 +32,7 @@ class Callback:
     currency: str | None
     """The currency, where it is given."""
     status: PaymentStatus | None
-    """The status that the callback claims, by the default words, where it is given."""
+    """The status that the callback claims, by the default words, where it is given; by a dialect's: `status_by`."""
     date_created: datetime | None
     """When the payment was made, where the text of it is understood: **without a zone**, because the interface names none,
     and in whole microseconds."""
@@ -64,6 +65,17 @@ class Callback:
         something new, so treat every such callback as a new one."""
         key: str | None = call(lower(self).dedup_key)
         return key
+
+    def status_by(self, dialect: Dialect) -> PaymentStatus | None:
+        """The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by the
+        default words alone. The lists of the whole dialect count, not those of one endpoint.
+
+        >>> callback = Callback.parse('{"orderNumber": "order-1", "status": "PAID"}')
+        >>> callback.status_by(kassa.Dialect.from_json('{"charged_words": ["PAID"]}')) == kassa.PaymentStatus.CHARGED
+        True
+        """
+        status: PaymentStatus | None = call(lower(self).status_by, _check.instance("dialect", dialect, Dialect))
+        return status
 
     def payment_ref(self) -> PaymentRef | None:
         """What to ask about the payment with, for a merchant who has stored nothing; None for a QR payment, whose callback has

@@ -80,6 +80,7 @@ def _signed(given: Any, sign: Callable[[kassa.CallbackKey, str, kassa.PaymentRef
 # What needs no gateway.
 PLAIN: dict[str, Callable[[Any], Any]] = {
     "parse_callback": lambda given: kassa.Callback.parse(inputs.json_text(given["body"])),
+    "callback_status": lambda given: _status_by(given),
     "parse_return_redirect": lambda given: kassa.ReturnRedirect.parse(given["url"]),
     "parse_payment_ref": lambda given: kassa.PaymentRef.parse(given["text"]),
     "parse_payment_entry": lambda given: kassa.PaymentEntry.parse(given["text"]),
@@ -128,6 +129,10 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "language_from_tag": lambda given: kassa.Language.from_tag(given["tag"]),
     "print": lambda given: VALUES[given["type"]](given["value"]),
 }
+
+
+def _status_by(given: Any) -> kassa.PaymentStatus | None:
+    return kassa.Callback.parse(inputs.json_text(given["callback"])).status_by(inputs.dialect(given.get("dialect")))
 
 
 def _explained(given: Any) -> kassa.DialectReading:

@@ -15,7 +15,7 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     public var amount: Decimal?
     /// The currency, where it is given.
     public var currency: String?
-    /// The status that the callback claims, by the default words, where it is given.
+    /// The status that the callback claims, by the default words, where it is given; by a dialect's: ``status(by:)``.
     public var status: PaymentStatus?
     /// When the payment was made, where the text of it is understood.
     public var dateCreated: LocalDateTime?
@@ -93,6 +93,14 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
     public func dedupKey() throws -> String? {
         try translated { try core.dedupKey() }
+    }
+
+    /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by the default
+    /// words alone. The lists of the whole dialect count, not those of one endpoint.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
+    public func status(by dialect: Dialect) throws -> PaymentStatus? {
+        try translated { try core.statusBy(dialect: dialect.core) }.map(PaymentStatus.init)
     }
 
     /// What to ask about the payment with, for a merchant who has stored nothing; nil for a QR payment, whose callback has no number to

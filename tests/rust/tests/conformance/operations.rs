@@ -120,6 +120,10 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
     let amount = || input["amount_tyiyn"].as_i64().unwrap();
     Some(match name {
         "parse_callback" => came(Callback::parse(&inputs::json_text(&input["body"]))),
+        "callback_status" => came(
+            Callback::parse(&inputs::json_text(&input["callback"]))
+                .and_then(|callback| inputs::dialect(&input["dialect"]).map(|dialect| callback.status_by(&dialect))),
+        ),
         "parse_return_redirect" => came(ReturnRedirect::parse(&text(&input["url"]))),
         "parse_payment_ref" => came(text(&input["text"]).parse::<PaymentRef>()),
         "callback_url" => shaped(callback_key(input, |key| key.callback_url(&address(), &signed()).map(Value::from))),

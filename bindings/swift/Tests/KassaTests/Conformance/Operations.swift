@@ -96,6 +96,8 @@ enum Operations {
     static func function(_ name: String, _ input: JSON) throws -> Came? {
         switch name {
         case "parse_callback": return .answer(try Callback(Inputs.jsonText(input["body"])))
+        case "callback_status":
+            return .answer(try Callback(Inputs.jsonText(input["callback"])).status(by: Inputs.dialect(input["dialect"])))
         case "parse_return_redirect": return .answer(try ReturnRedirect(input["url"].text))
         case "parse_payment_ref": return .answer(try PaymentRef(input["text"].text))
         case "callback_url":

@@ -20,7 +20,7 @@ import dev.kassa.internal.PaymentCallback as CoreCallback
  * @property orderNumber the order number of the payment
  * @property amount the amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn)
  * @property currency the currency, where it is given
- * @property status the status that the callback claims, by the default words, where it is given
+ * @property status the status that the callback claims, by the default words, where it is given; by a dialect's: [statusBy]
  * @property dateCreated when the payment was made, where the text of it is understood: **without a zone**, because the interface
  *   names none
  * @property dateCreatedText the same as it came, where it is given
@@ -49,6 +49,13 @@ public data class Callback(
      */
     @Throws(PaymentException::class)
     public fun dedupKey(): String? = calling { toCore().dedupKey() }
+
+    /**
+     * The status that the callback claims, **by the words of the gateway's dialect**, where it is given; [status] is by the default
+     * words alone. The lists of the whole dialect count, not those of one endpoint.
+     */
+    @Throws(PaymentException::class)
+    public fun statusBy(dialect: Dialect): PaymentStatus? = calling { toCore().statusBy(dialect.core)?.toKassa() }
 
     /**
      * What to ask about the payment with, for a merchant who has stored nothing; null for a QR payment, whose callback has no number

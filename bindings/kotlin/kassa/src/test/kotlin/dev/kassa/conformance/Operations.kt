@@ -122,6 +122,7 @@ private suspend fun all(watch: AnyWatch): Came {
 /** What needs no gateway. */
 val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "parse_callback" to { Callback.parse(it.at("body").jsonText) },
+    "callback_status" to { Callback.parse(it.at("callback").jsonText).statusBy(dialectOf(it.at("dialect"))) },
     "parse_return_redirect" to { ReturnRedirect.parse(it.at("url").text) },
     "parse_payment_ref" to { PaymentRef.parse(it.at("text").text) },
     "callback_url" to { callbackKeyOf(it).callbackUrl(it.at("url").text, paymentRefOf(it.at("payment"))) },
