@@ -4,7 +4,7 @@
 use std::{borrow::Cow, io::Read};
 
 use flate2::read::GzDecoder;
-use kassa::{Callback, PaymentStatus};
+use kassa::{Callback, Dialect};
 use ring::digest::{SHA256, digest};
 use strum::IntoStaticStr;
 
@@ -51,8 +51,8 @@ pub(crate) struct Received<'a> {
 }
 
 impl Received<'_> {
-    /// What it hints at, and how much of it was read.
-    pub(crate) fn hint(&self) -> Result<(Hint, Reading), ServerError> {
+    /// What it hints at, by the dialect of the gateway, and how much of it was read.
+    pub(crate) fn hint(&self, dialect: &Dialect) -> Result<(Hint, Reading), ServerError> {
         let nowhere = || ServerError::NotFound { what: "callback address" };
         let (secret, payment) = self.address.split_once('/').ok_or_else(nowhere)?;
         let payment: PaymentId = format!("pay_{payment}").parse().map_err(|_| nowhere())?;
@@ -73,26 +73,28 @@ impl Received<'_> {
             (Ok(callback), None) if !callback.missing.is_empty() => {
                 (Reading::Incomplete, format!("absent or not readable: {}", callback.missing.join(", ")))
             }
-            (Ok(_), None) => (Reading::Whole, String::new()),
+            (Ok(callback), None) => {
+                let claimed = callback.status_by(dialect).map(|status| format!("it claims {status}"));
+                (Reading::Whole, claimed.unwrap_or_default())
+            }
         };
         let callback = read.ok().filter(|callback| can_be_number(&callback.order_number));
         let claimed = callback.as_ref().map(|callback| callback.order_number.as_str());
-        let exchange = (reading != Reading::Whole).then(|| {
-            let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
-            let secrets = Secrets::of_addresses([&Hidden::new(secret)]);
-            Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole, &secrets))
-        });
+        let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
+        let secrets = Secrets::of_addresses([&Hidden::new(secret)]);
+        let exchange = Some(Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole, &secrets)));
         let same = callback.as_ref().and_then(Callback::dedup_key).map(|key| {
             let mut hash = [0; 32];
             hash.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
             hash
         });
         let claim = callback.map(|callback| Claim {
+            status: callback.status_by(dialect),
             number: callback.order_number,
             provider: callback.provider,
-            may_be_charge: callback.status != Some(PaymentStatus::Rejected),
         });
-        Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, same, exchange }, reading))
+        let is_whole = reading == Reading::Whole;
+        Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, same, exchange, is_whole }, reading))
     }
 
     /// The body as text. One that is no text still says that something happened.
@@ -116,7 +118,7 @@ mod tests {
     use std::io::Write;
 
     use flate2::{Compression, write::GzEncoder};
-    use kassa::Provider;
+    use kassa::{PaymentStatus, Provider};
 
     use super::*;
 
@@ -134,11 +136,12 @@ mod tests {
     fn read(body: &[u8], query: &str, problem: Option<&str>) -> (Option<Claim>, Option<Exchange>, Reading) {
         let address = address(&secret(), &payment());
         let received = Received { address: &address, query, body, problem };
-        let (Hint::Callback { secret: read, payment: whose, claim, exchange, .. }, reading) = received.hint().unwrap()
+        let (Hint::Callback { secret: read, payment: whose, claim, exchange, is_whole, .. }, reading) =
+            received.hint(&Dialect::default()).unwrap()
         else {
             panic!("it is an address")
         };
-        assert_eq!((read, whose), (secret(), payment()));
+        assert_eq!((read, whose, is_whole), (secret(), payment(), reading == Reading::Whole));
         (claim, exchange.map(|exchange| *exchange), reading)
     }
 
@@ -152,31 +155,49 @@ mod tests {
     fn addresses_that_nobody_was_given_are_nowhere() {
         for address in ["", "/", "0f", "0f/0f", &format!("{}/x", secret())] {
             let received = Received { address, query: "", body: b"{}", problem: None };
-            assert!(matches!(received.hint(), Err(ServerError::NotFound { .. })), "{address}");
+            assert!(matches!(received.hint(&Dialect::default()), Err(ServerError::NotFound { .. })), "{address}");
         }
     }
 
     #[test]
     fn a_number_is_claimed_whatever_else_is_odd() {
-        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards), may_be_charge: true };
-        assert_eq!(read(WHOLE.as_bytes(), "", None), (Some(claim.clone()), None, Reading::Whole));
-        assert_eq!(read(&packed(WHOLE), "", None), (Some(claim.clone()), None, Reading::Whole));
-        assert_eq!(read(WHOLE.as_bytes(), "sign=1", None).0, Some(claim));
-        for (body, query) in [
-            ("OrderNumber=GW-1&amount=390,00&status=CHARGE", ""),
-            (r#"{"data":{"order_number":"GW-1","amount":null}}"#, "x=1"),
-            ("", "orderNumber=GW-1&status=CHARGE"),
-            ("nothing", "orderNumber=GW-1"),
+        let charged = Some(PaymentStatus::Charged);
+        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards), status: charged.clone() };
+        for (body, query) in [(WHOLE.as_bytes(), ""), (&packed(WHOLE)[..], ""), (WHOLE.as_bytes(), "sign=1")] {
+            let (claimed, exchange, reading) = read(body, query, None);
+            assert_eq!((claimed.as_ref(), reading), (Some(&claim), Reading::Whole), "{query}");
+            assert_eq!(exchange.unwrap().words.as_deref(), Some("it claims charged"));
+        }
+        for (body, query, status) in [
+            ("OrderNumber=GW-1&amount=390,00&status=CHARGE", "", charged.clone()),
+            (r#"{"data":{"order_number":"GW-1","amount":null}}"#, "x=1", None),
+            ("", "orderNumber=GW-1&status=CHARGE", charged),
+            ("nothing", "orderNumber=GW-1", None),
         ] {
             let (claim, exchange, reading) = read(body.as_bytes(), query, None);
-            assert_eq!(
-                claim,
-                Some(Claim { number: "GW-1".into(), provider: None, may_be_charge: true }),
-                "{body}?{query}"
-            );
+            assert_eq!(claim, Some(Claim { number: "GW-1".into(), provider: None, status }), "{body}?{query}");
             let exchange = exchange.unwrap();
             assert_eq!((reading, exchange.claim.as_deref()), (Reading::Incomplete, Some("GW-1")));
             assert!(exchange.words.unwrap().contains("dateCreated, provider"));
+        }
+    }
+
+    #[test]
+    fn what_is_claimed_is_read_by_the_dialect() {
+        let dialect = Dialect::from_json(r#"{"charged_words": ["PAID"], "rejected_words": ["FAILED"]}"#).unwrap();
+        let other = |word: &str| Some(PaymentStatus::Other(word.to_owned()));
+        for (word, by_default, by_dialect) in [
+            ("PAID", other("PAID"), Some(PaymentStatus::Charged)),
+            ("failed", other("failed"), Some(PaymentStatus::Rejected)),
+            ("Reject", Some(PaymentStatus::Rejected), other("Reject")),
+        ] {
+            let body = format!("orderNumber=GW-1&status={word}");
+            let address = address(&secret(), &payment());
+            let received = Received { address: &address, query: "", body: body.as_bytes(), problem: None };
+            for (dialect, expected) in [(&Dialect::default(), by_default), (&dialect, by_dialect)] {
+                let (Hint::Callback { claim, .. }, _) = received.hint(dialect).unwrap() else { panic!("{word}") };
+                assert_eq!(claim.unwrap().status, expected, "{word}");
+            }
         }
     }
 

@@ -83,7 +83,7 @@ impl Exchange {
         Self { asked, claim, outcome: outcome.into(), http_status, code, words, reply }
     }
 
-    /// The gateway called back in a form that could not be read in full.
+    /// The gateway called back.
     pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str, secrets: &Secrets) -> Self {
         let exchange = Self::new(Asked::Callback, outcome).saying((None, Some(said), body), secrets);
         Self { claim: claim.map(|claim| words(claim, secrets)), ..exchange }

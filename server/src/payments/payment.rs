@@ -41,7 +41,8 @@ pub struct Payment {
     pub failure: Option<Failure>,
     /// How many one-time passwords may still be tried.
     pub attempts_left: u32,
-    /// It has been open for three days, or may have been paid by a code that nobody can ask about: a person should look.
+    /// It has been open for three days, or may have been paid by a code that nobody can ask about, or a callback about such a code
+    /// said what the dialect does not know: a person should look.
     pub is_stuck: bool,
     /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
     pub is_in_doubt: bool,

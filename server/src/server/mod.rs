@@ -496,9 +496,11 @@ impl Server {
 
     /// The same, with all that came.
     pub(crate) async fn called_back(&self, received: Received<'_>) -> Result<bool, ServerError> {
-        let (hint, reading) = received.hint()?;
+        let (hint, reading) = received.hint(&self.shared.settings.dialect)?;
         let unread = match &hint {
-            Hint::Callback { payment, exchange: Some(exchange), .. } => Some((payment.clone(), exchange.clone())),
+            Hint::Callback { payment, exchange: Some(exchange), is_whole: false, .. } => {
+                Some((payment.clone(), exchange.clone()))
+            }
             _ => None,
         };
         let noted = self.shared.storage.note_hint(hint).await?;

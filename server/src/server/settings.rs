@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kassa::Dialect;
 use url::Url;
 
 use crate::{
@@ -22,6 +23,8 @@ pub struct ServerSettings {
     /// The address under which the gateway reaches [`Server::hint`](crate::Server::hint), such as
     /// `https://pay.shop.example.kg/callbacks`.
     pub callback_base: String,
+    /// The dialect of the gateway, by which the words of its callbacks are read. The gateway's configuration has the same.
+    pub dialect: Dialect,
     /// The gateway's own deadline for payments: 60 s unless its configuration says otherwise. The two must agree.
     pub payment_deadline: Duration,
     /// How much longer than that nobody takes the sender of a payment for dead.
@@ -72,6 +75,7 @@ impl ServerSettings {
     pub fn new(callback_base: impl Into<String>) -> Self {
         Self {
             callback_base: callback_base.into(),
+            dialect: Dialect::default(),
             payment_deadline: Duration::from_secs(60),
             send_margin: Duration::from_secs(20),
             longest_wait: Duration::from_secs(30),

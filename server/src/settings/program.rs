@@ -147,6 +147,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let (public_url, gateway, server) = (public_url?, gateway?, server?);
     let server = ServerSettings {
         callback_base: format!("{public_url}/{CALLBACKS}"),
+        dialect: gateway.dialect().clone(),
         payment_deadline: gateway.payment_deadline,
         offers_pay_forms: gateway.dialect().verifies_pay_forms(),
         question_lease: server.question_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),

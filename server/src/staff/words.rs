@@ -148,6 +148,7 @@ pub(super) fn outcome(outcome: &str) -> &str {
         "OutcomeUnknown" => "it may have happened",
         "Unexpected" => "not understood, nothing happened",
         "Invalid" => "not sent, as something in it broke a rule",
+        "whole" => "a callback",
         "incomplete" => "a callback without some fields",
         "unreadable" => "a callback that could not be read",
         other => other,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassa::{PaymentRef, Provider};
+use kassa::{PaymentRef, PaymentStatus, Provider};
 
 use super::outputs::{Delivery, SteppedOver};
 use crate::{
@@ -248,8 +248,10 @@ pub enum Hint {
         claim: Option<Claim>,
         /// The hash of what makes it the same callback as another one.
         same: Option<[u8; 32]>,
-        /// What came, for people, where it could not be read in full.
+        /// What came, for people.
         exchange: Option<Box<Exchange>>,
+        /// It was read in full, and is kept only where the payment has no number to ask the gateway by.
+        is_whole: bool,
     },
     /// A payer came back, an app looks, a person asks.
     Checkout {
@@ -265,8 +267,8 @@ pub struct Claim {
     pub number: String,
     /// Who carried it out.
     pub provider: Option<Provider>,
-    /// False where the callback reports a rejection.
-    pub may_be_charge: bool,
+    /// The status that the callback claims, by the words of the gateway's dialect.
+    pub status: Option<PaymentStatus>,
 }
 
 /// What time does.

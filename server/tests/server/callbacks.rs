@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use kassa::{FakePayment, PaymentRef, PaymentStatus, StatusReport, Verdict};
+use kassa::{Dialect, FakePayment, PaymentRef, PaymentStatus, StatusReport, Verdict};
 use kassa_server::{
     Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, Method, NewCheckout, Payment, PaymentState,
     Resolution, ServerError, storage::staff::Need,
@@ -403,6 +403,51 @@ fn a_qr_code_without_a_transaction_is_for_its_callback_and_a_person() {
     process.run(process.server.resolve(&open, Resolution::Charged, "on the statement", "Aizada")).unwrap();
     assert_eq!(state(&process, &silent), (CheckoutState::Paid, PaymentState::Charged));
     assert!(needs(&process, &silent).is_empty());
+}
+
+/// Its checkout is paid on a form beside it. The gateway's words are those of its dialect, and no others.
+#[test]
+fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
+    let world = World::new(0);
+    lock(&world.faults.0).without_transaction = true;
+    let mut settings = World::settings();
+    settings.dialect = Dialect::from_json(r#"{"charged_words": ["PAID"], "rejected_words": ["FAILED"]}"#).unwrap();
+    let process = world.start_with(None, Duration::ZERO, settings);
+    let (id, form) = by_form(&process, &world, "order-1");
+    process.run(process.server.pay_by_qr(&id, None)).unwrap();
+    let code = world.fake.payments().pop().unwrap();
+    says(&world, "GW-1", charge_of("GW-1"));
+    claim(&process, &form, "GW-1");
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Awaiting));
+
+    let call = |number: &str, word: &str| {
+        let body = format!(
+            r#"{{"orderNumber":"{number}","amount":39000,"currency":"KGS","status":"{word}","dateCreated":"2026-11-20T09:05:07","provider":"MBank"}}"#
+        );
+        hint(&process, &code, &body);
+    };
+    ["FAILED", "DONE", "CHARGE", "DONE"].into_iter().for_each(|word| call("QR-1", word));
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Awaiting), "it can still be paid");
+    assert_eq!((reasons(&process, "payment.stuck").len(), needs(&process, &id)), (1, vec![Need::Stuck]));
+    ["PAID", "PAID"].into_iter().for_each(|word| call("QR-1", word));
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Unverifiable));
+    assert_eq!((reasons(&process, "payment.unverifiable").len(), needs(&process, &id)), (1, vec![Need::Unverifiable]));
+    let history = process.run(process.server.history(&id)).unwrap();
+    let kept = history.exchanges.iter().flatten().map(|kept| &kept.exchange).filter(|kept| kept.outcome == "whole");
+    let words: Vec<_> = kept.filter_map(|kept| kept.words.as_deref()).collect();
+    let claimed = ["it claims rejected", "it claims \"DONE\"", "it claims \"CHARGE\"", "it claims charged"];
+    assert_eq!(words, claimed, "a copy is not kept again");
+
+    let paid = view(&process, &id).id;
+    process.run(process.server.resolve(&paid, Resolution::Charged, "seen there", "Aizada")).unwrap();
+    let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
+    assert_eq!((checkout.state, checkout.is_overpaid, checkout.refunds_due), (CheckoutState::Paid, true, 1));
+    // Of what a person found charged, other callbacks report a charge: perhaps one more.
+    ["QR-2", "QR-3"].into_iter().for_each(|number| call(number, "PAID"));
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    assert_eq!(reasons(&process, "payment.unverifiable").len(), 2);
+    assert!(needs(&process, &id).contains(&Need::Unverifiable));
 }
 
 /// Neither the hash of such a callback is remembered nor is it answered as taken.

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use kassa::{PaymentRef, Provider};
+use kassa::{PaymentRef, PaymentStatus, Provider};
 use kassa_server::{
     ApiKey, Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, EventKind, Exchange, Failure, Hidden, KeyRole,
     Method, NewCheckout, Payment, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage, Resolution,
@@ -178,6 +178,10 @@ const SUITE: [(&str, Check); 38] = [
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
     ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
+    (
+        "a word that nobody knows of what has no number is told once",
+        a_word_that_nobody_knows_of_what_has_no_number_is_told_once,
+    ),
     ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
     ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
@@ -558,10 +562,10 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     block_on(storage.begin_payment(form.clone())).unwrap();
     block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
     block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
-    let claim = Some(Claim { number: "form-1".into(), provider: None, may_be_charge: true });
+    let claim = Some(Claim { number: "form-1".into(), provider: None, status: Some(PaymentStatus::Charged) });
     let secret = format!("{:032x}", 1);
-    block_on(storage.note_hint(Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange: None }))
-        .unwrap();
+    let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange: None, is_whole: true };
+    block_on(storage.note_hint(hint)).unwrap();
     let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
     assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
     let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
@@ -655,25 +659,72 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
     assert!(matches!(begun, ConfirmationBegun::UnderWay(PaymentState::Contradicted)), "{begun:?}");
 }
 
+/// A callback about the code of a checkout, which says this.
+fn call_about_code(storage: &dyn Storage, checkout: u8, status: Option<PaymentStatus>) -> HintNoted {
+    let said = status.as_ref().map_or("nothing".to_owned(), ToString::to_string);
+    let claim = Some(Claim { number: "qr-1".into(), provider: None, status });
+    let (secret, payment) = (format!("{checkout:032x}"), payment_id(checkout));
+    let exchange = Some(Box::new(Exchange::new(Asked::Callback, said)));
+    block_on(storage.note_hint(Hint::Callback { secret, payment, claim, same: None, exchange, is_whole: true }))
+        .unwrap()
+}
+
 /// Of a code that the gateway has made, and whose number this database does not know, a callback reports a charge.
 fn a_charge_of_what_has_no_number_is_in_doubt(storage: &dyn Storage, calendar: &Calendar) {
-    let call = |checkout: u8, may_be_charge: bool| {
-        let claim = Some(Claim { number: "qr-1".into(), provider: None, may_be_charge });
-        let (secret, payment) = (format!("{checkout:032x}"), payment_id(checkout));
-        block_on(storage.note_hint(Hint::Callback { secret, payment, claim, same: None, exchange: None })).unwrap();
-    };
+    let call = |checkout: u8, status| call_about_code(storage, checkout, Some(status));
     // The callback of one comes while it is being sent.
     for checkout in [1, 2] {
         block_on(storage.open_checkout(new(checkout))).unwrap();
         block_on(storage.begin_payment(begin(checkout, checkout, Method::Qr))).unwrap();
     }
-    call(2, true);
+    call(2, PaymentStatus::Charged);
     calendar.pass(Duration::from_secs(3_600));
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!((state(storage, 1, 1), state(storage, 2, 2)), (PaymentState::NotMade, PaymentState::Unverifiable));
-    call(1, false);
-    assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
-    call(1, true);
+    for status in [PaymentStatus::Rejected, PaymentStatus::Other("DONE".into())] {
+        call(1, status);
+        assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
+    }
+    call(1, PaymentStatus::Charged);
+    assert_eq!(state(storage, 1, 1), PaymentState::Unverifiable);
+}
+
+/// The gateway told no transaction of a code, and its callbacks say what the dialect does not know.
+fn a_word_that_nobody_knows_of_what_has_no_number_is_told_once(storage: &dyn Storage, _: &Calendar) {
+    let stuck = || {
+        let events = events_after(storage, &Cursor::default(), 100);
+        events.iter().filter(|event| event.kind == Some(EventKind::PaymentStuck)).count()
+    };
+    let other = || Some(PaymentStatus::Other("DONE".into()));
+    for checkout in 1..=3 {
+        block_on(storage.open_checkout(new(checkout))).unwrap();
+        block_on(storage.begin_payment(begin(checkout, checkout, Method::Qr))).unwrap();
+    }
+    // Of two codes it says so before the gateway has answered. Of one the answer tells the transaction.
+    for checkout in [2, 3] {
+        call_about_code(storage, checkout, other());
+    }
+    assert_eq!(stuck(), 0);
+    for checkout in [1, 2] {
+        let reference = begin(checkout, checkout, Method::Qr).reference;
+        block_on(storage.settle_sending(accepted(checkout, checkout, reference))).unwrap();
+    }
+    let known = begin(3, 3, Method::Qr).reference.with_transaction_id("tx-3");
+    block_on(storage.settle_sending(accepted(3, 3, known))).unwrap();
+    assert_eq!(stuck(), 1);
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert_eq!(asked.iter().map(|question| &question.payment).collect::<Vec<_>>(), [&payment_id(3)], "at once");
+    let rejected = Some(PaymentStatus::Rejected);
+    for status in [rejected, other(), other(), None] {
+        assert_eq!(call_about_code(storage, 1, status), HintNoted::Due(0));
+    }
+    assert_eq!((stuck(), state(storage, 1, 1)), (2, PaymentState::Awaiting));
+    let history = block_on(storage.history(id(1))).unwrap().unwrap();
+    let called = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == Asked::Callback);
+    let outcomes: Vec<_> = called.map(|kept| kept.exchange.outcome.as_str()).collect();
+    assert_eq!((outcomes, history.listed.needs), (vec!["rejected", "\"DONE\"", "nothing"], vec![Need::Stuck]));
+    // A word that is known is a charge all the same.
+    call_about_code(storage, 1, Some(PaymentStatus::Charged));
     assert_eq!(state(storage, 1, 1), PaymentState::Unverifiable);
 }
 
@@ -684,9 +735,10 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
     let claimed = |number: u32| {
         let provider = (number == 2).then_some(Provider::MBank);
-        let claim = Some(Claim { number: format!("GW-{number}"), provider, may_be_charge: true });
+        let status = Some(PaymentStatus::Charged);
+        let claim = Some(Claim { number: format!("GW-{number}"), provider, status });
         let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(Asked::Callback, "incomplete"))));
-        let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange };
+        let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange, is_whole: false };
         assert_eq!(block_on(storage.note_hint(hint)).unwrap(), HintNoted::Due(1));
         calendar.pass(Duration::from_secs(1));
     };
@@ -926,6 +978,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
         claim: None,
         same: Some([1; 32]),
         exchange: None,
+        is_whole: true,
     };
     assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1));
     assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
@@ -933,7 +986,8 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     let open = Report::Open(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
     block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
-    let nobody = Hint::Callback { secret: "x".into(), payment: payment_id(1), claim: None, same: None, exchange: None };
+    let (secret, payment) = ("x".into(), payment_id(1));
+    let nobody = Hint::Callback { secret, payment, claim: None, same: None, exchange: None, is_whole: true };
     assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
 }
 
@@ -1222,9 +1276,10 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
     let hint = || Hint::Callback {
         secret: format!("{:032x}", 1),
         payment: payment_id(1),
-        claim: Some(Claim { number: "form-1".into(), provider: None, may_be_charge: true }),
+        claim: Some(Claim { number: "form-1".into(), provider: None, status: Some(PaymentStatus::Charged) }),
         same: Some([1; 32]),
         exchange: None,
+        is_whole: true,
     };
     block_on(storage.note_hint(hint())).unwrap();
     block_on(storage.settle_questions(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();

@@ -6,7 +6,7 @@ use super::{
     Book, Kept,
     changes::{Changes, KeyUse, Number, Numbers, Touched},
     happening::{Why, happen},
-    hints::{doubt_what_has_no_number, has_number},
+    hints::{doubt_what_has_no_number, has_number, leave_unknown_word_to_a_person},
     telling::{Told, tell},
 };
 use crate::{
@@ -362,6 +362,17 @@ pub(super) fn ask_from_now_on(changes: &mut Changes, book: &mut Book, at: usize)
     if matches!(payment.state, PaymentState::NotMade | PaymentState::Awaiting) && kept.is_hinted && !has_number(payment)
     {
         doubt_what_has_no_number(changes, book, at)?;
+        return Ok(());
+    }
+    // A callback with a word that the dialect does not know came while the code was made.
+    if payment.method == Method::Qr && payment.state == PaymentState::Awaiting && payment.is_stuck {
+        if !has_number(payment) {
+            return leave_unknown_word_to_a_person(changes, book, at);
+        }
+        let kept = &mut book.payments[at];
+        kept.touch_state();
+        kept.payment.is_stuck = false;
+        changes.make_due(&kept.payment, now, Class::Hinted, now);
         return Ok(());
     }
     let (at, class) = match payment.state {

@@ -9,10 +9,9 @@ use super::{
     session::Session,
 };
 use crate::{
-    payments::exchange::Exchange,
     storage::{
-        book::hints,
-        inputs::{Claim, Hint},
+        book::hints::{self, Called},
+        inputs::Hint,
         outputs::HintNoted,
     },
     values::ids::PaymentId,
@@ -30,22 +29,16 @@ pub(super) async fn note(db: &Session, hint: &Hint) -> Result<HintNoted, Problem
             save(db, &opened.changes, &opened.books);
             Ok(noted)
         }
-        Hint::Callback { secret, payment, claim, same, exchange } => {
+        Hint::Callback { secret, payment, claim, same, exchange, is_whole } => {
             let known = db.row(IS_KNOWN, &[&payment.as_str(), secret]).await?;
             // Whoever guesses addresses locks nothing.
             if known.is_none() {
                 return Ok(HintNoted::Nowhere);
             }
-            call_back(db, payment, same.as_ref(), &Called { claim: claim.as_ref(), exchange: exchange.as_deref() })
-                .await
+            let called = Called { claim: claim.as_ref(), exchange: exchange.as_deref(), is_whole: *is_whole };
+            call_back(db, payment, same.as_ref(), called).await
         }
     }
-}
-
-/// What a callback brought.
-struct Called<'a> {
-    claim: Option<&'a Claim>,
-    exchange: Option<&'a Exchange>,
 }
 
 const IS_KNOWN: &str = "SELECT 1 FROM payments JOIN checkouts ON checkouts.id = payments.checkout_id
@@ -59,7 +52,7 @@ async fn call_back(
     db: &Session,
     payment: &PaymentId,
     same: Option<&[u8; 32]>,
-    called: &Called<'_>,
+    called: Called<'_>,
 ) -> Result<HintNoted, Problem> {
     let due = slice::from_ref(payment);
     let mut opened = books::open(db, Of::Payments(due), With { due, ..With::default() }).await?;
@@ -69,7 +62,7 @@ async fn call_back(
         return Ok(HintNoted::SeenBefore);
     }
     let (changes, book, at) = opened.at(payment)?;
-    let noted = hints::call_back(changes, book, at, called.claim, called.exchange)?;
+    let noted = hints::call_back(changes, book, at, called)?;
     if noted == HintNoted::TooManyClaims {
         return Ok(noted);
     }

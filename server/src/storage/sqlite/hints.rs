@@ -4,7 +4,12 @@ use rusqlite::Connection;
 
 use super::{books, rows};
 use crate::{
-    storage::{book::hints, error::StorageError, inputs::Hint, outputs::HintNoted},
+    storage::{
+        book::hints::{self, Called},
+        error::StorageError,
+        inputs::Hint,
+        outputs::HintNoted,
+    },
     values::{Millis, ids::PaymentId},
 };
 
@@ -20,7 +25,7 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
             books::save(db, &changes, &book)?;
             Ok(noted)
         }
-        Hint::Callback { secret, payment, claim, same, exchange } => {
+        Hint::Callback { secret, payment, claim, same, exchange, is_whole } => {
             let Some(checkout) = rows::checkout_where(db, "callback_secret", secret)? else {
                 return Ok(HintNoted::Nowhere);
             };
@@ -33,7 +38,8 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
                 return Ok(HintNoted::SeenBefore);
             }
             book.payments[0].claims = books::claims(db, payment)?;
-            let noted = hints::call_back(&mut changes, &mut book, 0, claim.as_ref(), exchange.as_deref())?;
+            let called = Called { claim: claim.as_ref(), exchange: exchange.as_deref(), is_whole: *is_whole };
+            let noted = hints::call_back(&mut changes, &mut book, 0, called)?;
             if noted == HintNoted::TooManyClaims {
                 return Ok(noted);
             }
