@@ -13,7 +13,7 @@ use crate::{
     values::{
         error::PaymentError,
         payment_ref::{PaymentKind, PaymentRef, question::Question},
-        status::PaymentStatus,
+        status::{PaymentStatus, StatusReport},
         violation::Rule,
     },
 };
@@ -74,11 +74,24 @@ fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdic
 /// What the gateway said of an end, or which fields differ.
 pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
     let reason = match verdict {
-        Verdict::Charged { report, .. } | Verdict::Rejected { report, .. } => report.reason.as_deref()?,
-        Verdict::Contradicted { fields, .. } => &fields.join(", "),
+        Verdict::Charged { payment, report, .. } | Verdict::Rejected { payment, report } => {
+            said_of_end(payment, report)?
+        }
+        Verdict::Contradicted { fields, .. } => fields.join(", "),
         Verdict::Open { .. } | Verdict::Unverifiable { .. } => return None,
     };
     Some(reason.chars().take(LONGEST_REASON).collect())
+}
+
+/// The gateway's words, after the number that it reported where that is none of the payment's: whoever looks for the payment at the
+/// gateway needs it. The number stands first, because the words may be cut.
+fn said_of_end(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
+    let number = report.order_number.as_deref().filter(|_| names_another_number(payment, report));
+    match (number, report.reason.as_deref()) {
+        (None, words) => words.map(str::to_owned),
+        (Some(number), None) => Some(format!("reported under the number {number}")),
+        (Some(number), Some(words)) => Some(format!("reported under the number {number}: {words}")),
+    }
 }
 
 /// Anybody can claim a number, and a payer may try again after a rejection: so neither that nor a contradiction says

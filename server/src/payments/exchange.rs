@@ -1,7 +1,10 @@
 //! Exchanges with the gateway (audit trail): what it was asked about a payment, and what it answered, for a person who looks
 //! the payment up. Nothing follows from them: what a reply means, the core's verdict alone says.
 
-use kassa::{CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, QrData, Verdict};
+use kassa::{
+    CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, PaymentRef, QrData,
+    StatusReport, Verdict,
+};
 use strum::{Display, EnumString, IntoStaticStr};
 
 use super::reply::{Secrets, shortened, words};
@@ -116,12 +119,9 @@ impl Exchange {
             _ => "not understood".to_owned(),
         };
         let exchange = Self::new(Asked::Status, outcome);
-        match verdict.report() {
-            Some(report) => {
-                exchange.saying((report.code.as_deref(), report.reason.as_deref(), &report.raw), &Secrets::default())
-            }
-            None => exchange,
-        }
+        let Some(report) = verdict.report() else { return exchange };
+        let said = reported_under(verdict.payment(), report);
+        exchange.saying((report.code.as_deref(), said.as_deref(), &report.raw), &Secrets::default())
     }
 
     fn failed(asked: Asked, error: &PaymentError, secrets: &Secrets) -> Self {
@@ -142,5 +142,42 @@ impl Exchange {
         let reply = Some(shortened(raw, secrets)).filter(|reply| !reply.is_empty());
         let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
         Self { code: clean(code), words: clean(said), reply, ..self }
+    }
+}
+
+/// The gateway's words, after the number that it reported where that is none of the payment's: a person finds the payment there by
+/// it.
+fn reported_under(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
+    let own = [&payment.order_number, &payment.gateway_number, &payment.transaction_id];
+    let is_another = |number: &&str| own.iter().all(|own| own.as_deref() != Some(*number));
+    let number = report.order_number.as_deref().filter(is_another);
+    match (number, report.reason.as_deref()) {
+        (None, words) => words.map(str::to_owned),
+        (Some(number), None) => Some(format!("reported under the number {number}")),
+        (Some(number), Some(words)) => Some(format!("reported under the number {number}: {words}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kassa::PaymentStatus;
+
+    use super::*;
+
+    #[test]
+    fn the_number_that_the_gateway_reported_is_kept() {
+        let payment = PaymentRef::card("order-1", 390.into(), "KGS").with_gateway_number("gw-1");
+        for (number, words, kept) in [
+            (Some("Fp17"), Some("PAYMENT_SUCCESS"), Some("reported under the number Fp17: PAYMENT_SUCCESS")),
+            (Some("Fp17"), None, Some("reported under the number Fp17")),
+            (Some("gw-1"), Some("PAYMENT_SUCCESS"), Some("PAYMENT_SUCCESS")),
+            (Some("order-1"), None, None),
+            (None, None, None),
+        ] {
+            let mut report = StatusReport::new(PaymentStatus::Charged);
+            (report.order_number, report.reason) = (number.map(str::to_owned), words.map(str::to_owned));
+            let exchange = Exchange::about(None, &Ok(Verdict::charged(payment.clone(), report)));
+            assert_eq!((exchange.outcome.as_str(), exchange.words.as_deref()), ("charged", kept), "{number:?}");
+        }
     }
 }

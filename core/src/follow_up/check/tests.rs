@@ -4,8 +4,10 @@ use std::{path::Path, time::Duration};
 
 use tokio::time::Instant;
 
+use super::reason_of;
 use crate::{
-    Callback, Decimal, Dialect, GatewayConfig, Journal, JournalState, PaymentError, PaymentRef, PollPolicy, Verdict,
+    Callback, Decimal, Dialect, GatewayConfig, Journal, JournalState, PaymentError, PaymentRef, PaymentStatus,
+    PollPolicy, StatusReport, Verdict,
     journal::tests::memory_disk::MemoryDisk,
     testing::scripted::{Act, Scripted},
 };
@@ -181,6 +183,26 @@ async fn another_number_stops_nothing_where_any_will_do() {
         assert_eq!(watched.is_ok_and(|end| end.is_some_and(|verdict| verdict.is_charged())), is_charged, "{numbers}");
         let state = journal.entry(&payment).unwrap().unwrap().state;
         assert_eq!(state == JournalState::Charged, is_charged, "{numbers}: {state:?}");
+    }
+}
+
+/// The journal and who looks into it learn the number that the gateway reported, where a dialect lets it name any.
+#[test]
+fn an_end_names_the_number_that_it_was_reported_under() {
+    let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
+    for (number, words, expected) in [
+        (Some("Fp1"), Some("PAYMENT_SUCCESS"), Some("reported under the number Fp1: PAYMENT_SUCCESS")),
+        (Some("Fp1"), None, Some("reported under the number Fp1")),
+        (Some("order-1"), Some("PAYMENT_SUCCESS"), Some("PAYMENT_SUCCESS")),
+        (Some("gw-1"), None, None),
+        (None, None, None),
+    ] {
+        let mut report = StatusReport::new(PaymentStatus::Charged);
+        (report.order_number, report.reason) = (number.map(str::to_owned), words.map(str::to_owned));
+        for verdict in [Verdict::charged(card.clone(), report.clone()), Verdict::rejected(card.clone(), report.clone())]
+        {
+            assert_eq!(reason_of(&verdict).as_deref(), expected, "{number:?} {words:?}");
+        }
     }
 }
 

@@ -18,8 +18,8 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  * @property state what is known of it
  * @property isFinished whether [finish][Journal.finish] was called for it: its goods are delivered, or a person has dealt
  *   with it. One that was rejected is listed no more without it
- * @property reason what the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was
- *   asked for, such as `amount, currency`. At most 256 characters
+ * @property reason what the gateway said when it ended, in its own words, after the number that it reported where that is none of the
+ *   payment's; of a contradicted one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters
  * @property code the gateway's code in the reply to its creation, where there was one
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
