@@ -55,8 +55,8 @@ pub enum Verdict {
         /// The gateway's own report.
         report: StatusReport,
         /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And
-        /// `code.amount`, where the report of a QR payment has no amount: by the dialect its transaction is read from the code, and
-        /// that code was checked to ask for this amount before it was shown.
+        /// `code.amount`, where the report of a QR payment has no amount: its transaction was taken from the code
+        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to ask for this amount before it was shown.
         compared: Vec<String>,
     },
     /// The payment ended without the money being taken. On a pay-form the payer may try again.
@@ -165,6 +165,7 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
         PaymentStatus::Charged => nothing_asked_for(payment)
             .or_else(|| under_another_number(&compared))
             .or_else(|| untied(payment, &compared, dialect))
+            .or_else(|| of_no_amount(payment, &report))
             .or_else(|| of_unknown_unit(payment, &report, dialect)),
         PaymentStatus::Rejected => under_another_number(&compared).or_else(|| untied(payment, &compared, dialect)),
         PaymentStatus::Other(_) => None,
@@ -176,7 +177,7 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
         PaymentStatus::Rejected => Verdict::rejected(payment.clone(), report),
         PaymentStatus::Other(_) => Verdict::open(payment.clone(), report),
         PaymentStatus::Charged => {
-            let of_code = has_amount_of_its_code(payment, &report, dialect).then_some("code.amount");
+            let of_code = lacks_amount(payment, &report).then_some("code.amount");
             let compared = compared.agreeing.into_iter().chain(of_code).map(str::to_owned).collect();
             Verdict::Charged { payment: payment.clone().into(), report, compared }
         }
@@ -224,15 +225,18 @@ pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) 
     is_own == Some(false)
 }
 
-/// Whether the amount of a charge without one is that of the code by which it was paid: it was checked before the code was handed
-/// on, and the code does not say that the payer may change it. Not where the transaction was only claimed: then it may be that of
-/// another code.
-fn has_amount_of_its_code(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> bool {
-    payment.kind == PaymentKind::Qr
-        && !payment.has_only_a_claimed_number()
-        && payment.amount.is_some()
-        && report.amount.is_none()
-        && dialect.takes_transactions_from_codes()
+/// Whether a report of a QR payment has no amount, and one was asked for.
+fn lacks_amount(payment: &PaymentRef, report: &StatusReport) -> bool {
+    payment.kind == PaymentKind::Qr && payment.amount.is_some() && report.amount.is_none()
+}
+
+/// The amount of a charge without one can be that of the code by which it was paid: it was checked before the code was handed on,
+/// and the code does not say that the payer may change it. Not where the transaction comes from anywhere else: then it may be that
+/// of another code.
+fn of_no_amount(payment: &PaymentRef, report: &StatusReport) -> Option<&'static str> {
+    (lacks_amount(payment, report) && !payment.has_transaction_from_code()).then_some(
+        "the gateway's report has no amount, and the payment's transaction was not taken from a code that was checked to ask for it",
+    )
 }
 
 /// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only

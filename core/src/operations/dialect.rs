@@ -1,11 +1,8 @@
 //! What of a dialect needs every endpoint there is: its JSON form (serialization), and the known dialects.
 
-use super::{ENDPOINTS, payment_status, provider_status, qr_data, qr_status};
+use super::{ENDPOINTS, payment_status, provider_status, qr_status};
 use crate::{
-    config::{
-        dialect::{Dialect, form, known::KNOWN},
-        reply_field::{ELQR, ReplyField},
-    },
+    config::dialect::{Dialect, form, known::KNOWN},
     values::{error::PaymentError, payment_ref::PaymentKind, violation::Rule},
 };
 
@@ -47,12 +44,6 @@ impl Dialect {
     /// The names of all known dialects.
     pub fn names() -> Vec<String> {
         KNOWN.iter().map(|(name, _)| (*name).to_owned()).collect()
-    }
-
-    /// Whether every transaction of a QR code is read from the code itself, whose amount is checked before it is handed on.
-    pub(crate) fn takes_transactions_from_codes(&self) -> bool {
-        let mut places = self.endpoint(&qr_data::ENDPOINT).pointers(ReplyField::TransactionId).peekable();
-        places.peek().is_some() && places.all(|place| place.starts_with(ELQR))
     }
 
     /// Whether reports on a payment of this kind may name numbers that are none of its own.

@@ -113,8 +113,8 @@ impl QrDataRequest {
         checks.finish()
     }
 
-    /// The transaction at the first of the dialect's places that has one: in the reply, or in its code.
-    fn transaction_id(&self, reply: &ReplyReader<'_>, code: Option<&Elqr>) -> Option<String> {
+    /// The transaction at the first of the dialect's places that has one, in the reply or in its code; and whether it was the code.
+    fn transaction_id(&self, reply: &ReplyReader<'_>, code: Option<&Elqr>) -> Option<(String, bool)> {
         // Where the payer may change the amount, a report without one would not say what was paid; and a static code of a fixed
         // amount takes any number of payments, so its number is not that of one.
         let is_for_one = |code: &&Elqr| code.kind == ElqrKind::Dynamic && code.amount_editable != Some(true);
@@ -123,9 +123,9 @@ impl QrDataRequest {
             Some(tag) => {
                 let text = code?.field(tag)?;
                 let is_usable = !text.trim().is_empty() && reply.is_clean(text);
-                is_usable.then(|| text.to_owned())
+                is_usable.then(|| (text.to_owned(), true))
             }
-            None => reply.identifier_at(once(place)),
+            None => reply.identifier_at(once(place)).map(|id| (id, false)),
         })
     }
 }
@@ -176,8 +176,12 @@ impl Operation for QrDataRequest {
         }
         let code = payload.as_deref().map(|payload| self.checked_code(payload)).transpose()?.flatten();
         let payload = payload.map(Cow::into_owned);
-        let transaction_id = self.transaction_id(reply, code.as_ref());
-        let payment = PaymentRef { transaction_id: transaction_id.clone(), ..self.0.payment_ref() };
+        let (transaction_id, from_code) = self.transaction_id(reply, code.as_ref()).unzip();
+        let payment = PaymentRef {
+            transaction_id: transaction_id.clone(),
+            transaction_from_code: from_code.unwrap_or_default(),
+            ..self.0.payment_ref()
+        };
         Ok(QrData { payload, payment, transaction_id, raw: reply.raw() })
     }
 }
@@ -242,6 +246,8 @@ mod tests {
             let data = gateway(places, reply(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();
             assert_eq!(data.transaction_id.as_deref(), expected, "{places} {text}");
             assert_eq!(data.payment.transaction_id.as_deref(), expected, "{places} {text}");
+            let is_from_code = expected.is_some_and(|found| found != "SUCCESS");
+            assert_eq!(data.payment.transaction_from_code, is_from_code, "{places} {text}");
             assert_eq!(data.payload.as_deref(), Some(text.as_str()));
         }
     }

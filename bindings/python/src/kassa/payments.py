@@ -120,6 +120,10 @@ class PaymentRef:
     entry_id: str | None = None
     """What the payment's entry in a `Journal` is called, where the payment has no number to be called by: that of a pay-form or
     of a QR code. The gateway never sees it."""
+    transaction_from_code: bool = False
+    """True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it
+    was handed on. Only the answer of ``create_qr_data`` says so. **A charge that is reported without an amount counts only for
+    such a payment.**"""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, PaymentKind)
@@ -132,6 +136,7 @@ class PaymentRef:
         _check.optional_text("currency", self.currency)
         _check.flag("is_claimed", self.is_claimed)
         _check.optional_text("entry_id", self.entry_id)
+        _check.flag("transaction_from_code", self.transaction_from_code)
 
     @classmethod
     def card(cls, order_number: str, amount: Decimal | int, currency: str) -> "PaymentRef":

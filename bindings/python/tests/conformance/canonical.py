@@ -67,6 +67,7 @@ def _fields(value: Any) -> Any:
             form["is_charged"] = value.is_charged
         case kassa.PaymentRef():
             form["is_claimed"] = value.is_claimed or None
+            form["transaction_from_code"] = value.transaction_from_code or None
         case _:
             pass
     return {"kind": KINDS[type(value)]} | form if type(value) in KINDS else form

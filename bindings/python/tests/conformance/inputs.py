@@ -165,6 +165,7 @@ def payment_ref(given: Any) -> kassa.PaymentRef:
         given.get("currency"),
         given.get("is_claimed") or False,
         given.get("entry_id"),
+        given.get("transaction_from_code") or False,
     )
 
 

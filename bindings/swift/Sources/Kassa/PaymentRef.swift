@@ -46,13 +46,17 @@ public struct PaymentRef: Hashable, Sendable {
     /// What the payment's entry in a ``Journal`` is called, where the payment has no number to be called by: that of a pay-form or of a QR
     /// code. The gateway never sees it.
     public var entryID: String?
+    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it was
+    /// handed on. Only the answer of ``Gateway/createQrData(_:)`` says so. **A charge that is reported without an amount counts only for
+    /// such a payment.**
+    public var transactionFromCode: Bool
 
     /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``payForm(amount:)`` and ``qr(sumTyiyn:)`` make
     /// the usual ones.
     public init(
         kind: PaymentKind, orderNumber: String? = nil, gatewayNumber: String? = nil, provider: Provider? = nil,
         transactionID: String? = nil, confirmIdentifier: String? = nil, amount: (any ExactAmount)? = nil, currency: String? = nil,
-        isClaimed: Bool = false, entryID: String? = nil
+        isClaimed: Bool = false, entryID: String? = nil, transactionFromCode: Bool = false
     ) {
         self.kind = kind
         self.orderNumber = orderNumber
@@ -64,6 +68,7 @@ public struct PaymentRef: Hashable, Sendable {
         self.currency = currency
         self.isClaimed = isClaimed
         self.entryID = entryID
+        self.transactionFromCode = transactionFromCode
     }
 
     /// A card payment, by the merchant's order number, with what was asked for.
@@ -221,7 +226,7 @@ extension PaymentRef {
             kind: PaymentKind(core.kind), orderNumber: core.orderNumber, gatewayNumber: core.gatewayNumber,
             provider: core.provider.map(Provider.init), transactionID: core.transactionId,
             confirmIdentifier: core.confirmIdentifier, amount: core.amount, currency: core.currency, isClaimed: core.isClaimed,
-            entryID: core.entryId)
+            entryID: core.entryId, transactionFromCode: core.transactionFromCode)
     }
 
     var core: KassaGenerated.PaymentRef {
@@ -235,7 +240,7 @@ extension PaymentRef {
         KassaGenerated.PaymentRef(
             kind: kind.core, orderNumber: orderNumber, gatewayNumber: gatewayNumber, provider: provider?.core,
             transactionId: transactionID, confirmIdentifier: confirmIdentifier, amount: nil, currency: currency, isClaimed: isClaimed,
-            entryId: entryID)
+            entryId: entryID, transactionFromCode: transactionFromCode)
     }
 }
 

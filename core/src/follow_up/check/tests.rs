@@ -211,7 +211,8 @@ fn an_end_names_the_number_that_it_was_reported_under() {
 async fn a_word_counts_for_its_endpoint_alone() {
     let settings = |config: &mut GatewayConfig| config.dialect = Dialect::named("finipay").unwrap().into();
     let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS");
-    let code = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
+    let told_by_reply = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
+    let code = PaymentRef { transaction_from_code: true, ..told_by_reply };
     for (payment, body, expected) in [
         (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#, "Charged"),
         (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Open"),

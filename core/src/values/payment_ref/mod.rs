@@ -68,6 +68,11 @@ pub struct PaymentRef {
     /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
     /// by: that of a pay-form or of a QR code. The gateway never sees it.
     pub entry_id: Option<String>,
+    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it was
+    /// handed on. Only the answer of [`create_qr_data`](crate::Gateway::create_qr_data) says so. **A charge that is reported without an
+    /// amount counts only for such a payment.**
+    #[cfg_attr(feature = "uniffi", uniffi(default = false))]
+    pub transaction_from_code: bool,
 }
 
 /// The kinds of payment.
@@ -121,7 +126,7 @@ impl PaymentRef {
     /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
     #[must_use]
     pub fn with_transaction_id(self, transaction_id: impl Into<String>) -> Self {
-        Self { transaction_id: Some(transaction_id.into()), ..self }
+        Self { transaction_id: Some(transaction_id.into()), transaction_from_code: false, ..self }
     }
 
     /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
@@ -146,6 +151,11 @@ impl PaymentRef {
     /// even if it was stored since.
     pub(crate) fn has_only_a_claimed_number(&self) -> bool {
         self.is_claimed || self.kind == PaymentKind::PayForm
+    }
+
+    /// True where the transaction was taken from the code that was checked. In any other reference it says nothing.
+    pub(crate) fn has_transaction_from_code(&self) -> bool {
+        self.transaction_from_code && self.kind == PaymentKind::Qr && self.transaction_id.is_some()
     }
 
     /// Whether an order number is one of this payment's: a gateway may name its own or the merchant's. Nothing where
@@ -182,6 +192,7 @@ impl PaymentRef {
         if other.is_claimed && (self.is_claimed || has_none) {
             self.order_number.clone_from(&other.order_number);
             self.transaction_id.clone_from(&other.transaction_id);
+            self.transaction_from_code = other.transaction_from_code;
             self.provider.clone_from(&other.provider);
             self.is_claimed = true;
         }
@@ -199,6 +210,7 @@ impl PaymentRef {
             currency: None,
             is_claimed: false,
             entry_id: None,
+            transaction_from_code: false,
         }
     }
 

@@ -23,11 +23,15 @@ pub(super) struct Form {
     /// Likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entry_id: Option<String>,
+    /// Likewise. A reference of an earlier version has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transaction_from_code: Option<bool>,
 }
 
 /// The transaction of a payment of another kind is left out, as in the text form: it would be refused when it is read.
 impl From<PaymentRef> for Form {
     fn from(payment: PaymentRef) -> Self {
+        let transaction_from_code = payment.has_transaction_from_code().then_some(true);
         let PaymentRef { kind, order_number, gateway_number, provider, .. } = payment;
         Self {
             kind,
@@ -40,6 +44,7 @@ impl From<PaymentRef> for Form {
             currency: payment.currency,
             is_claimed: payment.is_claimed.then_some(true),
             entry_id: payment.entry_id,
+            transaction_from_code,
         }
     }
 }
@@ -50,6 +55,10 @@ impl TryFrom<Form> for PaymentRef {
     fn try_from(form: Form) -> Result<Self, Self::Error> {
         if form.transaction_id.is_some() && form.kind != PaymentKind::Qr {
             return Err("paymentRef has a transaction, which a QR payment alone can have");
+        }
+        let transaction_from_code = form.transaction_from_code.unwrap_or(false);
+        if transaction_from_code && form.transaction_id.is_none() {
+            return Err("paymentRef has no transaction that could be from a code");
         }
         Ok(Self {
             kind: form.kind,
@@ -62,6 +71,7 @@ impl TryFrom<Form> for PaymentRef {
             currency: form.currency,
             is_claimed: form.is_claimed.unwrap_or(false),
             entry_id: form.entry_id,
+            transaction_from_code,
         })
     }
 }

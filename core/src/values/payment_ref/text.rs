@@ -13,10 +13,22 @@ use crate::values::{error::PaymentError, provider::Provider, violation::Rule};
 /// The version of the text form. A text of another version is refused, not guessed at.
 const PREFIX: &str = "kassa1:";
 
-const NAMES: [&str; 10] =
-    ["kind", "order", "gateway", "provider", "transaction", "confirm", "amount", "currency", "claimed", "entry"];
+const NAMES: [&str; 11] = [
+    "kind",
+    "order",
+    "gateway",
+    "provider",
+    "transaction",
+    "from_code",
+    "confirm",
+    "amount",
+    "currency",
+    "claimed",
+    "entry",
+];
 
-const CLAIMED: &str = "yes";
+/// What a field says that is there only where it is true.
+const YES: &str = "yes";
 
 const KINDS: [PaymentKind; 4] = [PaymentKind::Card, PaymentKind::Mbank, PaymentKind::PayForm, PaymentKind::Qr];
 
@@ -32,12 +44,13 @@ impl fmt::Display for PaymentRef {
         query.append_pair("kind", &self.kind.to_string());
         let fields = [
             // Before the rest, so that a text that was cut short does not pass as the merchant's own number.
-            ("claimed", self.is_claimed.then_some(CLAIMED)),
+            ("claimed", self.is_claimed.then_some(YES)),
             ("entry", self.entry_id.as_deref()),
             ("order", self.order_number.as_deref()),
             ("gateway", self.gateway_number.as_deref()),
             ("provider", self.provider.as_ref().map(Provider::name)),
             ("transaction", transaction),
+            ("from_code", self.has_transaction_from_code().then_some(YES)),
             ("confirm", self.confirm_identifier.as_deref()),
             ("amount", amount.as_deref()),
             ("currency", self.currency.as_deref()),
@@ -81,6 +94,12 @@ impl FromStr for PaymentRef {
         if transaction_id.is_some() && kind != PaymentKind::Qr {
             return Err(malformed("has a transaction, which a QR payment alone can have"));
         }
+        let mut flag =
+            |name: &str| fields.remove(name).map(|text| is_yes(&text)).transpose().map(Option::unwrap_or_default);
+        let (is_claimed, transaction_from_code) = (flag("claimed")?, flag("from_code")?);
+        if transaction_from_code && transaction_id.is_none() {
+            return Err(malformed("has no transaction that could be from a code"));
+        }
         Ok(Self {
             kind,
             order_number: fields.remove("order"),
@@ -90,8 +109,9 @@ impl FromStr for PaymentRef {
             confirm_identifier: fields.remove("confirm"),
             amount: fields.remove("amount").map(|amount| exact(&amount)).transpose()?,
             currency: fields.remove("currency"),
-            is_claimed: fields.remove("claimed").map(|claimed| is_claimed(&claimed)).transpose()?.unwrap_or(false),
+            is_claimed,
             entry_id: fields.remove("entry"),
+            transaction_from_code,
         })
     }
 }
@@ -108,7 +128,7 @@ fn is_cut(query: &str) -> bool {
             let kinds = KINDS.map(|kind| kind.to_string());
             kinds.iter().all(|kind| kind != value) && kinds.iter().any(|kind| begins(kind, value))
         }
-        Some(("claimed", value)) => begins(CLAIMED, value),
+        Some(("claimed" | "from_code", value)) => begins(YES, value),
         Some(("amount", value)) => value.is_empty() || value.ends_with('.'),
         Some((_, value)) => ends_within_a_character(value),
     }
@@ -148,8 +168,9 @@ fn exact(text: &str) -> Result<Decimal, PaymentError> {
     amount.ok_or_else(|| malformed("has an amount that is not an exact decimal number"))
 }
 
-fn is_claimed(text: &str) -> Result<bool, PaymentError> {
-    if text == CLAIMED { Ok(true) } else { Err(malformed("says in a way that is not known whether it is claimed")) }
+fn is_yes(text: &str) -> Result<bool, PaymentError> {
+    let sentence = "says in a way that is not known whether its number is claimed or its transaction is from a code";
+    if text == YES { Ok(true) } else { Err(malformed(sentence)) }
 }
 
 /// The value behind its percent-encoding, or nothing where that is damaged. Parsers of forms make U+FFFD of what is not
@@ -196,6 +217,10 @@ mod tests {
             "kassa1:kind=card&order=1&amount=",
             "kassa1:kind=card&order=1&claimed=no",
             "kassa1:kind=card&order=1&claimed=",
+            "kassa1:kind=qr&transaction=tx-1&from_code=no",
+            "kassa1:kind=qr&transaction=tx-1&from_code=",
+            "kassa1:kind=qr&from_code=yes&amount=1&currency=KGS",
+            "kassa1:kind=card&order=1&from_code=yes",
         ] {
             assert!(matches!(text.parse::<PaymentRef>(), Err(PaymentError::Invalid { .. })), "{text}");
         }
@@ -269,10 +294,13 @@ mod tests {
         #[test]
         fn a_transaction_survives_in_the_text_of_a_qr_payment_alone(id in any::<String>()) {
             let mut payment = PaymentRef::qr(Some(150)).with_transaction_id(id);
-            prop_assert_eq!(payment.to_string().parse::<PaymentRef>().unwrap(), payment.clone());
+            for transaction_from_code in [false, true] {
+                payment.transaction_from_code = transaction_from_code;
+                prop_assert_eq!(payment.to_string().parse::<PaymentRef>().unwrap(), payment.clone());
+            }
             payment.kind = PaymentKind::Card;
             let read = payment.to_string().parse::<PaymentRef>().unwrap();
-            prop_assert_eq!(read, PaymentRef { transaction_id: None, ..payment });
+            prop_assert_eq!(read, PaymentRef { transaction_id: None, transaction_from_code: false, ..payment });
         }
 
         #[test]

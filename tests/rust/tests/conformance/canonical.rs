@@ -117,6 +117,7 @@ impl Form for PaymentRef {
             "currency": self.currency,
             "is_claimed": self.is_claimed.then_some(true),
             "entry_id": self.entry_id,
+            "transaction_from_code": self.transaction_from_code.then_some(true),
         })
     }
 }

@@ -195,6 +195,7 @@ pub fn payment_ref(value: &Value) -> PaymentRef {
     payment.currency = optional(&value["currency"]);
     payment.is_claimed = value["is_claimed"] == true;
     payment.entry_id = optional(&value["entry_id"]);
+    payment.transaction_from_code = value["transaction_from_code"] == true;
     payment
 }
 

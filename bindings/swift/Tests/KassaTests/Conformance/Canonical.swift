@@ -48,7 +48,7 @@ extension PaymentRef: Canonical {
             "kind": .string(kind.rawValue), "order_number": JSON(orderNumber), "gateway_number": JSON(gatewayNumber),
             "provider": provider.canonical, "transaction_id": JSON(transactionID), "confirm_identifier": JSON(confirmIdentifier),
             "amount": amount.canonical, "currency": JSON(currency), "is_claimed": isClaimed ? JSON.bool(true) : .null,
-            "entry_id": JSON(entryID),
+            "entry_id": JSON(entryID), "transaction_from_code": transactionFromCode ? JSON.bool(true) : .null,
         ]
     }
 }

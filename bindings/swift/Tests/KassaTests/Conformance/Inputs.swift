@@ -164,7 +164,8 @@ enum Inputs {
             provider: value["provider"] == .null ? nil : provider(value["provider"]),
             transactionID: value["transaction_id"].string, confirmIdentifier: value["confirm_identifier"].string,
             amount: value["amount"] == .null ? nil : amount(value["amount"]["$decimal"]), currency: value["currency"].string,
-            isClaimed: value["is_claimed"] == .bool(true), entryID: value["entry_id"].string)
+            isClaimed: value["is_claimed"] == .bool(true), entryID: value["entry_id"].string,
+            transactionFromCode: value["transaction_from_code"] == .bool(true))
     }
 
     static func paymentEntry(_ value: JSON) -> PaymentEntry {

@@ -53,6 +53,9 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  *   amount that was asked for
  * @property entryId what the payment's entry in a [Journal] is called, where the payment has no number to be called by: that of a
  *   pay-form or of a QR code. The gateway never sees it
+ * @property transactionFromCode true where the transaction of a QR payment was taken from the code itself, which was checked to ask for
+ *   the amount before it was handed on. Only the answer of [Gateway.createQrData] says so. **A charge that is reported without an amount
+ *   counts only for such a payment**
  */
 public data class PaymentRef
 /**
@@ -74,6 +77,7 @@ public constructor(
     public val currency: String? = null,
     public val isClaimed: Boolean = false,
     public val entryId: String? = null,
+    public val transactionFromCode: Boolean = false,
 ) : Serializable {
     init {
         sendable("orderNumber", orderNumber)
@@ -135,6 +139,7 @@ public constructor(
 
     private fun compared() = listOf(
         kind, orderNumber, gatewayNumber, provider, transactionId, confirmIdentifier, amount.byValue(), currency, isClaimed, entryId,
+        transactionFromCode,
     )
 
     override fun equals(other: Any?): Boolean = other is PaymentRef && compared() == other.compared()
@@ -247,6 +252,7 @@ internal fun PaymentRef.toCore() = CorePaymentRef(
     currency,
     isClaimed,
     entryId,
+    transactionFromCode,
 )
 
 internal fun CorePaymentRef.toKassa() = PaymentRef(
@@ -260,6 +266,7 @@ internal fun CorePaymentRef.toKassa() = PaymentRef(
     currency,
     isClaimed,
     entryId,
+    transactionFromCode,
 )
 
 internal fun PaymentKind.toCore() = when (this) {

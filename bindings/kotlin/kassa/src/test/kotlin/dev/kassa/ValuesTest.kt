@@ -81,7 +81,7 @@ class ValuesTest {
             ref, ref.copy(kind = PaymentKind.QR), ref.copy(orderNumber = "x"), ref.copy(gatewayNumber = "x"),
             ref.copy(provider = Provider.MBank), ref.copy(transactionId = "x"), ref.copy(confirmIdentifier = "1"),
             ref.copy(amount = BigDecimal.ONE), ref.copy(currency = "x"), ref.copy(isClaimed = true),
-            ref.copy(entryId = "x"),
+            ref.copy(entryId = "x"), ref.copy(transactionFromCode = true),
         )
         assertEquals(refs.size, refs.toSet().size)
         val details = CheckoutDetails("o-1", BigDecimal("1.50"), "KGS", "Tea", listOf(PaymentMethod.QR), "shop://paid", Instant.EPOCH)

@@ -130,6 +130,7 @@ private fun paymentRef(value: PaymentRef) = jsonOf(
     "currency" to value.currency,
     "is_claimed" to true.takeIf { value.isClaimed },
     "entry_id" to value.entryId,
+    "transaction_from_code" to true.takeIf { value.transactionFromCode },
 )
 
 private fun journalEntry(value: JournalEntry) = jsonOf(

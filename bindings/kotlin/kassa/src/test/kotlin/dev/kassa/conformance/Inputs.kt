@@ -187,6 +187,7 @@ fun paymentRefOf(value: JsonElement) = PaymentRef(
     value.at("currency").optionalText,
     value.at("is_claimed").isTrue,
     value.at("entry_id").optionalText,
+    value.at("transaction_from_code").isTrue,
 )
 
 fun paymentEntryOf(value: JsonElement) =
