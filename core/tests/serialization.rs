@@ -91,6 +91,7 @@ fn refused<T: DeserializeOwned + Debug>(value: serde_json::Value) {
 #[test]
 fn what_parsing_refuses_is_not_read_either() {
     refused::<PaymentRef>(json!({"kind": "card", "order_number": "1", "transaction_id": "tx-1"}));
+    refused::<PaymentRef>(json!({"kind": "qr", "transaction_from_code": true}));
     refused::<PaymentRef>(json!({"kind": "cheque"}));
     refused::<MbankConfirmed>(json!({"payment": {"kind": "mbank", "transaction_id": "tx-1"}, "raw": ""}));
     assert_eq!(from_value::<Provider>(json!({"kind": "other", "name": "MBank"})).unwrap(), Provider::MBank);

@@ -23,8 +23,8 @@ const NO_NUMBER: &str = "a callback reports it, and the payment has no number to
 const CHARGED_BEFORE: &str = "a callback reports a charge of a payment that a person found charged, and that has no number to ask the \
     gateway by: it may be the same charge, or one more";
 /// Why a person has to look at a payment that stays payable.
-const UNKNOWN_WORD: &str = "a callback came about its QR code whose status the dialect does not know, and the gateway told no \
-    transaction to ask it by";
+const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the dialect knows, and the gateway told no transaction to \
+    ask it by: the code may have been paid";
 
 /// What a callback brought.
 #[derive(Clone, Copy)]
