@@ -56,7 +56,8 @@ pub enum Verdict {
         report: StatusReport,
         /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And
         /// `code.amount`, where the report of a QR payment has no amount: its transaction was taken from the code
-        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to ask for this amount before it was shown.
+        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to ask for this amount before it
+        /// was shown.
         compared: Vec<String>,
     },
     /// The payment ended without the money being taken. On a pay-form the payer may try again.

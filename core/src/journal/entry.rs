@@ -23,8 +23,8 @@ pub struct JournalEntry {
     /// dealt with it. One that was rejected is listed no more without it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub is_finished: bool,
-    /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's;
-    /// of a contradicted one the fields that differ from what was
+    /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
+    /// payment's; of a contradicted one the fields that differ from what was
     /// asked for, such as `amount, currency`. At most 256 characters.
     pub reason: Option<String>,
     /// The gateway's code in the reply to its creation, where there was one.

@@ -52,8 +52,9 @@ class JournalEntry:
     is_finished: bool = False
     """Whether ``finish`` was called for it: nothing is left to be done."""
     reason: str | None = None
-    """What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's;
-    of a contradicted one the fields that differ from what was asked for, such as ``amount, currency``. At most 256 characters."""
+    """What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
+    payment's; of a contradicted one the fields that differ from what was asked for, such as ``amount, currency``. At most 256
+    characters."""
     code: str | None = None
     """The gateway's code in the reply to its creation, where there was one."""
     page_url: str | None = None

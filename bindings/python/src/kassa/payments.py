@@ -121,9 +121,9 @@ class PaymentRef:
     """What the payment's entry in a `Journal` is called, where the payment has no number to be called by: that of a pay-form or
     of a QR code. The gateway never sees it."""
     transaction_from_code: bool = False
-    """True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it
-    was handed on. Only the answer of ``create_qr_data`` says so. **A charge that is reported without an amount counts only for
-    such a payment.**"""
+    """True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before
+    it was handed on. Only the answer of ``create_qr_data`` says so. **A charge that is reported without an amount counts only
+    for such a payment.**"""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, PaymentKind)

@@ -17,7 +17,8 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     /// Whether `Gateway.finish(_:)` was called for it: nothing is left to be done.
     public var isFinished: Bool
     /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's; of a
-    /// contradicted one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode scalars).
+    /// contradicted one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
+    /// scalars).
     public var reason: String?
     /// The gateway's code in the reply to its creation, where there was one.
     public var code: String?

@@ -68,9 +68,9 @@ pub struct PaymentRef {
     /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
     /// by: that of a pay-form or of a QR code. The gateway never sees it.
     pub entry_id: Option<String>,
-    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it was
-    /// handed on. Only the answer of [`create_qr_data`](crate::Gateway::create_qr_data) says so. **A charge that is reported without an
-    /// amount counts only for such a payment.**
+    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount
+    /// before it was handed on. Only the answer of [`create_qr_data`](crate::Gateway::create_qr_data) says so. **A charge
+    /// that is reported without an amount counts only for such a payment.**
     #[cfg_attr(feature = "uniffi", uniffi(default = false))]
     pub transaction_from_code: bool,
 }

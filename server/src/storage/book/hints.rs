@@ -67,8 +67,8 @@ pub(in crate::storage) fn call_back(
     Ok(make_due(changes, Some(kept).filter(|_| is_to_ask).into_iter()))
 }
 
-/// What a callback claims of what nobody can ask about. **A charge alone makes it a person's**; a rejection ends nothing, because the
-/// code stays payable. Of any other word, or of none, a person is told once, and the payment stays as it is.
+/// What a callback claims of what nobody can ask about. **A charge alone makes it a person's**; a rejection ends nothing, because
+/// the code stays payable. Of any other word, or of none, a person is told once, and the payment stays as it is.
 fn hear_of_what_has_no_number(
     changes: &mut Changes,
     book: &mut Book,
