@@ -1,8 +1,7 @@
 """Puts programs into the pages that show them: what a page shows is what the tests run or compile, as it stands in its file.
 
-A line `--8<-- "FILE"` stands for a file of the repository, `--8<-- "FILE:SECTION"` for what is between `--8<-- [start:SECTION]` and
-`--8<-- [end:SECTION]` in it: the form of PyMdown's extension "snippets". It is done here, and not by that extension, because the texts
-for language models hold the programs, too.
+A line `--8<-- "FILE"` stands for a file of the repository, `--8<-- "FILE:SECTION"` for what is between comments `docs: begin SECTION` and
+`docs: end SECTION` in it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 SHOWN = re.compile(r'^([ \t]*)--8<-- "([^":]+)(?::([^"]+))?"$', re.MULTILINE)
-MARK = re.compile(r"--8<-- \[(start|end):([a-z-]+)\]")
+MARK = re.compile(r"^\s*(?://|#|<!--) docs: (begin|end) ([a-z-]+)(?: -->)?$")
 
 
 def with_programs(text: str, root: Path) -> str:
@@ -33,7 +32,7 @@ def with_programs(text: str, root: Path) -> str:
 
 def _section(lines: list[str], section: str, name: str) -> list[str]:
     marks = [(mark[1], number) for number, line in enumerate(lines) if (mark := MARK.search(line)) and mark[2] == section]
-    if [kind for kind, _ in marks] != ["start", "end"]:
+    if [kind for kind, _ in marks] != ["begin", "end"]:
         raise SystemExit(f"{name}: there is no one section {section}")
     (_, start), (_, end) = marks
     return lines[start + 1 : end]

@@ -5,7 +5,7 @@ set -eu
 order=$1
 phone=$2
 
-# --8<-- [start:ask]
+# docs: begin ask
 # Asks the server with a key that stands in no argument, where every user of the machine could read it.
 # usage: ask KEY PATH [CURL ARGUMENT...]
 ask() (
@@ -22,17 +22,17 @@ ask() (
 
 # The first thing in an answer that looks so. jq reads answers better, where it is there.
 first() { printf '%s\n' "$2" | grep -o "$1" | sed -n '1{p;q;}' | grep .; }
-# --8<-- [end:ask]
+# docs: end ask
 
-# --8<-- [start:open]
+# docs: begin open
 # The shop says what is to be paid. The same reference with the same content gives the same checkout, however often it is sent.
 wanted='{"reference": "'$order'", "amount": "390", "description": "A jar of honey", "return_url": "https://shop.example.kg/paid"}'
 checkout=$(ask "$KASSA_API_KEY" /v1/checkouts --header 'Content-Type: application/json' --data "$wanted")
 id=$(first 'co_[0-9a-f]*' "$checkout")
 first '"page_url":"[^"]*"' "$checkout" # a browser pays there, and needs nothing of what follows
-# --8<-- [end:open]
+# docs: end open
 
-# --8<-- [start:pay]
+# docs: begin pay
 # The shop makes a token for its app. It opens this checkout and nothing else.
 answer=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id/tokens" --request POST)
 token=$(first 'ct_[^"]*' "$answer")
@@ -53,9 +53,9 @@ while [ "$state" = awaiting ]; do
     state=$(first '"state":"[a-z_]*"' "$answer" | cut -d '"' -f 4)
     try=$((try + 1))
 done
-# --8<-- [end:pay]
+# docs: end pay
 
-# --8<-- [start:wait]
+# docs: begin wait
 # A long poll answers as soon as something has changed. A shop with an address of its own is told by an event instead.
 version=0
 state=open
@@ -70,4 +70,4 @@ while [ "$state" = open ]; do
     esac
 done
 echo "$state" # paid: deliver
-# --8<-- [end:wait]
+# docs: end wait

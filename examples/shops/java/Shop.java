@@ -12,7 +12,7 @@ class Shop {
     static final Map<String, String> orders = new ConcurrentHashMap<>();
     static final Set<String> seen = ConcurrentHashMap.newKeySet(); // In a real shop both are tables of its database.
 
-    // --8<-- [start:open]
+    // docs: begin open
     static String openCheckout(String wanted) throws Exception {
         var request = HttpRequest.newBuilder(URI.create(SERVER + "/v1/checkouts")).POST(HttpRequest.BodyPublishers.ofString(wanted))
                 .headers("Authorization", "Bearer " + KEY, "Content-Type", "application/json");
@@ -21,17 +21,17 @@ class Shop {
         return answer.body();
     }
     static String member(String json, String name) { return json.split("\"" + name + "\":\"?", 2)[1].split("[\",}]", 2)[0]; }
-    // --8<-- [end:open]
+    // docs: end open
 
-    // --8<-- [start:buy]
+    // docs: begin buy
     static String buy(String order) throws Exception {
         orders.put(order, "not paid yet");
         var wanted = "'reference': '%s', 'amount': '390', 'description': 'A jar of honey', 'return_url': 'http://127.0.0.1:%s/orders/%1$s'";
         return member(openCheckout("{" + wanted.formatted(order, PORT).replace('\'', '"') + "}"), "page_url");
     }
-    // --8<-- [end:buy]
+    // docs: end buy
 
-    // --8<-- [start:event]
+    // docs: begin event
     static String take(Headers headers, String body) throws Exception {
         String id = headers.getFirst("webhook-id"), at = headers.getFirst("webhook-timestamp");
         var mac = javax.crypto.Mac.getInstance("HmacSHA256"); // The Standard Webhooks scheme, which has a library for Java, too.
@@ -45,7 +45,7 @@ class Shop {
         if (isPaid && !"delivered".equals(orders.put(order, "delivered"))) System.out.println("deliver " + order);
         return orders.containsKey(order) ? "200" : "404"; // What is not taken comes again.
     }
-    // --8<-- [end:event]
+    // docs: end event
 
     static void answer(HttpExchange exchange) throws Exception {
         var path = exchange.getRequestURI().getPath().split("/", 3);

@@ -10,7 +10,7 @@ const webhook = new Webhook(secret);
 const orders = new Map(); // In a real shop these are two tables of its database.
 const seen = new Set();
 
-// --8<-- [start:open]
+// docs: begin open
 // Asks the server. What it refuses is thrown, and becomes a page that says 500.
 async function openCheckout(wanted) {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
@@ -18,13 +18,13 @@ async function openCheckout(wanted) {
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   return answer.json();
 }
-// --8<-- [end:open]
+// docs: end open
 
 function product() {
   return [200, `${PAGE}<h1>A jar of honey</h1><p>390 KGS</p><form method="post" action="/buy"><button>Buy</button></form>`];
 }
 
-// --8<-- [start:buy]
+// docs: begin buy
 async function buy() {
   const reference = `order-${randomBytes(5).toString("hex")}`;
   orders.set(reference, { reference, state: "not paid yet" });
@@ -32,13 +32,13 @@ async function buy() {
   const { page_url } = await openCheckout({ reference, amount: "390", description: "A jar of honey", return_url });
   return [303, "", page_url];
 }
-// --8<-- [end:buy]
+// docs: end buy
 
 function show({ reference, state }) {
   return [200, `${PAGE}<meta http-equiv="refresh" content="3"><h1>Order ${reference} is ${state}</h1>`];
 }
 
-// --8<-- [start:event]
+// docs: begin event
 async function take(request) {
   const body = Buffer.concat(await request.toArray()).toString();
   let event;
@@ -53,7 +53,7 @@ async function take(request) {
   seen.add(request.headers["webhook-id"]);
   return [204];
 }
-// --8<-- [end:event]
+// docs: end event
 
 function route(request) {
   const [, name, reference] = request.url.split("?")[0].split("/");

@@ -8,7 +8,7 @@ ini_set('display_errors', '0'); // The log tells what went wrong, and no page do
 define('ORDERS', sys_get_temp_dir() . '/shop-' . getenv('PORT'));
 is_dir(ORDERS) || mkdir(ORDERS, 0700);
 
-// --8<-- [start:open]
+// docs: begin open
 // Asks the server. What it refuses is thrown, and becomes a page that says 500.
 function open_checkout(array $wanted): array
 {
@@ -17,14 +17,14 @@ function open_checkout(array $wanted): array
     $answer = file_get_contents(getenv('KASSA_SERVER_URL') . '/v1/checkouts', false, stream_context_create(['http' => $sent]));
     return json_decode($answer ?: throw new Exception('the server refuses'), true, 64, JSON_THROW_ON_ERROR);
 }
-// --8<-- [end:open]
+// docs: end open
 
 function is_known(string $reference): bool
 {
     return preg_match('/^order-[0-9a-f]{10}$/D', $reference) && file_exists(ORDERS . "/$reference");
 }
 
-// --8<-- [start:buy]
+// docs: begin buy
 // Opens a checkout for a new order: the page where it is paid.
 function buy(): string
 {
@@ -34,9 +34,9 @@ function buy(): string
     $wanted = ['reference' => $reference, 'amount' => '390', 'description' => 'A jar of honey', 'return_url' => $back];
     return open_checkout($wanted)['page_url'];
 }
-// --8<-- [end:buy]
+// docs: end buy
 
-// --8<-- [start:event]
+// docs: begin event
 // The scheme of Standard Webhooks: one of the signatures is right, and was made now. It has libraries for PHP, too.
 function is_signed(string $id, string $body): bool
 {
@@ -56,7 +56,7 @@ function take(string $id, string $body): int
     }
     return is_known($reference) ? 204 : 404; // What is not taken comes again.
 }
-// --8<-- [end:event]
+// docs: end event
 
 [, $name, $reference] = explode('/', parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)) + ['', '', ''];
 [$id, $body] = [$_SERVER['HTTP_WEBHOOK_ID'] ?? '', file_get_contents('php://input')];

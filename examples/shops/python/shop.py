@@ -20,13 +20,13 @@ seen: set[str] = set()
 lock = threading.Lock()
 
 
-# --8<-- [start:open]
+# docs: begin open
 def open_checkout(wanted: dict[str, str]) -> Any:
     """Asks the server. What it refuses is raised, and becomes a page that says 500."""
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
     with urlopen(Request(f"{SERVER}/v1/checkouts", json.dumps(wanted).encode(), headers), timeout=60) as answer:
         return json.load(answer)
-    # --8<-- [end:open]
+    # docs: end open
 
 
 @app.get("/")
@@ -34,7 +34,7 @@ def product() -> str:
     return f'{PAGE}<h1>A jar of honey</h1><p>390 KGS</p><form method="post" action="/buy"><button>Buy</button></form>'
 
 
-# --8<-- [start:buy]
+# docs: begin buy
 @app.post("/buy")
 def buy() -> Response:
     reference = f"order-{secrets.token_hex(5)}"
@@ -42,7 +42,7 @@ def buy() -> Response:
     back = f"http://127.0.0.1:{PORT}/orders/{reference}"
     wanted = {"reference": reference, "amount": "390", "description": "A jar of honey", "return_url": back}
     return redirect(open_checkout(wanted)["page_url"], 303)
-    # --8<-- [end:buy]
+    # docs: end buy
 
 
 @app.get("/orders/<reference>")
@@ -51,7 +51,7 @@ def show(reference: str) -> str:
     return f'{PAGE}<meta http-equiv="refresh" content="3"><h1>Order {reference} is {state}</h1>'
 
 
-# --8<-- [start:event]
+# docs: begin event
 @app.post("/events")
 def events() -> tuple[str, int]:
     try:
@@ -67,7 +67,7 @@ def events() -> tuple[str, int]:
             print("deliver", reference, flush=True)
         seen.add(request.headers["webhook-id"])
     return "", 204
-    # --8<-- [end:event]
+    # docs: end event
 
 
 app.run(port=PORT)

@@ -13,7 +13,7 @@ pub(crate) fn open() -> Result<BlockingGateway, PaymentError> {
     BlockingGateway::new(GatewayConfig::from_environment()?)?.with_journal(journal).with_note("two coffees")
 }
 
-// --8<-- [start:follow]
+// docs: begin follow
 /// Asks until a payment has come to its end. Whoever stops before that runs `flows resume`.
 pub(crate) fn follow(gateway: &BlockingGateway, payment: PaymentRef) -> Result<(), PaymentError> {
     match gateway.watch(payment, PollPolicy::default())?.outcome()? {
@@ -32,7 +32,7 @@ pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), Pa
     }
     Ok(())
 }
-// --8<-- [end:follow]
+// docs: end follow
 
 /// Hands over the goods, which is where a shop would mark its cart as paid. **Yours has to do nothing when it is repeated**: a program may
 /// die before the payment is finished, and a callback may come while `resume` delivers.

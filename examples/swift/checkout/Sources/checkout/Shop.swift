@@ -7,7 +7,7 @@ func openShop() throws -> Gateway {
     return try Gateway(.fromEnvironment(), journal: journal).withNote("Two coffees")
 }
 
-// --8<-- [start:follow]
+// docs: begin follow
 /// Asks until a payment has come to its end. Whoever stops before that runs `checkout resume`.
 func follow(_ payment: PaymentRef, by gateway: Gateway) async throws {
     fflush(nil)  // the payer sees the page, also where a program reads what is printed
@@ -24,7 +24,7 @@ func act(on verdict: Verdict?, by gateway: Gateway) async throws {
     case nil: print("stopped asking: checkout resume asks on")
     }
 }
-// --8<-- [end:follow]
+// docs: end follow
 
 /// Hands over the goods, which is where a shop would mark its cart as paid: **once, also where it is told twice**.
 func deliver(_ payment: PaymentRef, by gateway: Gateway) async throws {

@@ -30,7 +30,7 @@ fun checkout(program: suspend (Gateway) -> Unit) = try {
     exitProcess(1)
 }
 
-// --8<-- [start:follow]
+// docs: begin follow
 /** Waits for a payment's end, and delivers what is paid. */
 suspend fun end(gateway: Gateway, payment: PaymentRef) = when (val verdict = gateway.watch(payment).outcome()) {
     is Verdict.Charged -> deliver(gateway, entryOf(gateway, payment))
@@ -43,7 +43,7 @@ suspend fun deliver(gateway: Gateway, entry: JournalEntry) {
     println("paid: deliver ${entry.note} for ${entry.id}")
     gateway.finish(entry)
 }
-// --8<-- [end:follow]
+// docs: end follow
 
 /** What the journal knows of a payment that it has an entry of. It reads the disk. */
 suspend fun entryOf(gateway: Gateway, payment: PaymentRef): JournalEntry =
