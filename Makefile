@@ -135,7 +135,7 @@ docs: ## The documentation site, with the references of all languages; KASSA_SIT
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 chromium
 	scripts/docs/build
 
-lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
+lint: ## Format, clippy, documentation and the code in it, licences and banned or doubled crates; nothing left of a merge
 	@scripts/ci/ensure-tools cargo cc git python3
 	git grep --line-number --extended-regexp '^(<{7}|>{7}) '; test $$? -eq 1
 	cargo fmt --all --check
@@ -144,3 +144,4 @@ lint: ## Format, clippy, documentation, licences and banned or doubled crates; n
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	scripts/ci/check-crates
 	scripts/release/write-notices --check
+	scripts/docs/write-code --check

@@ -16,7 +16,8 @@ const READMES: [&str; 6] = [
     "sandbox/README.md",
 ];
 
-/// What is shown as a file (a line `--8<-- "FILE"`) is in one of these folders, which the test runs, or compiles as told above.
+/// What a block shows of a file (a comment `<!-- code: FILE -->` before it) is in one of these folders, which the test runs, or compiles as
+/// told above. `scripts/docs/write-code --check` looks whether the block is current.
 const FILES: [(&str, &str); 15] = [
     ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
@@ -88,14 +89,16 @@ pub fn is_shown(path: &str) -> bool {
 pub fn problems(path: &str, text: &str) -> Vec<String> {
     let mut problems = vec![];
     let mut counted: Vec<(String, usize)> = vec![];
-    let files = text.lines().filter_map(|line| line.trim().strip_prefix("--8<-- \"")?.split(['"', ':']).next());
-    let unknown = files.filter(|file| !FILES.iter().any(|(folder, _)| file.starts_with(folder)));
-    problems.extend(unknown.map(|file| format!("{path}: no test runs {file}")));
-    let is_code = |block: &Block<'_>| !block.language.is_empty() && block.language != "text" && !block.shows_files();
-    for block in blocks(text).into_iter().filter(is_code) {
-        match counted.iter_mut().find(|(language, _)| *language == block.language) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((block.language.to_owned(), 1)),
+    for block in blocks(text) {
+        if let Some(file) = block.source {
+            if !FILES.iter().any(|(folder, _)| file.starts_with(folder)) {
+                problems.push(format!("{path}: no test runs {file}"));
+            }
+        } else if !block.language.is_empty() && block.language != "text" {
+            match counted.iter_mut().find(|(language, _)| *language == block.language) {
+                Some((_, count)) => *count += 1,
+                None => counted.push((block.language.to_owned(), 1)),
+            }
         }
     }
     for (language, count) in counted {
@@ -117,35 +120,34 @@ pub fn gone(repository: &Repository) -> Vec<String> {
     gone.map(|test| format!("{test} is gone, which runs what is shown")).collect()
 }
 
-/// A fenced block of code, wherever it stands: also within the tabs of the site.
+/// A fenced block of code.
 struct Block<'a> {
     language: &'a str,
-    lines: Vec<&'a str>,
-}
-
-impl Block<'_> {
-    /// Whether it shows files and nothing else.
-    fn shows_files(&self) -> bool {
-        let mut lines = self.lines.iter().filter(|line| !line.is_empty() && **line != "<?php").peekable();
-        lines.peek().is_some() && lines.all(|line| line.starts_with("--8<-- \""))
-    }
+    /// The file that it shows. Otherwise the code stands in the document alone.
+    source: Option<&'a str>,
 }
 
 fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut blocks: Vec<Block<'_>> = vec![];
+    let mut blocks = vec![];
     let mut is_in = false;
+    let mut source = None;
     for line in text.lines().map(str::trim) {
         match line.strip_prefix("```") {
             Some(_) if is_in => is_in = false,
             Some(language) => {
                 is_in = true;
-                blocks.push(Block { language: language.split(',').next().unwrap_or_default(), lines: vec![] });
+                blocks.push(Block { language: language.split(',').next().unwrap_or_default(), source });
             }
-            None if is_in => blocks.last_mut().expect("it began").lines.push(line),
             None => {}
         }
+        source = source_named(line);
     }
     blocks
+}
+
+/// The file of a comment `<!-- code: FILE:SECTION -->`.
+fn source_named(line: &str) -> Option<&str> {
+    line.strip_prefix("<!-- code: ")?.strip_suffix(" -->")?.split(':').next()
 }
 
 #[cfg(test)]
@@ -154,13 +156,13 @@ mod tests {
 
     #[test]
     fn a_file_that_a_test_runs_is_no_problem() {
-        let tab = "=== \"Rust\"\n\n    ```rust\n    --8<-- \"examples/rust/src/bin/flows/qr.rs\"\n    ```\n";
-        assert_eq!(problems("docs/flows/qr.md", tab), [""; 0]);
+        let block = "<!-- code: examples/rust/src/bin/flows/qr.rs -->\n```rust\nfn main() {}\n```\n";
+        assert_eq!(problems("docs/flows/qr.md", block), [""; 0]);
     }
 
     #[test]
     fn what_no_test_runs_is_found() {
-        let file = "```rust\n--8<-- \"core/src/lib.rs:part\"\n```\n";
+        let file = "<!-- code: core/src/lib.rs:part -->\n```rust\nfn part() {}\n```\n";
         assert_eq!(problems("docs/a.md", file), ["docs/a.md: no test runs core/src/lib.rs"]);
         let block = "  ```python\n  import kassa\n  ```\n";
         let wanted = "docs/a.md: of 1 blocks of python 0 are known: which test runs the others?";
