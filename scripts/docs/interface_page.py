@@ -77,8 +77,8 @@ def _content(message: Json) -> list[str]:
             lines += [_type(schema), ""]
         if "example" in media:
             lines += ["```json", json.dumps(media["example"], indent=2, ensure_ascii=False), "```", ""]
-        for example in media.get("examples", {}).values():
-            lines += ["```json", json.dumps(example["value"], indent=2, ensure_ascii=False), "```", ""]
+        for name, example in media.get("examples", {}).items():
+            lines += [f"`{name}`:", "", "```json", json.dumps(example["value"], indent=2, ensure_ascii=False), "```", ""]
     return lines
 
 

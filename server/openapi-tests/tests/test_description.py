@@ -38,6 +38,24 @@ def test_examples_fit_their_own_schemas(description: dict[str, Any]) -> None:
     assert found >= 5
 
 
+def test_examples_of_what_it_says_fit_their_schemas(description: dict[str, Any]) -> None:
+    event = description["webhooks"]["event"]["post"]["requestBody"]
+    answers = [
+        answer
+        for item in description["paths"].values()
+        for operation in item.values()
+        for answer in operation["responses"].values()
+    ]
+    found = set()
+    for message in [event, *answers]:
+        content = message.get("content", {}).get("application/json", {})
+        for name, example in content.get("examples", {}).items():
+            OAS31Validator({**content["schema"], "components": description["components"]}).validate(example["value"])
+            found.add(name)
+    kinds = description["components"]["schemas"]["Event"]["properties"]["type"]["x-extensible-enum"]
+    assert found == {*kinds, "open", "open_with_payment", "paid", "expired", "cancelled"}
+
+
 def test_answers_fit_the_description(description: dict[str, Any], kassa_server: KassaServer) -> None:
     operation = description["paths"]["/v1/checkouts"]["post"]
     body = operation["requestBody"]["content"]["application/json"]["example"]

@@ -146,14 +146,17 @@ fn pattern(route: &Route, name: &str) -> &'static str {
 }
 
 fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Value> {
-    let says = (route.says)(generator).to_value();
+    let mut says = json!({ "schema": (route.says)(generator).to_value() });
+    if let Some(examples) = route.examples {
+        says["examples"] = examples();
+    }
     let refusal = problem::schema(generator).to_value();
     let mut responses = Map::new();
     for status in route.success {
         let text = if *status == StatusCode::ACCEPTED { "It is under way." } else { "Done." };
         responses.insert(
             status.as_str().to_owned(),
-            json!({ "description": text, "content": { "application/json": { "schema": says } } }),
+            json!({ "description": text, "content": { "application/json": says } }),
         );
     }
     let mut kinds: Vec<Kind> = COMMON.to_vec();

@@ -6,6 +6,7 @@ mod app;
 mod call;
 mod card;
 mod document;
+mod examples;
 mod fields;
 mod gateway;
 mod health;

@@ -60,6 +60,8 @@ pub(super) struct Route {
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
     pub(super) says: fn(&mut SchemaGenerator) -> Schema,
+    /// Examples of what it says, by name.
+    pub(super) examples: Option<fn() -> Value>,
     /// The refusals that not every route has.
     pub(super) refusals: &'static [Kind],
     pub(super) answer: fn(Arc<Http>, Call) -> Answering,
@@ -88,6 +90,7 @@ impl Route {
             needs_key: false,
             success: &[StatusCode::OK],
             says,
+            examples: None,
             refusals: &[],
             answer,
         }
@@ -125,6 +128,11 @@ impl Route {
 
     pub(super) const fn success(mut self, success: &'static [StatusCode]) -> Self {
         self.success = success;
+        self
+    }
+
+    pub(super) const fn examples(mut self, examples: fn() -> Value) -> Self {
+        self.examples = Some(examples);
         self
     }
 

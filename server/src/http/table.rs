@@ -2,7 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 
-use super::{access::Access, app, document, gateway, health, problem::Kind, route::Route, shop};
+use super::{access::Access, app, document, examples, gateway, health, problem::Kind, route::Route, shop};
 
 const CREATED: &[StatusCode] = &[StatusCode::CREATED];
 /// Done, or still under way.
@@ -27,6 +27,7 @@ pub(super) static ROUTES: [Route; 19] = [
     .json(shop::new_checkout, shop::EXAMPLE)
     .with_cards(shop::new_checkout_with_cards)
     .success(CREATED)
+    .examples(examples::opened_checkout)
     .refusals(&[Kind::ReferenceUsed]),
     Route::new(
         Method::GET,
@@ -49,6 +50,7 @@ pub(super) static ROUTES: [Route; 19] = [
         shop::read,
     )
     .query(&[app::AFTER, app::WAIT])
+    .examples(examples::any_checkout)
     .refusals(&[Kind::NotFound]),
     Route::new(
         Method::POST,
@@ -60,6 +62,7 @@ pub(super) static ROUTES: [Route; 19] = [
         shop::cancel,
     )
     .text("One of which a payment is under way is not cancelled: wait for its end.")
+    .examples(examples::cancelled_checkout)
     .refusals(&[Kind::NotFound, Kind::NotOpen, Kind::UnderWay]),
     Route::new(
         Method::POST,

@@ -3,6 +3,7 @@
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
+use super::examples;
 use crate::{delivery::headers, events::body::Body};
 
 const SUMMARY: &str = "An event";
@@ -34,7 +35,10 @@ pub(super) fn described(generator: &mut SchemaGenerator) -> Value {
                     header(headers::TIMESTAMP, TIMESTAMP, "integer"),
                     header(headers::SIGNATURE, SIGNATURE, "string"),
                 ],
-                "requestBody": { "required": true, "content": { "application/json": { "schema": schema } } },
+                "requestBody": {
+                    "required": true,
+                    "content": { "application/json": { "schema": schema, "examples": examples::events() } },
+                },
                 "responses": { "2XX": { "description": "Taken. It is sent again only where the server did not hear this." } },
             },
         },

@@ -40,7 +40,7 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 /// What stands in a document itself: how many blocks of a language, and what takes them out, or why nothing can.
-const BLOCKS: [(&str, &str, usize, &str); 38] = [
+const BLOCKS: [(&str, &str, usize, &str); 39] = [
     ("bindings/kotlin/README.md", "java", 2, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "kotlin", 9, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
     ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
@@ -60,6 +60,7 @@ const BLOCKS: [(&str, &str, usize, &str); 38] = [
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/mod.rs"),
     ("docs/dialect.md", "python", 1, "bindings/python/tests/test_docs.py"),
     ("docs/elqr.md", "python", 1, "bindings/python/tests/test_docs.py"),
+    ("docs/events.md", "json", 25, "server/src/http/examples.rs"),
     ("docs/finipay.md", "json", 2, "core/src/config/dialect/mod.rs"),
     ("docs/finipay.md", "sh", 1, "needs an account at the gateway"),
     ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
