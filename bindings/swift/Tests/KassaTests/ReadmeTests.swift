@@ -10,12 +10,12 @@ func takePayment(from phone: String, journal: Journal, askForCode: () async -> S
     let gateway = try Gateway(.fromEnvironment(), journal: journal)  // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
     let payment = MbankPayment(orderNumber: newOrderNumber(), phone: phone, amountSom: 250, comment: "Two tickets")
     do {
-        let created = try await gateway.withNote("cart 17").createMbankPayment(payment)  // it is written down first
+        let created = try await gateway.withNote("cart 17").createMbankPayment(payment)  // the journal has it before it is sent
         _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
     } catch let error as PaymentError {
-        print(error)  // it says whether money may have moved; if so, it is asked about now, and never sent again
+        print(error)  // it says whether money may have moved; if so, settle() asks the gateway
     }
-    for try await settled in try gateway.settle() {  // also what a program left behind that was killed
+    for try await settled in try gateway.settle() {  // everything unfinished, including payments of a crashed process
         switch settled {
         case .payment(let entry) where entry.state == .charged:
             print("paid: deliver", entry.note ?? "")  // the only reason to ship
@@ -36,7 +36,7 @@ func takeCallback(_ body: Data, stored: PaymentRef, gateway: Gateway, ship: (Pay
 
 func deliverWhatIsPaid(_ config: GatewayConfig, deliver: (JournalEntry) async throws -> Void) async throws {
     let gateway = try Gateway(config, journal: .standard())
-    for try await settled in try gateway.settle() {  // whatever was on its way when the program died
+    for try await settled in try gateway.settle() {  // everything unfinished, including payments of a crashed process
         switch settled {
         case .payment(let entry) where entry.state == .charged:
             try await deliver(entry)  // what entry.note says; it may come twice

@@ -4,7 +4,7 @@ use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment,
 
 fn main() -> Result<(), PaymentError> {
     let gateway = BlockingGateway::new(GatewayConfig::from_environment()?)? // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
-        .with_journal(Journal::open("payments")?); // what is sent is written down first
+        .with_journal(Journal::open("payments")?); // the journal has every payment before it is sent
 
     let payment = MbankPayment::new(kassa::new_order_number(), 250, "996555000101", "Two tickets"); // 250 som
     let sent = gateway.with_note("cart 17")?.create_mbank_payment(payment).and_then(|created| {
@@ -14,9 +14,9 @@ fn main() -> Result<(), PaymentError> {
         gateway.confirm_mbank_payment(&created.payment, otp.trim())
     });
     if let Err(error) = sent {
-        println!("{error}"); // it says whether money may have moved; if so, it is asked about now, and never sent again
+        println!("{error}"); // it says whether money may have moved; if so, settle() asks the gateway
     }
-    // All that is not done with, also what a program left behind that was killed.
+    // Everything unfinished, including payments of a crashed process.
     for settled in gateway.settle(SettlePolicy::default())? {
         match settled? {
             Settled::Payment { entry } if entry.state == JournalState::Charged => {

@@ -9,8 +9,8 @@ suspend fun main() = Gateway(GatewayConfig.fromEnvironment(), Journal.open(Path(
         val created = gateway.withNote("cart 17").createMbankPayment(payment)
         println("The code from the SMS?")
         gateway.confirmMbankPayment(created.payment, otp = readln())
-    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, it is asked about now
-    gateway.settle().collect { settled -> // all that is not done with, also what a program left behind that was killed
+    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, settle() asks the gateway
+    gateway.settle().collect { settled -> // everything unfinished, including payments of a crashed process
         if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
             println("paid: deliver ${settled.entry.note}") // the only reason to ship
             gateway.finish(settled.entry)
