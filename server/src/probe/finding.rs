@@ -1,5 +1,7 @@
 //! What was found by one request.
 
+use super::text::shown;
+
 /// One request to the gateway, its reply, and what the dialect reads in it. All texts are masked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,9 +25,6 @@ pub struct ProbeFinding {
     /// What is worth knowing, and not wrong.
     pub notes: Vec<String>,
 }
-
-/// The most characters of a value or a reply on the terminal.
-const SHOWN: usize = 400;
 
 impl ProbeFinding {
     /// Its lines for a terminal.
@@ -62,19 +61,4 @@ impl ProbeFinding {
             notes: all(self.notes),
         }
     }
-}
-
-/// A stranger's text in one line: nothing in it moves a terminal's cursor.
-pub(super) fn shown(text: &str) -> String {
-    let mut line: String = text.chars().take(SHOWN).map(visible).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        line.push('…');
-    }
-    line
-}
-
-fn visible(sign: char) -> char {
-    let is_unseen = sign.is_control()
-        || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    if is_unseen { ' ' } else { sign }
 }

@@ -9,6 +9,7 @@ mod report;
 mod run;
 mod scrub;
 mod talk;
+mod text;
 
 pub use finding::ProbeFinding;
 pub use plan::{ProbePlan, ProbeStep};

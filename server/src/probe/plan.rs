@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use kassa::Dialect;
 use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
+
+use super::proposal::{Proposal, same_word};
 
 /// The test cards that FINIPAY's pages publish, and what they say of each.
 const PUBLISHED_CARDS: [(&str, &str); 4] = [
@@ -13,6 +16,8 @@ const PUBLISHED_CARDS: [(&str, &str); 4] = [
 ];
 /// A payment by such a card may end in an error, the pages say.
 pub(super) const WITHOUT_3DS: &str = "without 3DS";
+/// The longest status word that a person may name.
+const LONGEST_WORD: usize = 64;
 const PUBLISHED_PHONE: &str = "996772140014";
 pub(super) const PUBLISHED_OTP: &str = "0000";
 
@@ -65,6 +70,8 @@ pub struct ProbePlan {
     pub charged_words: Vec<String>,
     /// Status words of which a person knows that the payment ended without it.
     pub rejected_words: Vec<String>,
+    /// A number of an existing payment: it alone is asked about, and nothing is created.
+    pub status_query: Option<String>,
     /// How long a payment that must end is asked about.
     pub patience: Duration,
     /// The pause between two questions.
@@ -86,6 +93,7 @@ impl Default for ProbePlan {
             return_url: "https://kassa-probe.invalid/return".to_owned(),
             charged_words: Vec::new(),
             rejected_words: Vec::new(),
+            status_query: None,
             patience: Duration::from_secs(60),
             pause: Duration::from_secs(10),
             secrets: Vec::new(),
@@ -93,7 +101,71 @@ impl Default for ProbePlan {
     }
 }
 
+impl ProbePlan {
+    /// Checks the status words that a person has named, before anything is sent.
+    ///
+    /// # Errors
+    /// A sentence that names the word and the rule that it breaks.
+    pub fn check_words(&self, given: &Dialect) -> Result<(), String> {
+        let lists = [("charged_words", &self.charged_words), ("rejected_words", &self.rejected_words)];
+        for word in self.charged_words.iter().chain(&self.rejected_words) {
+            if word.trim().is_empty() {
+                return Err(format!("the status word {word:?} is blank: name a word that the gateway sends"));
+            }
+            if !word.chars().any(char::is_alphanumeric) {
+                return Err(format!("the status word {word:?} has neither a letter nor a digit"));
+            }
+            if word.chars().count() > LONGEST_WORD {
+                return Err(format!("the status word {word:?} is longer than {LONGEST_WORD} characters"));
+            }
+        }
+        for word in &self.charged_words {
+            if self.rejected_words.iter().any(|other| same_word(word, other)) {
+                return Err(format!("the status word {word:?} cannot mean both charged and rejected"));
+            }
+        }
+        let mut proposal = Proposal::new(given);
+        for (list, words) in lists {
+            for word in words {
+                if !proposal.has_word(list, word) && !proposal.put_word(list, word) {
+                    let meaning = if list == "charged_words" { "rejected" } else { "charged" };
+                    return Err(format!("the status word {word:?} means {meaning} in the given dialect already"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What is known of a card in advance.
 pub(super) fn card_label(number: &str) -> &'static str {
     PUBLISHED_CARDS.iter().find(|(known, _)| *known == number).map_or("as given", |(_, label)| label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_status_word_is_refused_by_its_name_and_the_rule() {
+        let check = |charged: &[&str], rejected: &[&str]| {
+            let all = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+            let plan = ProbePlan { charged_words: all(charged), rejected_words: all(rejected), ..ProbePlan::default() };
+            plan.check_words(&Dialect::default())
+        };
+        let long = "w".repeat(65);
+        for (charged, rejected, word, rule) in [
+            ("", "NO", "\"\"", "is blank"),
+            ("  ", "NO", "\"  \"", "is blank"),
+            ("OK", "--", "\"--\"", "neither a letter nor a digit"),
+            (&*long, "NO", "wwww", "longer than 64"),
+            ("Done", "DONE", "\"Done\"", "both charged and rejected"),
+            ("reject", "NO", "\"reject\"", "means rejected in the given dialect"),
+            ("OK", "charge", "\"charge\"", "means charged in the given dialect"),
+        ] {
+            let sentence = check(&[charged], &[rejected]).unwrap_err();
+            assert!(sentence.contains(word) && sentence.contains(rule), "{sentence}");
+        }
+        assert_eq!(check(&["PAID", "charge"], &["NO"]), Ok(()));
+    }
 }

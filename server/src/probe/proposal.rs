@@ -63,16 +63,27 @@ impl Proposal {
         is_another
     }
 
-    /// Puts a text first into a list of an endpoint.
+    /// Adds a text to a list of an endpoint, behind those that the list has: what the base finds stays found.
     pub(super) fn put(&mut self, endpoint: &str, list: &str, text: &str) -> bool {
         self.change(|form| {
             if let Some(known) =
                 form.pointer_mut(&format!("/endpoints/{endpoint}/{list}")).and_then(Value::as_array_mut)
                 && !known.iter().any(|known| known.as_str() == Some(text))
             {
-                known.insert(0, text.into());
+                known.push(text.into());
             }
         })
+    }
+
+    /// Lists a code as a success. A masked code, or one of other characters than letters and digits, is no code to list.
+    pub(super) fn put_success_code(&mut self, endpoint: &str, code: &str) -> bool {
+        is_code(code) && self.put(endpoint, "success_codes", code)
+    }
+
+    /// Whether a list of the whole dialect has this status word.
+    pub(super) fn has_word(&self, list: &str, word: &str) -> bool {
+        let known = self.form.get(list).and_then(Value::as_array);
+        known.is_some_and(|known| known.iter().filter_map(Value::as_str).any(|known| same_word(known, word)))
     }
 
     /// Adds a status word to a list of the whole dialect.
@@ -86,11 +97,24 @@ impl Proposal {
         })
     }
 
-    /// Says where the mobile bank's identifier stands, and where the confirmation carries it; nowhere for none.
+    /// Takes a status word out of a list of the whole dialect.
+    pub(super) fn withdraw_word(&mut self, list: &str, word: &str) -> bool {
+        let is_it = |known: &Value| known.as_str().is_some_and(|known| same_word(known, word));
+        self.change(|form| {
+            if let Some(known) = form.get_mut(list).and_then(Value::as_array_mut) {
+                known.retain(|known| !is_it(known));
+            }
+        })
+    }
+
+    /// Says where the mobile bank's identifier stands too, and where the confirmation carries it; nowhere for none.
     pub(super) fn set_identifier(&mut self, pointer: Option<&str>, confirm_field: Option<&str>) -> bool {
         self.change(|form| {
             let named = form.pointer("/mbank_identifier/pointers").cloned();
-            let pointers = pointer.map(|pointer| json!([pointer])).or(named);
+            let mut pointers: Vec<Value> = named.and_then(|named| named.as_array().cloned()).unwrap_or_default();
+            if let Some(pointer) = pointer.map(Value::from).filter(|pointer| !pointers.contains(pointer)) {
+                pointers.push(pointer);
+            }
             if let Some(form) = form.as_object_mut() {
                 form.insert(WHOLE.to_owned(), json!({"pointers": pointers, "confirm_field": confirm_field}));
             }
@@ -224,10 +248,7 @@ fn place<'a>(field: &str, leaves: &'a [Leaf], known: &Known) -> Option<&'a Leaf>
     let mut all = leaves.iter();
     match field {
         "code" => {
-            let is_code = |leaf: &&Leaf| {
-                let length = leaf.text.len();
-                (1..=LONGEST_CODE).contains(&length) && leaf.text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            };
+            let is_code = |leaf: &&Leaf| is_code(&leaf.text);
             let is_named = |leaf: &&Leaf| leaf.name.ends_with("code") && !leaf.name.contains("currency");
             let is_result =
                 |leaf: &&Leaf| RESULTS.contains(&&*leaf.parent) && leaf.text.bytes().all(|byte| byte.is_ascii_digit());
@@ -259,6 +280,15 @@ fn place<'a>(field: &str, leaves: &'a [Leaf], known: &Known) -> Option<&'a Leaf>
     }
 }
 
+fn is_code(text: &str) -> bool {
+    (1..=LONGEST_CODE).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Status words are compared without regard to letter case.
+pub(super) fn same_word(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
 /// A reading of a reply; without one where the endpoint is unknown.
 pub(super) fn reading(dialect: &Dialect, endpoint: &str, raw: &str) -> Option<DialectReading> {
     let reading: Result<DialectReading, PaymentError> = dialect.explain(endpoint, raw);
@@ -285,14 +315,42 @@ mod tests {
             assert!(proposal.set_identifier(Some("/data/id"), Some("orderNumber")));
             let file: Value = serde_json::from_str(&proposal.file()).unwrap();
             assert_eq!(file["base"], base);
-            assert_eq!(file["endpoints"]["mbank_payment"]["success_codes"][0], "0");
-            assert_eq!(file["mbank_identifier"], json!({"pointers": ["/data/id"], "confirm_field": "orderNumber"}));
+            let codes = file["endpoints"]["mbank_payment"]["success_codes"].as_array().unwrap();
+            assert_eq!(codes.last(), Some(&json!("0")));
+            let pointers = file["mbank_identifier"]["pointers"].as_array().unwrap();
+            assert_eq!(pointers.last(), Some(&json!("/data/id")));
+            assert_eq!(file["mbank_identifier"]["confirm_field"], "orderNumber");
             assert_eq!(&Dialect::from_json(&proposal.file()).unwrap(), proposal.dialect());
         }
         // A code means one thing.
         let mut proposal = Proposal::new(&Dialect::default());
         assert!(proposal.put("mbank_payment", "refusal_codes", "0"));
         assert!(!proposal.put("mbank_payment", "success_codes", "0"));
+    }
+
+    #[test]
+    fn what_the_base_reads_stays_and_comes_first() {
+        let finipay: Value = serde_json::from_str(&Dialect::named("finipay").unwrap().to_json()).unwrap();
+        let mut proposal = Proposal::new(&Dialect::named("finipay").unwrap());
+        assert!(proposal.put("mbank_payment", "gateway_number", "/other/number"));
+        assert!(proposal.set_identifier(Some("/other/number"), None));
+        let form: Value = serde_json::from_str(&proposal.dialect().to_json()).unwrap();
+        for place in ["/endpoints/mbank_payment/gateway_number", "/mbank_identifier/pointers"] {
+            let mut expected = finipay.pointer(place).unwrap().as_array().unwrap().clone();
+            expected.push(json!("/other/number"));
+            assert_eq!(form.pointer(place), Some(&Value::from(expected)), "{place}");
+        }
+        assert!(!proposal.put_success_code("mbank_payment", "*") && !proposal.put_success_code("qr_data", "1*"));
+    }
+
+    #[test]
+    fn a_word_is_withdrawn_in_any_letter_case() {
+        let mut proposal = Proposal::new(&Dialect::default());
+        assert!(proposal.put_word("charged_words", "Paid"));
+        assert!(proposal.withdraw_word("charged_words", "PAID"));
+        assert_eq!(proposal.dialect(), &Dialect::default());
+        // A list of words is never empty.
+        assert!(!proposal.withdraw_word("charged_words", "CHARGE"));
     }
 
     #[test]

@@ -2,29 +2,45 @@
 
 use std::fmt::Write;
 
-use super::finding::ProbeFinding;
+use super::{
+    finding::ProbeFinding,
+    text::{code, cut, fenced, prose},
+};
 
 /// The most characters of a reply.
 const LONGEST_REPLY: usize = 4000;
 
-pub(super) fn report(findings: &[ProbeFinding], money: &[String], advice: &[String], dialect: &str) -> String {
+/// What a report says beside the findings. Every text is masked.
+pub(super) struct Conclusion {
+    /// What is unread, unknown, contradictory or skipped.
+    pub(super) summary: Vec<String>,
+    /// What happened to the money of each payment.
+    pub(super) money: Vec<String>,
+    /// What the proposed dialect leaves open.
+    pub(super) advice: Vec<String>,
+    /// The proposed dialect.
+    pub(super) dialect: String,
+}
+
+pub(super) fn report(findings: &[ProbeFinding], conclusion: &Conclusion) -> String {
     let mut text =
         format!("# Probe of a gateway's test environment\n\nBy kassa-server {}.\n", env!("CARGO_PKG_VERSION"));
-    let problems: Vec<String> =
-        findings.iter().flat_map(|one| one.problems.iter().map(|problem| of(one, problem))).collect();
-    section(&mut text, "Problems", &problems, "None: everything was read.");
-    section(&mut text, "What happened to the money", money, "");
-    section(&mut text, "Advice on the dialect", advice, "None.");
-    let _ = write!(text, "\n## The dialect that fits\n\n{}", fenced("json", dialect.trim_end()));
+    section(&mut text, "Summary", conclusion.summary.iter().map(|entry| line(entry)));
+    let problems = findings.iter().flat_map(|finding| finding.problems.iter().map(move |problem| of(finding, problem)));
+    section(&mut text, "Problems", problems);
+    section(&mut text, "What happened to the money", conclusion.money.iter().map(|entry| line(entry)));
+    section(&mut text, "Advice on the dialect", conclusion.advice.iter().map(|entry| line(entry)));
+    let _ = write!(text, "\n## The dialect that fits\n\n{}", fenced("json", conclusion.dialect.trim_end()));
     text.push_str("\n## What was sent and answered\n");
     for finding in findings {
-        let _ = write!(text, "\n### {} (`{}`)\n\n", line(&finding.step), finding.endpoint);
+        let _ = write!(text, "\n### {} ({})\n\n", line(&finding.step), code(&finding.endpoint));
         let _ = writeln!(text, "- Sent: {}\n- Answer: {}", line(&finding.request), line(&finding.answer));
         for (name, place, value) in &finding.fields {
-            let _ = writeln!(text, "- Reads `{name}` at `{}`: {}", line(place), line(value));
+            let _ = writeln!(text, "- Reads {} at {}: {}", code(name), code(place), line(value));
         }
         if !finding.unread.is_empty() {
-            let _ = writeln!(text, "- Not read: {}", line(&finding.unread.join(", ")));
+            let places: Vec<String> = finding.unread.iter().map(|place| code(place)).collect();
+            let _ = writeln!(text, "- Not read: {}", places.join(", "));
         }
         for (word, sentences) in [("Note", &finding.notes), ("Problem", &finding.problems)] {
             for sentence in sentences {
@@ -39,37 +55,21 @@ pub(super) fn report(findings: &[ProbeFinding], money: &[String], advice: &[Stri
 }
 
 fn of(finding: &ProbeFinding, problem: &str) -> String {
-    format!("{} (`{}`): {problem}", finding.step, finding.endpoint)
+    format!("{} ({}): {}", line(&finding.step), code(&finding.endpoint), line(problem))
 }
 
-fn section(text: &mut String, heading: &str, lines: &[String], if_none: &str) {
+fn section(text: &mut String, heading: &str, entries: impl Iterator<Item = String>) {
     let _ = write!(text, "\n## {heading}\n\n");
-    for entry in lines {
-        let _ = writeln!(text, "- {}", line(entry));
+    let mut is_empty = true;
+    for entry in entries {
+        is_empty = false;
+        let _ = writeln!(text, "- {entry}");
     }
-    if lines.is_empty() {
-        let _ = writeln!(text, "{if_none}");
+    if is_empty {
+        text.push_str("None.\n");
     }
 }
 
-/// A text of the gateway's begins no line of its own.
 fn line(text: &str) -> String {
-    cut(text, LONGEST_REPLY).split(char::is_control).collect::<Vec<_>>().join(" ")
-}
-
-fn cut(text: &str, longest: usize) -> String {
-    let mut shown: String = text.chars().take(longest).collect();
-    if text.chars().nth(longest).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-/// A block of code with a fence that the text does not hold.
-fn fenced(language: &str, text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    format!("{fence}{language}\n{text}\n{fence}\n")
+    prose(&cut(text, LONGEST_REPLY))
 }

@@ -5,6 +5,8 @@ mod pages;
 mod qr;
 mod status;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use kassa::{
     Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef, PaymentStatus, Provider, StatusReport, new_order_number,
 };
@@ -14,10 +16,11 @@ use super::{
     finding::ProbeFinding,
     ledger::{Made, MadeState},
     plan::{ProbePlan, ProbeStep},
-    proposal::{Known, Leaf, Proposal, field, leaves, reading},
-    report::report,
+    proposal::{Known, Leaf, Proposal, field, leaves, reading, same_word},
+    report::{Conclusion, report},
     scrub::Scrubber,
     talk::ProbeTalk,
+    text::visible,
 };
 
 /// What is paid for, as payers and the gateway's dashboard see it.
@@ -26,10 +29,6 @@ const DESCRIPTION: &str = "Kassa probe";
 const SHORTEST_NUMBER: usize = 6;
 /// The most numbers of a reply that are asked about.
 const MOST_NUMBERS: usize = 6;
-/// How the problem of a field that is not found begins.
-const MISSING: &str = "the dialect finds no";
-/// How the problem of a reply begins that is none.
-const NO_ANSWER: &str = "it is no answer to the given dialect";
 
 /// Plays the flows of a plan against a test environment.
 ///
@@ -49,6 +48,21 @@ pub struct Probe<'t> {
     learned: Vec<String>,
     /// The gateway answers about numbers that nobody has, so an answer proves no number.
     answers_about_anything: bool,
+    /// The last status queries read an unpaid payment as charged, by a word of the given dialect.
+    is_charged_early: bool,
+    /// Steps that were begun and not played to their end, with the reason.
+    skipped: Vec<String>,
+    /// Payments whose page nobody opened.
+    unopened: Vec<String>,
+}
+
+/// Whether the money of a payment can have moved when its status is asked.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// Nobody has confirmed or paid it yet.
+    Unpaid,
+    /// It was confirmed, or needs no confirmation.
+    MayBePaid,
 }
 
 /// A request, and what came of it.
@@ -60,8 +74,8 @@ struct Sent<'a> {
     answer: String,
     raw: Option<String>,
     came: Came,
-    /// The reply came with an HTTP status of success, so what stands in it is the gateway's.
-    is_success: bool,
+    /// The dialect may learn from the reply: it came with an HTTP status of success, and is about something that exists.
+    teaches: bool,
 }
 
 impl<'a> Sent<'a> {
@@ -76,7 +90,7 @@ impl<'a> Sent<'a> {
             Ok(answer) => {
                 let (answer, raw) = told(answer);
                 let raw = Some(raw.to_owned());
-                Self { step, endpoint, request, answer, raw, came: Came::Accepted, is_success: true }
+                Self { step, endpoint, request, answer, raw, came: Came::Accepted, teaches: true }
             }
             Err(error) => Self {
                 step,
@@ -85,9 +99,14 @@ impl<'a> Sent<'a> {
                 answer: error.to_string(),
                 raw: error.body().map(str::to_owned),
                 came: Came::of(error),
-                is_success: error.http_status().is_some_and(|status| (200..300).contains(&status)),
+                teaches: error.http_status().is_some_and(|status| (200..300).contains(&status)),
             },
         }
+    }
+
+    /// A request about something that does not exist, so that nothing in its reply is learned.
+    fn untaught(self) -> Self {
+        Self { teaches: false, ..self }
     }
 
     fn of_status(
@@ -128,16 +147,20 @@ impl<'t> Probe<'t> {
     /// A probe of this gateway. Nothing is sent.
     ///
     /// # Errors
-    /// As [`Gateway::new`].
-    pub fn new(config: GatewayConfig, plan: ProbePlan, talk: &'t mut dyn ProbeTalk) -> Result<Self, PaymentError> {
+    /// As [`ProbePlan::check_words`] and [`Gateway::new`].
+    pub fn new(config: GatewayConfig, plan: ProbePlan, talk: &'t mut dyn ProbeTalk) -> Result<Self, String> {
         let given = config.dialect().clone();
+        plan.check_words(&given)?;
         let mut proposal = Proposal::new(&given);
         for (list, words) in [("charged_words", &plan.charged_words), ("rejected_words", &plan.rejected_words)] {
             for word in words {
-                proposal.put_word(list, word);
+                if !proposal.has_word(list, word) {
+                    proposal.put_word(list, word);
+                }
             }
         }
-        let gateway = Gateway::new(config.clone().with_dialect(proposal.dialect().clone()))?;
+        let gateway = Gateway::new(config.clone().with_dialect(proposal.dialect().clone()))
+            .map_err(|problem| problem.to_string())?;
         let scrubber = Scrubber::new(&plan);
         let (findings, made) = (Vec::new(), Vec::new());
         Ok(Self {
@@ -152,6 +175,9 @@ impl<'t> Probe<'t> {
             made,
             learned: Vec::new(),
             answers_about_anything: false,
+            is_charged_early: false,
+            skipped: Vec::new(),
+            unopened: Vec::new(),
         })
     }
 
@@ -161,6 +187,10 @@ impl<'t> Probe<'t> {
     /// A sentence that says why nothing could be tried: the gateway is not there, or does not take the credentials.
     pub async fn run(&mut self) -> Result<(), String> {
         self.reach().await?;
+        if let Some(number) = self.plan.status_query.clone() {
+            self.status_query(&number).await;
+            return Ok(());
+        }
         for step in ProbeStep::iter().filter(|step| self.plan.steps.contains(step)).collect::<Vec<_>>() {
             match step {
                 ProbeStep::Mbank => self.mbank().await,
@@ -175,21 +205,47 @@ impl<'t> Probe<'t> {
 
     /// Says what happened to the money of each payment, and how much is to be looked at. Also where the run was broken off.
     pub fn conclude(&mut self) {
-        let money = self.money();
-        let problems = self.findings.iter().map(|finding| finding.problems.len()).sum::<usize>();
-        let all = [String::new(), "== What happened to the money".to_owned()].into_iter().chain(money);
-        let last = match problems {
-            0 => "Everything was read: nothing is unknown or contradictory.".to_owned(),
-            _ => format!("{problems} problems: something is unread, unknown or contradictory."),
-        };
-        for line in all.chain([String::new(), last]) {
-            self.talk.say(&line);
+        let all = [String::new(), "== What happened to the money".to_owned()].into_iter().chain(self.money());
+        for line in all.chain([String::new()]).chain(self.summary()).collect::<Vec<_>>() {
+            self.say(&line);
         }
     }
 
-    /// True where nothing is unread, unknown or contradictory.
+    /// True where no finding has a problem, and no step was skipped.
     pub fn is_clean(&self) -> bool {
-        self.findings.iter().all(|finding| finding.problems.is_empty())
+        self.findings.iter().all(|finding| finding.problems.is_empty()) && self.skipped.is_empty()
+    }
+
+    /// That everything was read, where that is true; otherwise what is not.
+    fn summary(&self) -> Vec<String> {
+        let problems = self.findings.iter().map(|finding| finding.problems.len()).sum::<usize>();
+        let mut unread = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for finding in self.findings.iter().filter(|finding| !finding.unread.is_empty()) {
+            unread.entry(&finding.endpoint).or_default().extend(finding.unread.iter().map(String::as_str));
+        }
+        let is_left_out = |step: &ProbeStep| self.plan.status_query.is_some() || !self.plan.steps.contains(step);
+        let left_out: Vec<&str> = ProbeStep::iter().filter(is_left_out).map(ProbeStep::name).collect();
+        let mut lines = Vec::new();
+        if problems > 0 {
+            lines.push(format!("{problems} problems: something is unread, unknown or contradictory."));
+        }
+        for (endpoint, places) in unread {
+            let places: Vec<&str> = places.into_iter().collect();
+            lines.push(format!("Not read in replies of {endpoint}: {}", places.join(" ")));
+        }
+        lines.extend(self.skipped.iter().map(|what| format!("Skipped: {what}")));
+        if !left_out.is_empty() {
+            lines.push(format!("Not played: {}", left_out.join(", ")));
+        }
+        lines.extend(
+            self.unopened.iter().map(|what| format!("Nobody opened the page of {what}, so its end was not seen.")),
+        );
+        if lines.is_empty() {
+            lines.push("Everything was read: nothing is unread, unknown, contradictory or skipped.".to_owned());
+        } else if problems == 0 {
+            lines.insert(0, "No problems. What was not read or not played:".to_owned());
+        }
+        lines.iter().map(|line| self.scrubber.text(line)).collect()
     }
 
     /// What was found so far.
@@ -205,7 +261,8 @@ impl<'t> Probe<'t> {
     /// The report in Markdown: no credentials, card numbers or phones stand in it.
     pub fn report(&self) -> String {
         let advice: Vec<String> = self.proposal.dialect().advice().iter().map(ToString::to_string).collect();
-        report(&self.findings, &self.money(), &advice, &self.scrubber.text(&self.dialect_file()))
+        let dialect = self.scrubber.text(&self.dialect_file());
+        report(&self.findings, &Conclusion { summary: self.summary(), money: self.money(), advice, dialect })
     }
 
     fn money(&self) -> Vec<String> {
@@ -239,8 +296,10 @@ impl<'t> Probe<'t> {
 
     fn unknown_number(&mut self, endpoint: &'static str, kind: &str, answer: Result<StatusReport, PaymentError>) {
         let request = format!("the status of a payment that does not exist, by its {kind}");
-        let sent = Sent::of_status("a number that nobody has", endpoint, request, &answer);
+        let sent = Sent::of_status("a number that nobody has", endpoint, request, &answer).untaught();
         let mut finding = self.look(sent, &Known::default());
+        // How a gateway answers about nothing says nothing about its other replies.
+        finding.notes.append(&mut finding.problems);
         match &answer {
             Ok(report) => {
                 self.answers_about_anything = true;
@@ -249,7 +308,10 @@ impl<'t> Probe<'t> {
                     PaymentStatus::Other(_) => {
                         finding.notes.push(format!("it says {word} of a payment that does not exist"))
                     }
-                    _ => finding.problems.push(format!("it says {word} of a payment that does not exist")),
+                    _ => {
+                        finding.problems.push(format!("it says {word} of a payment that does not exist"));
+                        self.distrust(endpoint, &mut finding);
+                    }
                 }
             }
             Err(PaymentError::Refused { code: Some(code), .. }) => {
@@ -257,13 +319,37 @@ impl<'t> Probe<'t> {
             }
             Err(problem) => finding.notes.push(format!("how it refuses such a question is not read: {problem}")),
         }
-        // Whether such a reply has a status, nobody knows; that it has a code is enough.
-        let raw = finding.raw.clone().unwrap_or_default();
-        let has_code = field(self.proposal.dialect(), endpoint, &raw, "code").is_some();
-        finding
-            .problems
-            .retain(|problem| !(problem.starts_with(MISSING) || has_code && problem.starts_with(NO_ANSWER)));
         self.keep(finding);
+    }
+
+    /// A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn, and
+    /// one of the given dialect is a contradiction. True for the latter.
+    fn distrust(&mut self, endpoint: &str, finding: &mut ProbeFinding) -> bool {
+        let raw = finding.raw.clone().unwrap_or_default();
+        let means = reading(self.proposal.dialect(), endpoint, &raw).and_then(|read| read.status_means);
+        let word = field(self.proposal.dialect(), endpoint, &raw, "status");
+        let Some(word) = word.filter(|_| means.as_deref() == Some("charged")) else { return false };
+        let is_named = self.plan.charged_words.iter().any(|named| same_word(named, &word));
+        let is_given = Proposal::new(&self.given).has_word("charged_words", &word);
+        if is_named && !is_given && self.proposal.withdraw_word("charged_words", &word) {
+            self.renew();
+            finding.problems.push(format!(
+                "it says {word:?} before the payment can be paid, so this word does not mean charged: it is not proposed"
+            ));
+            return false;
+        }
+        finding.problems.push(format!(
+            "it says {word:?} before the payment can be paid, and the given dialect reads that as charged: ask the gateway what \
+             the word means"
+        ));
+        true
+    }
+
+    /// Takes back what was learned from a reply that turned out to be about nothing.
+    fn forget(&mut self, before: Proposal) {
+        self.learned.clear();
+        self.proposal = before;
+        self.renew();
     }
 
     /// Shows a reply beside what the given dialect reads in it, and learns from it.
@@ -286,11 +372,11 @@ impl<'t> Probe<'t> {
         let of = |name: &str| read.fields.iter().find(|field| field.name == name).map(|field| field.value.clone());
         let is_query = sent.endpoint.ends_with("_status");
         if let Some(problem) = read.problem.clone().filter(|_| sent.came == Came::NotUnderstood) {
-            finding.problems.push(format!("{NO_ANSWER}: {problem}"));
+            finding.problems.push(format!("it is no answer to the given dialect: {problem}"));
         }
         if sent.came != Came::No {
             let missing = needed(sent.endpoint).iter().filter(|name| of(name).is_none());
-            finding.problems.extend(missing.map(|name| format!("{MISSING} {name}")));
+            finding.problems.extend(missing.map(|name| format!("the dialect finds no {name}")));
         }
         if let Some(code) = of("code").filter(|_| read.code_means.is_none() && !is_query) {
             match sent.came {
@@ -300,7 +386,7 @@ impl<'t> Probe<'t> {
                 _ => finding.problems.push(format!("code {code} is in no list of the given dialect")),
             }
         }
-        if sent.is_success {
+        if sent.teaches {
             self.learn(sent.endpoint, &raw, known);
         }
         finding.problems.extend(self.learned.drain(..).map(|place| format!("unread: {place}")));
@@ -343,7 +429,7 @@ impl<'t> Probe<'t> {
         let is_listed = reading(self.proposal.dialect(), endpoint, raw).is_none_or(|read| read.code_means.is_some());
         let code = field(self.proposal.dialect(), endpoint, raw, "code");
         if let Some(code) = code.filter(|_| !is_listed)
-            && self.proposal.put(endpoint, "success_codes", &code)
+            && self.proposal.put_success_code(endpoint, &code)
         {
             self.renew();
         }
@@ -426,7 +512,26 @@ impl<'t> Probe<'t> {
     }
 
     fn skip(&mut self, what: &str) {
-        self.talk.say(&format!("Skipped: {what}"));
+        self.say(&format!("Skipped: {what}"));
+        self.skipped.push(what.to_owned());
+    }
+
+    /// Shows a line in which nothing of the gateway's moves the cursor.
+    fn say(&mut self, line: &str) {
+        self.talk.say(&visible(line));
+    }
+
+    async fn may(&mut self, question: &str) -> bool {
+        self.talk.may(&visible(question)).await
+    }
+
+    /// Waits until a person was on a page, and notes where nobody was.
+    async fn visit(&mut self, of: &str, task: &str) -> bool {
+        let was_opened = self.talk.wait_for(&visible(task)).await;
+        if !was_opened {
+            self.unopened.push(of.to_owned());
+        }
+        was_opened
     }
 
     fn problem(&mut self, step: &str, endpoint: &str, problem: &str) {
@@ -443,7 +548,7 @@ impl<'t> Probe<'t> {
     fn keep(&mut self, finding: ProbeFinding) {
         let finding = finding.map(|text| self.scrubber.text(text));
         for line in finding.lines() {
-            self.talk.say(&line);
+            self.say(&line);
         }
         self.findings.push(finding);
     }

@@ -16,6 +16,8 @@ pub(super) struct Scrubber {
     numbers: Vec<String>,
     /// Hidden where they are a word of their own.
     words: Vec<String>,
+    /// One-time passwords, hidden where no other digit stands beside them: a gateway may echo one in a text or as a number.
+    otps: Vec<String>,
 }
 
 impl Scrubber {
@@ -25,11 +27,14 @@ impl Scrubber {
         let national = phone.len().checked_sub(NATIONAL_DIGITS).and_then(|from| phone.get(from..)).map(str::to_owned);
         let numbers = plan.cards.iter().map(|card| digits(card)).chain([phone]).chain(national);
         // The published password is a common code of success as well.
-        let otp = Some(&plan.otp).filter(|otp| *otp != PUBLISHED_OTP);
-        let words = plan.secrets.iter().chain(otp).filter(|word| word.len() >= SHORTEST_WORD);
+        let otp = plan.otp.trim();
+        let otps = [otp, otp.trim_start_matches('0')].map(str::to_owned);
+        let is_hidden = |text: &String| otp != PUBLISHED_OTP && text.len() >= SHORTEST_WORD;
+        let words = plan.secrets.iter().filter(|word| word.len() >= SHORTEST_WORD);
         Self {
             numbers: numbers.filter(|number| number.len() >= NATIONAL_DIGITS).collect(),
             words: words.cloned().collect(),
+            otps: otps.into_iter().filter(is_hidden).collect(),
         }
     }
 
@@ -51,7 +56,10 @@ impl Scrubber {
         // Only ASCII digits were replaced, by ASCII.
         let mut clean = String::from_utf8(bytes).unwrap_or_default();
         for word in &self.words {
-            clean = without_word(&clean, word);
+            clean = without(&clean, word, char::is_alphanumeric);
+        }
+        for otp in &self.otps {
+            clean = without(&clean, otp, |sign| sign.is_ascii_digit());
         }
         without_card_numbers(&clean)
     }
@@ -79,12 +87,13 @@ fn places(digits: &str, number: &str, length: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-fn without_word(text: &str, word: &str) -> String {
+/// The text without a word, wherever no sign of the kind that `is_part` names stands beside it.
+fn without(text: &str, word: &str, is_part: impl Fn(char) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(word) {
-        let begins = !before.chars().next_back().is_some_and(char::is_alphanumeric);
-        let ends = !after.chars().next().is_some_and(char::is_alphanumeric);
+        let begins = before.chars().next_back().is_none_or(|sign| !is_part(sign));
+        let ends = after.chars().next().is_none_or(|sign| !is_part(sign));
         clean.push_str(before);
         clean.push_str(if begins && ends { "***" } else { word });
         rest = after;
@@ -96,6 +105,20 @@ fn without_word(text: &str, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_one_time_password_is_hidden_in_texts_and_numbers() {
+        let plan = ProbePlan { otp: "0451207".to_owned(), ..ProbePlan::default() };
+        let scrubber = Scrubber::new(&plan);
+        for (text, clean) in [
+            ("{\"otp\":\"0451207\"}", "{\"otp\":\"***\"}"),
+            ("{\"otp\":451207}", "{\"otp\":***}"),
+            ("wrong code0451207x", "wrong code***x"),
+            ("order 90451207", "order 90451207"),
+        ] {
+            assert_eq!(scrubber.text(text), clean);
+        }
+    }
 
     #[test]
     fn phones_cards_and_logins_are_hidden_however_they_are_written() {

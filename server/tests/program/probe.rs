@@ -6,7 +6,10 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -162,6 +165,36 @@ fn by_quid() -> Small {
     })
 }
 
+/// The envelope of the interface; the outcome of a confirmation is unknown, and some questions later the payment is charged. About
+/// numbers that nobody has, it answers in a form of its own.
+fn slow() -> Small {
+    let questions = AtomicU32::new(0);
+    let order = Mutex::new(String::new());
+    Small::start(move |path, sent| {
+        let ok = |code: &str, data: Value| (200, json!({"code": code, "message": "OK", "data": data}).to_string());
+        let mut order = order.lock().unwrap();
+        match path {
+            "/api/v1.1.0/mbank/pay" => {
+                *order = text(sent, "orderNumber");
+                ok("110", json!({"amount": 1, "quid": format!("FP{order}")}))
+            }
+            "/api/v1.1.0/mbank/confirm" => {
+                questions.store(1, Ordering::SeqCst);
+                (500, "down".to_owned())
+            }
+            _ if order.is_empty() || text(sent, "orderNumber").trim_start_matches("FP") != *order => {
+                (200, json!({"head": {"resultCode": "44"}, "body": {"state": "CHARGE", "info": "none"}}).to_string())
+            }
+            _ => {
+                let is_confirmed = questions.load(Ordering::SeqCst) > 0;
+                let is_paid = is_confirmed && questions.fetch_add(1, Ordering::SeqCst) > 3;
+                let status = if is_paid { "CHARGE" } else { "CREATED" };
+                ok("200", json!({"orderNumber": *order, "amount": 1, "currency": "KGS", "status": status}))
+            }
+        }
+    })
+}
+
 /// (c) Something that is no gateway, with pages and with nothing.
 fn pages() -> Small {
     Small::start(|path, _| match path {
@@ -215,15 +248,21 @@ impl Ran {
 }
 
 fn run(gateway: &Small, dialect: &Dialect, steps: &[ProbeStep], charged_word: Option<&str>, permits: bool) -> Ran {
-    let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD)).with_dialect(dialect.clone());
-    let plan = ProbePlan {
-        steps: steps.to_vec(),
+    let charged_words = charged_word.into_iter().map(str::to_owned).collect();
+    play(gateway, dialect, ProbePlan { steps: steps.to_vec(), charged_words, ..plan() }, permits)
+}
+
+fn plan() -> ProbePlan {
+    ProbePlan {
         cards: vec![CARD.to_owned()],
-        charged_words: charged_word.into_iter().map(str::to_owned).collect(),
         patience: Duration::ZERO,
         secrets: vec![LOGIN.to_owned()],
         ..ProbePlan::default()
-    };
+    }
+}
+
+fn play(gateway: &Small, dialect: &Dialect, plan: ProbePlan, permits: bool) -> Ran {
+    let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD)).with_dialect(dialect.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut script = Script::that(permits);
     let mut probe = Probe::new(config, plan, &mut script).unwrap();
@@ -307,6 +346,91 @@ fn nothing_is_created_without_permission() {
     assert!(ran.text.contains("Nothing was created, so no money moved."));
 }
 
+#[test]
+fn what_is_said_of_a_number_that_nobody_has_teaches_nothing() {
+    let gateway = slow();
+    let ran = run(&gateway, &Dialect::default(), &[ProbeStep::Mbank], None, false);
+    assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
+    let query = ProbePlan { status_query: Some("nobody-7".to_owned()), ..plan() };
+    let ran = play(&gateway, &Dialect::default(), query, false);
+    assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
+    assert!(ran.has_problem("the gateway knows this number in none of the ways"), "{:#?}", ran.problems);
+}
+
+#[test]
+fn a_word_that_is_seen_before_the_confirmation_is_not_proposed_as_charged() {
+    let ran = run(&renamed(), &Dialect::default(), &[ProbeStep::Mbank], Some("new"), true);
+    assert!(ran.has_problem("this word does not mean charged"), "{:#?}", ran.problems);
+    let dialect: Value = serde_json::from_str(&ran.dialect).unwrap();
+    assert_eq!(dialect.get("charged_words"), None, "{dialect}");
+}
+
+#[test]
+fn a_payment_that_the_given_dialect_reads_as_charged_too_early_is_not_confirmed() {
+    let gateway = renamed();
+    let dialect = Dialect::from_json(r#"{"charged_words": ["NEW"]}"#).unwrap();
+    let ran = run(&gateway, &dialect, &[ProbeStep::Mbank], None, true);
+    assert!(ran.has_problem("the given dialect reads that as charged"), "{:#?}", ran.problems);
+    assert!(!gateway.paths().iter().any(|path| path.ends_with("confirm")));
+    assert!(ran.text.contains("Skipped: mobile bank: confirm"), "{}", ran.text);
+}
+
+#[test]
+fn a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again() {
+    let (patience, pause) = (Duration::from_secs(60), Duration::from_millis(1));
+    for (patience, is_seen) in [(patience, true), (Duration::ZERO, false)] {
+        let gateway = slow();
+        let plan = ProbePlan { steps: vec![ProbeStep::Mbank], patience, pause, ..plan() };
+        let ran = play(&gateway, &Dialect::named("finipay").unwrap(), plan, true);
+        let confirmations = gateway.paths().iter().filter(|path| path.ends_with("confirm")).count();
+        assert_eq!(confirmations, 1, "{}", ran.text);
+        assert_eq!(ran.text.contains("charged: the test money was taken"), is_seen, "{}", ran.text);
+        assert_eq!(ran.has_problem("what came of the confirmation is unknown"), !is_seen, "{:#?}", ran.problems);
+    }
+}
+
+#[test]
+fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
+    let all = "Everything was read";
+    let declined = run(&by_quid(), &Dialect::default(), &ProbeStep::all(), None, false);
+    assert!(!declined.is_clean && !declined.text.contains(all), "{}", declined.text);
+    assert!(declined.text.contains("Skipped: pay-form"), "{}", declined.text);
+    let gateway = by_quid();
+    let dialect = run(&gateway, &Dialect::named("finipay").unwrap(), &[ProbeStep::Mbank], None, true).dialect;
+    let some = run(&gateway, &Dialect::from_json(&dialect).unwrap(), &[ProbeStep::Mbank], None, true);
+    assert!(some.is_clean && !some.text.contains(all), "{}", some.text);
+    for part in ["Not read in replies of mbank_payment:", "/data/dateTime", "Not played: card, pay-form, qr-image, qr"]
+    {
+        assert!(some.text.contains(part), "{part}: {}", some.text);
+    }
+}
+
+#[test]
+fn a_given_number_is_asked_about_and_nothing_is_created() {
+    let gateway = by_quid();
+    let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let made = kassa::MbankPayment::new("order-7", 1, PHONE, "A test");
+    runtime.block_on(kassa::Gateway::new(config).unwrap().create_mbank_payment(made)).unwrap();
+    let query = ProbePlan { status_query: Some("order-7".to_owned()), ..plan() };
+    let ran = play(&gateway, &Dialect::default(), query, false);
+    assert!(ran.is_clean && ran.asked.is_empty(), "{:#?}", ran.problems);
+    assert!(ran.text.contains("\"CREATED\", amount 1"), "{}", ran.text);
+    let created = gateway.paths().iter().filter(|path| !path.ends_with("status")).count();
+    assert_eq!(created, 1, "the one of the test itself");
+}
+
+#[test]
+fn text_of_the_gateway_moves_no_cursor_and_writes_no_markdown() {
+    let gateway = Small::start(|_, _| {
+        let reply = json!({"code": "13", "message": "no\u{1b}[2J | `x`\n# Heading"});
+        (400, reply.to_string())
+    });
+    let ran = run(&gateway, &Dialect::default(), &[ProbeStep::Mbank], None, true);
+    assert!(!ran.text.contains('\u{1b}') && !ran.text.contains("\n# Heading"), "{}", ran.text);
+    assert!(ran.text.contains("\\| \\`x\\`"), "{}", ran.text);
+}
+
 /// The program, against a sandbox that acts as each gateway it knows.
 #[test]
 fn the_dialect_that_it_writes_makes_the_next_run_clean() {
@@ -320,7 +444,8 @@ fn the_dialect_that_it_writes_makes_the_next_run_clean() {
         let test_values =
             "--yes --phone 996555000101 --otp 101101 --card 4000000000002016 --card 4111111111111111 --wait 0";
         let probe = |more: &str| {
-            let arguments = format!("probe --test-environment {test_values} {more}");
+            let host = sandbox.url().trim_start_matches("http://");
+            let arguments = format!("probe --test-environment {host} {test_values} {more}");
             place.run(&arguments.split_whitespace().collect::<Vec<_>>())
         };
         let first = probe("--write-dialect found.json --report report.md");
@@ -349,18 +474,35 @@ fn it_does_not_run_where_payments_may_be_real_or_nobody_permits_them() {
     let gateway = by_quid();
     let place = Place::new();
     place.write("kassa.toml", &settings_for(&gateway.url));
+    place.write("there.md", "what another run found");
+    let host = gateway.url.trim_start_matches("http://");
+    let named = ["probe", "--test-environment", host];
+    let more = |more: &[&'static str]| named.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     for (arguments, why) in [
-        (["probe", "--yes"].as_slice(), "say --test-environment"),
-        (&["probe", "--test-environment"], "permit all of them by --yes"),
-        (&["probe", "--test-environment", "--yes", "--gateway-url", "ftp://x"], "gateway.url"),
+        (vec!["probe", "--yes"], &*format!("say --test-environment {host}")),
+        (vec!["probe", "--yes", "--test-environment"], "a value is required"),
+        (
+            vec!["probe", "--yes", "--test-environment", "pay.example.kg"],
+            &*format!("names pay.example.kg, and the host of gateway.url is {host}"),
+        ),
+        (vec!["probe", "--yes", "--test-environment", "127.0.0.1"], "names 127.0.0.1, and"),
+        (more(&[]), "permit all of them by --yes"),
+        (more(&["--yes", "--gateway-url", "ftp://x"]), "gateway.url"),
+        (more(&["--yes", "--report", "there.md"]), "there.md exists already"),
+        (more(&["--yes", "--write-dialect", "there.md"]), "there.md exists already"),
+        (more(&["--yes", "--report", "new.md", "--write-dialect", "new.md"]), "new.md exists already"),
+        (more(&["--yes", "--report", "nowhere/new.md"]), "nowhere/new.md cannot be written"),
+        (more(&["--yes", "--charged-word=?!"]), "neither a letter nor a digit"),
     ] {
-        let ended = place.run(arguments);
+        let ended = place.run(&arguments);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.err.contains(why) && ended.out.is_empty(), "{ended:?}");
     }
     assert_eq!(gateway.paths(), [""; 0]);
+    assert_eq!(fs::read_to_string(place.path("there.md")).unwrap(), "what another run found");
     // Nobody listens there: nothing is created.
-    let ended = place.run(&["probe", "--test-environment", "--yes", "--gateway-url", "http://127.0.0.1:1"]);
+    let elsewhere = ["probe", "--test-environment", "127.0.0.1:1", "--yes", "--gateway-url", "http://127.0.0.1:1"];
+    let ended = place.run(&elsewhere);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("cannot be asked, so nothing was created"), "{ended:?}");
     assert!(ended.out.contains("Nothing was created, so no money moved."), "{ended:?}");

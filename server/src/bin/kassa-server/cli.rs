@@ -36,7 +36,8 @@ pub(crate) struct ServeOptions {
 
 /// What the probe may do, with which test values, and where it writes what it found.
 pub(crate) struct ProbeOptions {
-    pub(crate) is_test_environment: bool,
+    /// The host that a person says is a test environment.
+    pub(crate) test_environment: Option<String>,
     pub(crate) says_yes: bool,
     pub(crate) plan: ProbePlan,
     pub(crate) dialect_file: Option<PathBuf>,
@@ -118,7 +119,7 @@ fn probe() -> Command {
              something was not, 2 it could not run, 130 it was stopped by Ctrl-C.",
         )
         .args([
-            yes("test_environment", "test-environment", "Says that gateway.url is a test environment: needed"),
+            text("test_environment", "test-environment", "HOST", "The host of gateway.url, which is a test environment: needed"),
             yes("yes", "yes", "Permits every payment beforehand, for scripts; nobody opens pages then"),
             text("only", "only", "STEP,...", "These steps alone: mbank, card, pay-form, qr-image, qr")
                 .value_delimiter(',')
@@ -137,8 +138,9 @@ fn probe() -> Command {
                 .action(ArgAction::Append),
             text("wait", "wait", "SECONDS", "How long a payment that must end is asked about [default: 60]")
                 .value_parser(value_parser!(u64).range(0..=3600)),
-            file("write_dialect", "write-dialect", "Writes the dialect that fits, for gateway.dialect"),
-            file("report", "report", "Writes a report in Markdown: no credentials, card numbers or phones are in it"),
+            text("status_query", "status-query", "NUMBER", "Asks about the payment with this number alone; creates nothing"),
+            file("write_dialect", "write-dialect", "Writes the dialect that fits into a new file, for gateway.dialect"),
+            file("report", "report", "Writes a report in Markdown into a new file: no secrets are in it"),
         ])
 }
 
@@ -157,12 +159,13 @@ fn probe_options(probe: &ArgMatches) -> ProbeOptions {
         return_url: text(probe, "return_url").unwrap_or(usual.return_url),
         charged_words: all("charged_word"),
         rejected_words: all("rejected_word"),
+        status_query: text(probe, "status_query"),
         patience: probe.get_one("wait").copied().map_or(usual.patience, Duration::from_secs),
         pause: usual.pause,
         secrets: usual.secrets,
     };
     ProbeOptions {
-        is_test_environment: probe.get_flag("test_environment"),
+        test_environment: text(probe, "test_environment"),
         says_yes: probe.get_flag("yes"),
         plan,
         dialect_file: probe.get_one("write_dialect").cloned(),

@@ -2,9 +2,9 @@
 
 use std::{
     fmt::Display,
-    fs,
-    io::{self, IsTerminal},
-    path::Path,
+    fs::{self, File},
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
     process::ExitCode,
     thread,
 };
@@ -14,6 +14,7 @@ use kassa_server::{
     settings::{GatewaySettings, Sources},
 };
 use tokio::{signal::ctrl_c, sync::oneshot};
+use url::Url;
 
 use super::{cli::ProbeOptions, failure::Failure, output};
 
@@ -33,12 +34,8 @@ pub(crate) fn run(sources: &Sources, options: ProbeOptions) -> ExitCode {
 }
 
 fn begin(sources: &Sources, mut options: ProbeOptions) -> Result<u8, Failure> {
-    if !options.is_test_environment {
-        let sentence = "the probe creates and confirms payments, so it runs against a test environment alone: where gateway.url is \
-            one, say --test-environment";
-        return Err(Failure::new(sentence));
-    }
-    if !options.says_yes && !io::stdin().is_terminal() {
+    let creates = options.plan.status_query.is_none();
+    if creates && !options.says_yes && !io::stdin().is_terminal() {
         let sentence = "nobody is here to permit a payment: run it on a terminal, or permit all of them by --yes";
         return Err(Failure::new(sentence));
     }
@@ -46,9 +43,51 @@ fn begin(sources: &Sources, mut options: ProbeOptions) -> Result<u8, Failure> {
     for warning in &settings.warnings {
         output::note(format_args!("warning: {warning}"));
     }
+    let host = test_environment(&settings.config.base_url, options.test_environment.as_deref())?;
+    options.plan.check_words(settings.config.dialect()).map_err(Failure::new)?;
+    are_new(&[&options.dialect_file, &options.report_file])?;
+    output::line(format_args!("The gateway's host is {host}.")).map_err(output::unwritten)?;
     options.plan.secrets.push(settings.login.expose().to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
     runtime.block_on(play(settings, options))
+}
+
+/// The host of the gateway, which a person has named as that of a test environment.
+fn test_environment(base_url: &str, named: Option<&str>) -> Result<String, Failure> {
+    let url = Url::parse(base_url).map_err(Failure::new)?;
+    let name = url.host_str().unwrap_or_default();
+    // The port is absent where it is the scheme's own.
+    let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+    let Some(named) = named else {
+        return Err(Failure::new(format_args!(
+            "the probe creates and confirms payments, so it runs against a test environment alone: where {host} is one, say \
+             --test-environment {host}"
+        )));
+    };
+    let of_scheme = if url.scheme() == "https" { ":443" } else { ":80" };
+    let is_default =
+        url.port().is_none() && named.strip_suffix(of_scheme).is_some_and(|rest| rest.eq_ignore_ascii_case(&host));
+    if !is_default && !named.eq_ignore_ascii_case(&host) {
+        return Err(Failure::new(format_args!(
+            "--test-environment names {named}, and the host of gateway.url is {host}: nothing was sent"
+        )));
+    }
+    Ok(host)
+}
+
+/// What a run has found must not take the place of what another run has found.
+fn are_new(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
+    let mut seen: Vec<&PathBuf> = Vec::new();
+    for path in files.iter().copied().flatten() {
+        if seen.contains(&path) || fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::new(format_args!("{} exists already: name a new file", path.display())));
+        }
+        if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            return Err(Failure::new(format_args!("{} cannot be written: its folder does not exist", path.display())));
+        }
+        seen.push(path);
+    }
+    Ok(())
 }
 
 async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Failure> {
@@ -88,7 +127,7 @@ enum Ended {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let unwritten = |problem: io::Error| Failure::new(format_args!("{} cannot be written: {problem}", path.display()));
-    fs::write(path, text).map_err(unwritten)
+    File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())).map_err(unwritten)
 }
 
 /// A person at a terminal, or a script that permits everything.

@@ -2,11 +2,21 @@
 
 use kassa::{MbankPayment, PaymentRef, new_order_number};
 
-use super::{DESCRIPTION, Probe, Sent, or_none};
+use super::{Came, DESCRIPTION, Probe, Sent, Stage, or_none};
 use crate::probe::{
-    ledger::{Made, MadeState},
+    ledger::MadeState,
     proposal::{Known, Leaf, Proposal},
 };
+
+/// What came of the confirmations. At most one of them may have moved money.
+enum Confirmed {
+    /// None was accepted, or none was permitted.
+    No,
+    /// It was refused, and the payment has ended all the same.
+    Ended,
+    /// This one was accepted, or its outcome is unknown: the status tells.
+    MayBe { place: Place, is_first: bool, raw: String, is_unknown: bool },
+}
 
 /// A place of the mobile bank's identifier in a confirmation.
 struct Place {
@@ -21,7 +31,7 @@ impl Probe<'_> {
         let amount = self.plan.amount_som;
         let question =
             format!("Create a mobile-bank payment of {amount} som for the test phone (order number {order})?");
-        if !self.talk.may(&question).await {
+        if !self.may(&question).await {
             return self.skip("mobile bank");
         }
         let payment =
@@ -40,28 +50,51 @@ impl Probe<'_> {
         let numbers = self.numbers_in("mbank_payment", &raw, &order);
         let payment = self.with_number("mbank_payment", payment, &numbers, &known).await;
         self.update(at, &payment);
-        let is_found = self.statuses("mobile bank, before the confirmation", &payment, &known).await;
+        let step = "mobile bank, before the confirmation";
+        let is_found = self.statuses(step, &payment, &known, Stage::Unpaid).await;
+        if self.is_charged_early {
+            self.open(at, "the gateway says before the confirmation that it is charged");
+            return self.skip("mobile bank: confirm, as the gateway says that the payment is charged already");
+        }
         if !is_found && !is_accepted {
             return self.skip("mobile bank: confirm, as nothing is known of the payment");
         }
         let confirmed = self.confirm(at, &payment, &numbers, &known).await;
-        self.follow("mobile bank: outcome", at, &payment, confirmed.is_some()).await;
+        self.follow("mobile bank: outcome", at, &payment, !matches!(confirmed, Confirmed::No)).await;
         self.accept_code("mbank_payment", &raw, at);
-        let is_charged = matches!(self.made.get(at), Some(Made { state: MadeState::Charged, .. }));
-        if let Some(raw) = confirmed.filter(|_| is_charged) {
-            self.accept_code("mbank_confirm", &raw, at);
-        }
-        self.statuses("mobile bank, afterwards", &payment, &known).await;
+        self.accept_confirmation(at, confirmed);
+        self.statuses("mobile bank, afterwards", &payment, &known, Stage::MayBePaid).await;
     }
 
-    /// Confirms the payment with the identifier in each of its places, one after the other, until one is accepted. The reply
-    /// where the payment must come to an end.
-    async fn confirm(&mut self, at: usize, payment: &PaymentRef, numbers: &[Leaf], known: &Known) -> Option<String> {
+    /// Takes over how the confirmation was sent, where it was accepted or the money is known to have moved by it.
+    fn accept_confirmation(&mut self, at: usize, confirmed: Confirmed) {
+        let Confirmed::MayBe { place, is_first, raw, is_unknown } = confirmed else { return };
+        match self.made.get(at).map(|made| &made.state) {
+            Some(MadeState::Charged) => self.accept_code("mbank_confirm", &raw, at),
+            Some(MadeState::Rejected) if is_unknown => return,
+            _ if is_unknown => {
+                let problem = "what came of the confirmation is unknown, and no status tells: it is not sent again. Look into the \
+                    gateway's dashboard";
+                return self.problem("mobile bank: confirm", "mbank_confirm", problem);
+            }
+            _ => {}
+        }
+        if !is_first {
+            let problem = format!("it takes the confirmation {}, and the given dialect sends another one", place.words);
+            self.problem("mobile bank: confirm", "mbank_confirm", &problem);
+        }
+        self.proposal.adopt_identifier(&place.proposal);
+        self.renew();
+    }
+
+    /// Confirms the payment with the identifier in each of its places, one after the other, until one is not surely refused. A
+    /// confirmation whose outcome is unknown may have moved the money, so none follows it.
+    async fn confirm(&mut self, at: usize, payment: &PaymentRef, numbers: &[Leaf], known: &Known) -> Confirmed {
         for (index, place) in self.places(payment, numbers).into_iter().enumerate() {
             let question = format!("Confirm that payment by the test password, {}?", place.words);
-            if !self.talk.may(&question).await {
+            if !self.may(&question).await {
                 self.skip("mobile bank: confirm");
-                return None;
+                return Confirmed::No;
             }
             let Ok(gateway) = self.gateway_with(&place.proposal) else { continue };
             self.open(at, "a confirmation was sent");
@@ -70,27 +103,19 @@ impl Probe<'_> {
                 (format!("accepted, code {}", or_none(done.code.as_deref())), done.raw.as_str())
             });
             let raw = sent.raw.clone().unwrap_or_default();
-            let mut finding = self.look(sent, known);
-            // An unknown outcome is no refusal: what the gateway reports of the payment decides.
-            let is_charged = answer.is_err() && self.is_charged(at, payment).await;
-            let is_accepted = answer.is_ok() || is_charged;
-            if is_accepted && index > 0 {
-                let problem =
-                    format!("it takes the confirmation {}, and the given dialect sends another one", place.words);
-                finding.problems.push(problem);
-            }
+            let is_refused = sent.came == Came::No;
+            let finding = self.look(sent, known);
             self.keep(finding);
-            if is_accepted {
-                self.proposal.adopt_identifier(&place.proposal);
-                self.renew();
-                return Some(raw);
+            if !is_refused {
+                return Confirmed::MayBe { place, is_first: index == 0, raw, is_unknown: answer.is_err() };
             }
-            if matches!(self.made.get(at), Some(Made { state: MadeState::Rejected, .. })) {
-                return Some(String::new());
+            // A payment that has ended takes no other confirmation.
+            if self.has_ended(at, payment).await {
+                return Confirmed::Ended;
             }
         }
         self.problem("mobile bank: confirm", "mbank_confirm", "it accepts the identifier in none of its places");
-        None
+        Confirmed::No
     }
 
     /// As the dialect says first; then in a field of the identifier's own name, in the place of the order number, and nowhere.

@@ -3,11 +3,11 @@
 use kassa::{Card, CardPayment, CardPaymentCreated, NextStep, PayForm, new_order_number};
 use time::OffsetDateTime;
 
-use super::{DESCRIPTION, Probe, Sent, or_none};
+use super::{DESCRIPTION, Probe, Sent, Stage, or_none};
 use crate::probe::{
-    finding::shown,
     plan::{WITHOUT_3DS, card_label},
     proposal::{Known, field},
+    text::shown,
 };
 
 impl Probe<'_> {
@@ -23,7 +23,7 @@ impl Probe<'_> {
         let card = Card::new(number, "12", OffsetDateTime::now_utc().year() + 2, "123", "Test Payer");
         let what = format!("card {} ({label})", card.masked_number());
         let question = format!("Create a payment of {amount} KGS by test {what} (order number {order})?");
-        if !self.talk.may(&question).await {
+        if !self.may(&question).await {
             return self.skip(&what);
         }
         let payment = CardPayment::new(&order, amount.into(), "KGS", card, &self.plan.callback_url)
@@ -54,18 +54,21 @@ impl Probe<'_> {
         let must_end = match page {
             None => true,
             Some(page) => {
-                let what = format!("Open {page} in a browser, confirm the payment there, then press Enter.");
-                self.talk.wait_for(&what).await
+                self.statuses(&format!("{what}: status before its page"), &payment, &known, Stage::Unpaid).await;
+                let task = format!("Open {page} in a browser, confirm the payment there, then press Enter.");
+                self.visit(&what, &task).await
             }
         };
-        self.statuses(&format!("{what}: status"), &payment, &known).await;
+        if must_end {
+            self.statuses(&format!("{what}: status"), &payment, &known, Stage::MayBePaid).await;
+        }
         self.follow(&format!("{what}: outcome"), at, &payment, must_end).await;
         self.accept_code("card_payment", &raw, at);
     }
 
     pub(super) async fn pay_form(&mut self) {
         let amount = self.plan.amount_som;
-        if !self.talk.may(&format!("Create a pay-form of {amount} som?")).await {
+        if !self.may(&format!("Create a pay-form of {amount} som?")).await {
             return self.skip("pay-form");
         }
         let form =
@@ -86,8 +89,8 @@ impl Probe<'_> {
         }
 
         let page = page.unwrap_or_default();
-        let what = format!("Open {page} in a browser, pay there or look at it, then press Enter.");
-        let was_opened = self.talk.wait_for(&what).await;
+        let task = format!("Open {page} in a browser, pay there or look at it, then press Enter.");
+        let was_opened = self.visit("the pay-form", &task).await;
         let seen = if was_opened { "its page was opened" } else { "nobody opened its page" };
         let why = format!("{seen}; its number comes by a callback alone, so look into the gateway's dashboard");
         self.open(at, &why);

@@ -1,6 +1,6 @@
 //! QR codes: the picture, and the data with its transaction.
 
-use kassa::{Elqr, PaymentRef, QrPayment, new_order_number};
+use kassa::{Elqr, PaymentRef, QrPayment};
 
 use super::{Probe, Sent};
 use crate::probe::proposal::{Known, field};
@@ -75,8 +75,13 @@ impl Probe<'_> {
         let request = format!("the status of transaction {transaction}");
         let sent = Sent::of_status("QR code: status", "qr_status", request, &answer);
         let mut finding = self.look(sent, &known);
-        if let Err(problem) = &answer {
-            finding.problems.push(format!("it cannot be asked about by its transaction: {problem}"));
+        match &answer {
+            Ok(_) => {
+                self.distrust("qr_status", &mut finding);
+            }
+            Err(problem) => {
+                finding.problems.push(format!("it cannot be asked about by its transaction: {problem}"));
+            }
         }
         self.keep(finding);
         self.open(at, "nobody has paid it: the test environment has no payment by QR");
@@ -93,22 +98,22 @@ impl Probe<'_> {
                 candidates.extend(text.iter().map(|text| (format!("elqr:{tag}"), text.clone())));
             }
         }
-        // A gateway that answers about anything proves no number.
-        if candidates.is_empty() || self.gateway.qr_status(&new_order_number()).await.is_ok() {
-            return payment;
-        }
         for (place, number) in candidates {
+            let before = self.proposal.clone();
             let answer = self.ask_by_transaction(&number, &Known::default()).await;
             let request = format!("the status of what stands at {place}");
             let mut finding =
                 self.try_number("QR code: which number is its transaction?", "qr_status", request, &answer);
-            let is_one = answer.is_ok();
+            let is_one = answer.is_ok() && self.proves_a_number("qr_status").await;
             if is_one {
                 finding
                     .problems
                     .push(format!("its transaction stands at {place}, which the given dialect does not read"));
                 self.proposal.put("qr_data", "transaction_id", &place);
                 self.renew();
+            } else {
+                finding.notes.append(&mut finding.problems);
+                self.forget(before);
             }
             self.keep(finding);
             if is_one {
@@ -123,7 +128,7 @@ impl Probe<'_> {
         let payment =
             QrPayment::new(self.plan.amount_som.saturating_mul(100)).with_callback_url(&self.plan.callback_url);
         let question = format!("Create a {what} of {}? No money moves by it.", self.qr_request());
-        if !self.talk.may(&question).await {
+        if !self.may(&question).await {
             self.skip(what);
             return None;
         }

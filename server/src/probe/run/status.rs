@@ -1,12 +1,15 @@
 //! Questions about a payment, by each of its numbers and in each form, and the verdict on it.
 
-use kassa::{Gateway, PaymentError, PaymentRef, Provider, StatusQueryForm, StatusReport, Verdict};
+use kassa::{
+    Gateway, PaymentError, PaymentRef, PaymentStatus, Provider, StatusQueryForm, StatusReport, Verdict,
+    new_order_number,
+};
 use tokio::time::{Instant, sleep};
 
-use super::{Probe, Sent, or_none};
+use super::{Probe, Sent, Stage, or_none};
 use crate::probe::{
     finding::ProbeFinding,
-    proposal::{Known, Leaf},
+    proposal::{Known, Leaf, Proposal},
 };
 
 impl Probe<'_> {
@@ -22,11 +25,12 @@ impl Probe<'_> {
             return payment;
         }
         for leaf in numbers {
+            let before = self.proposal.clone();
             let answer = self.ask_by_number(&leaf.text, known).await;
             let request = format!("the status of what stands at {}", leaf.pointer);
             let mut finding = self.try_number("which number is the gateway's?", "payment_status", request, &answer);
             // A report of another payment would not make it this one's.
-            let is_one = answer.as_ref().is_ok_and(|report| {
+            let may_be_one = answer.as_ref().is_ok_and(|report| {
                 let names_another = report
                     .order_number
                     .as_ref()
@@ -34,6 +38,7 @@ impl Probe<'_> {
                 let has_another = report.amount.is_some_and(|amount| !known.amounts.contains(&amount));
                 !names_another && !has_another
             });
+            let is_one = may_be_one && self.proves_a_number("payment_status").await;
             if is_one {
                 let place = &leaf.pointer;
                 finding
@@ -41,6 +46,9 @@ impl Probe<'_> {
                     .push(format!("the gateway's number stands at {place}, which the given dialect does not read"));
                 self.proposal.put(endpoint, "gateway_number", place);
                 self.renew();
+            } else {
+                finding.notes.append(&mut finding.problems);
+                self.forget(before);
             }
             self.keep(finding);
             if is_one {
@@ -66,12 +74,13 @@ impl Probe<'_> {
     }
 
     /// Asks by each number of the payment, and by the gateway's in both forms of the question.
-    pub(super) async fn statuses(&mut self, step: &str, payment: &PaymentRef, known: &Known) -> bool {
+    pub(super) async fn statuses(&mut self, step: &str, payment: &PaymentRef, known: &Known, stage: Stage) -> bool {
         let mut is_found = false;
+        self.is_charged_early = false;
         if let (Some(order), Some(provider)) = (&payment.order_number, &payment.provider) {
             let answer = self.ask_by_order(order, provider, known).await;
             let request = format!("by the merchant's order number {order}");
-            is_found |= self.status(step, "provider_status", request, &answer, payment, known);
+            is_found |= self.status((step, stage), "provider_status", request, &answer, payment, known);
         }
         let mut forms = Vec::new();
         if let Some(number) = &payment.gateway_number {
@@ -83,7 +92,7 @@ impl Probe<'_> {
                 let Ok(gateway) = Gateway::new(config) else { continue };
                 let answer = gateway.payment_status(number, None).await;
                 let request = format!("by the gateway's number {number}, as {}", form_name(form));
-                forms.push((form, self.status(step, "payment_status", request, &answer, payment, known)));
+                forms.push((form, self.status((step, stage), "payment_status", request, &answer, payment, known)));
             }
         }
         match forms[..] {
@@ -110,7 +119,7 @@ impl Probe<'_> {
     /// One question; true where it was answered.
     fn status(
         &mut self,
-        step: &str,
+        (step, stage): (&str, Stage),
         endpoint: &'static str,
         request: String,
         answer: &Result<StatusReport, PaymentError>,
@@ -134,6 +143,9 @@ impl Probe<'_> {
             }
             if report.amount.is_none() {
                 finding.notes.push("it names no amount, so none is compared".to_owned());
+            }
+            if stage == Stage::Unpaid && report.status == PaymentStatus::Charged {
+                self.is_charged_early |= self.distrust(endpoint, &mut finding);
             }
         }
         self.keep(finding);
@@ -209,13 +221,69 @@ impl Probe<'_> {
         }
     }
 
-    /// Asks once, after a confirmation whose outcome is not known.
-    pub(super) async fn is_charged(&mut self, at: usize, payment: &PaymentRef) -> bool {
+    /// Asks once, after a confirmation that was refused.
+    pub(super) async fn has_ended(&mut self, at: usize, payment: &PaymentRef) -> bool {
         let verdict = self.gateway.check(payment).await;
         if let Ok(verdict) = &verdict {
             self.note(at, verdict);
         }
-        verdict.is_ok_and(|verdict| verdict.is_charged())
+        matches!(verdict, Ok(Verdict::Charged { .. } | Verdict::Rejected { .. }))
+    }
+
+    /// Asks about a number that a person has named, in every way. It creates nothing.
+    pub(super) async fn status_query(&mut self, number: &str) {
+        let step = "the given number";
+        let known = Known { order_number: Some(number.to_owned()), ..Known::default() };
+        let mut is_found = false;
+        for provider in [Provider::Cards, Provider::MBank, Provider::MegaPay] {
+            let before = self.proposal.clone();
+            let answer = self.ask_by_order(number, &provider, &known).await;
+            let request = format!("the order number {number} of {provider}");
+            is_found |= self.asked(step, "provider_status", request, &answer, before).await;
+        }
+        let before = self.proposal.clone();
+        let answer = self.ask_by_number(number, &known).await;
+        let request = format!("the gateway's number {number}");
+        is_found |= self.asked(step, "payment_status", request, &answer, before).await;
+        let before = self.proposal.clone();
+        let answer = self.ask_by_transaction(number, &known).await;
+        let request = format!("the transaction {number}");
+        is_found |= self.asked(step, "qr_status", request, &answer, before).await;
+        if !is_found {
+            self.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask");
+        }
+    }
+
+    /// Whether an answer of this endpoint proves that its number exists: as replies are read now, a number that nobody has gets
+    /// none.
+    pub(super) async fn proves_a_number(&mut self, endpoint: &str) -> bool {
+        let number = new_order_number();
+        let answer = match endpoint {
+            "provider_status" => self.gateway.provider_status(&number, Provider::Cards).await,
+            "payment_status" => self.gateway.payment_status(&number, None).await,
+            _ => self.gateway.qr_status(&number).await,
+        };
+        self.answers_about_anything |= answer.is_ok() && endpoint != "qr_status";
+        answer.is_err()
+    }
+
+    /// True where the gateway knows the number. Only then is anything learned from its answer.
+    async fn asked(
+        &mut self,
+        step: &str,
+        endpoint: &'static str,
+        request: String,
+        answer: &Result<StatusReport, PaymentError>,
+        before: Proposal,
+    ) -> bool {
+        let is_known = answer.is_ok() && self.proves_a_number(endpoint).await;
+        let mut finding = self.try_number(step, endpoint, request, answer);
+        if !is_known {
+            finding.notes.append(&mut finding.problems);
+            self.forget(before);
+        }
+        self.keep(finding);
+        is_known
     }
 
     async fn ask_by_order(
