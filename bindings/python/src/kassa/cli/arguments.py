@@ -9,7 +9,7 @@ from typing import Any
 
 import kassa
 
-from . import probe
+from .probe import command as probe_command
 
 EPILOG = """\
 examples:
@@ -20,7 +20,7 @@ examples:
   kassa watch 'kassa1:...'
   kassa verify 'kassa1:...' callback.json
   kassa qr 'https://pay.example.kg/q/17' --png code.png
-  kassa probe --test-environment --report report.md --write-dialect dialect.json
+  kassa probe --test-environment HOST --report report.md --write-dialect d.json
 
 environment:
   KASSA_URL                the gateway's base address
@@ -75,7 +75,7 @@ def parser(program: str) -> argparse.ArgumentParser:
             "the dialect reads in it, and writes the dialect that fits. It creates and confirms payments, and asks before each."
         ),
     )
-    probe.arguments(probing)
+    probe_command.arguments(probing)
     return top
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import kassa
 
-from . import probe
 from .arguments import PROGRAM, parser
 from .output import Answer, Progress, block, complaint, describe, json_line, let_output_go, line, plain, trace
+from .probe.command import probe
+from .probe.plan import CouldNotRun
 
 DONE, ANOTHER_VERDICT, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
 
@@ -49,7 +50,7 @@ def _run(arguments: list[str] | None, program: str) -> int:
     options = parser(program).parse_args(arguments)
     try:
         return COMMANDS[options.command](options)
-    except (WrongUse, probe.CouldNotRun) as problem:
+    except (WrongUse, CouldNotRun) as problem:
         complaint(str(problem))
         return WRONG_USE
     except UnicodeEncodeError as problem:
@@ -260,5 +261,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "qr": qr,
     "callback": callback,
     "verify": verify,
-    "probe": probe.probe,
+    "probe": probe,
 }

@@ -1,10 +1,9 @@
 """The dialect that fits: the given one, with what the replies taught. What a word or a refusal means, no reply teaches: that is
 said by a person."""
 
-from __future__ import annotations
-
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -17,6 +16,8 @@ MESSAGES = ("message", "msg", "text", "reason", "errormessage", "resulttext", "r
 STATES = ("status", "state", "paymentstatus", "paymentstate", "transactionstatus", "operationstatus")
 RESULTS = ("result", "response", "status", "head")
 LONGEST_CODE = 8
+NUMBER = re.compile(r"(?=.*\d)[A-Za-z0-9_-]{6,}", re.ASCII)
+DEEPEST = 128
 PNG = "iVBORw0KGgo"
 
 
@@ -68,7 +69,7 @@ class Proposal:
     def __post_init__(self) -> None:
         self.form = json.loads(self.dialect.to_json())
 
-    def copied(self) -> Proposal:
+    def copied(self) -> "Proposal":
         """Another one that grows by itself."""
         return Proposal(self.dialect)
 
@@ -85,12 +86,28 @@ class Proposal:
         return is_another
 
     def put(self, endpoint: str, name: str, text: str) -> bool:
-        """Puts a text first into a list of an endpoint."""
+        """Adds a text to a list of an endpoint, behind those that the list has: what the base finds stays found."""
 
         def change(form: dict[str, Any]) -> None:
             known = form["endpoints"].get(endpoint, {}).get(name)
             if known is not None and text not in known:
-                known.insert(0, text)
+                known.append(text)
+
+        return self._change(change)
+
+    def put_success_code(self, endpoint: str, code: str) -> bool:
+        """Lists a code as a success. A masked code, or one of other characters than letters and digits, is no code to list."""
+        return _is_code(code) and self.put(endpoint, "success_codes", code)
+
+    def has_word(self, name: str, word: str) -> bool:
+        """Whether a list of the whole dialect has this status word."""
+        return any(same_word(known, word) for known in self.form[name])
+
+    def withdraw_word(self, name: str, word: str) -> bool:
+        """Takes a status word out of a list of the whole dialect."""
+
+        def change(form: dict[str, Any]) -> None:
+            form[name] = [known for known in form[name] if not same_word(known, word)]
 
         return self._change(change)
 
@@ -99,12 +116,14 @@ class Proposal:
         return self._change(lambda form: form[name].append(word) if word not in form[name] else None)
 
     def set_identifier(self, pointer: str | None, confirm_field: str | None) -> bool:
-        """Says where the mobile bank's identifier stands, and where the confirmation carries it; nowhere for None."""
-        named: Any = self._identifier().get("pointers")
-        value: dict[str, Any] = {"pointers": named if pointer is None else [pointer], "confirm_field": confirm_field}
+        """Says where the mobile bank's identifier stands too, and where the confirmation carries it; nowhere for None."""
+        pointers: list[str] = list(self._identifier().get("pointers") or ())
+        if pointer is not None and pointer not in pointers:
+            pointers.append(pointer)
+        value: dict[str, Any] = {"pointers": pointers, "confirm_field": confirm_field}
         return self._change(lambda form: form.update({WHOLE: value}))
 
-    def adopt_identifier(self, other: Proposal) -> bool:
+    def adopt_identifier(self, other: "Proposal") -> bool:
         """Takes over where another one says that the identifier stands and travels."""
         return self._change(lambda form: form.update({WHOLE: other.form.get(WHOLE)}))
 
@@ -161,12 +180,14 @@ def leaves(raw: str) -> Iterator[Leaf]:
     """Everything in a reply that has a value, in its order; nothing where it is not JSON."""
     try:
         document = json.loads(raw, parse_float=Decimal)
-    except ValueError:
+    except (ValueError, RecursionError, InvalidOperation):
         return
     yield from _inside(document, ())
 
 
 def _inside(value: Any, path: tuple[str, ...]) -> Iterator[Leaf]:
+    if len(path) > DEEPEST:
+        return
     if isinstance(value, dict):
         for name, inner in cast("dict[str, Any]", value).items():
             yield from _inside(inner, (*path, name))
@@ -198,16 +219,26 @@ def _place(name: str, all_leaves: tuple[Leaf, ...], known: Known) -> Leaf | None
     return next(found, None)
 
 
-def _is_code(leaf: Leaf) -> bool:
-    return 1 <= len(leaf.text) <= LONGEST_CODE and leaf.text.isascii() and leaf.text.isalnum()
+def is_number(text: str) -> bool:
+    """Whether a text looks like a number of the gateway's."""
+    return NUMBER.fullmatch(text) is not None
+
+
+def same_word(one: str, other: str) -> bool:
+    """Status words are compared without regard to letter case."""
+    return one.lower() == other.lower()
+
+
+def _is_code(text: str) -> bool:
+    return 1 <= len(text) <= LONGEST_CODE and text.isascii() and text.isalnum()
 
 
 def _is_named_code(leaf: Leaf) -> bool:
-    return _is_code(leaf) and leaf.name.endswith("code") and "currency" not in leaf.name
+    return _is_code(leaf.text) and leaf.name.endswith("code") and "currency" not in leaf.name
 
 
 def _is_result_code(leaf: Leaf) -> bool:
-    return _is_code(leaf) and leaf.parent in RESULTS and leaf.text.isdigit()
+    return _is_code(leaf.text) and leaf.parent in RESULTS and leaf.text.isdigit()
 
 
 def _is_amount(leaf: Leaf, known: Known) -> bool:

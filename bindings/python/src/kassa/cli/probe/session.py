@@ -1,0 +1,263 @@
+"""What the steps share: the gateway, the dialect that grows, and what was found so far."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeVar
+
+import kassa
+
+from ..output import block, line
+from ..proposal import Known, Leaf, Proposal, is_number, leaves, same_word
+from .finding import Finding, Made, described
+from .plan import Plan
+from .scrub import Scrubber
+
+T = TypeVar("T")
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "card_payment": ("code",),
+    "mbank_payment": ("code",),
+    "mbank_confirm": ("code",),
+    "payment_status": ("status",),
+    "provider_status": ("status",),
+    "qr_status": ("status",),
+    "pay_form": ("pay_form_url",),
+    "qr_data": ("qr_payload", "transaction_id"),
+}
+"""What a reply of an endpoint must have to be of use."""
+
+MOST_NUMBERS = 6
+MOST_SHOWN = 400
+
+
+class Session:
+    """The given dialect is what replies are shown by, and what problems are told of. What replies teach beside it is used at
+    once, so that one run gets as far as it can."""
+
+    def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
+        self.plan = plan
+        self.given: kassa.Dialect = given
+        self.proposal: Proposal = Proposal(given)
+        for name, words in (("charged_words", plan.charged_words), ("rejected_words", plan.rejected_words)):
+            for word in words:
+                if not self.proposal.has_word(name, word):
+                    self.proposal.put_word(name, word)
+        self.findings: list[Finding] = []
+        self.made: list[Made] = []
+        self.learned: list[str] = []
+        self.skipped: list[str] = []
+        self.unopened: list[str] = []
+        self.answers_about_anything: bool = False
+        secrets = (os.environ.get("KASSA_LOGIN", ""), os.environ.get("KASSA_PASSWORD", ""))
+        self.scrubbed: Callable[[str], str] = Scrubber(plan, secrets).text
+
+    @contextmanager
+    def gateway(
+        self, proposal: Proposal | None = None, form: kassa.StatusQueryForm = kassa.StatusQueryForm.JSON_BODY
+    ) -> Generator[kassa.Gateway, None, None]:
+        """A gateway by the environment, which reads by what is known now."""
+        certificates = os.environ.get("KASSA_ROOT_CERTIFICATES")
+        with kassa.Gateway(
+            os.environ["KASSA_URL"],
+            kassa.Credentials(os.environ["KASSA_LOGIN"], os.environ["KASSA_PASSWORD"]),
+            dialect=(proposal or self.proposal).dialect,
+            status_query=form,
+            proxy=_proxy(os.environ.get("KASSA_PROXY")),
+            extra_root_certificates=[Path(certificates).read_text(encoding="utf-8-sig")] if certificates else [],
+        ) as gateway:
+            yield gateway
+
+    def may(self, question: str) -> bool:
+        """Asks for permission to create or confirm a payment."""
+        block("")
+        line(f"{question} [{'yes, by --yes' if self.plan.says_yes else 'y or N'}]")
+        return self.plan.says_yes or sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def visit(self, of: str, task: str) -> bool:
+        """Waits until a person was on a page, and notes where nobody was."""
+        block("")
+        line(task)
+        was_opened = not self.plan.says_yes and sys.stdin.readline() != ""
+        if not was_opened:
+            self.unopened.append(of)
+        return was_opened
+
+    def skip(self, what: str) -> None:
+        """Says that a step is not played to its end."""
+        line(f"Skipped: {what}")
+        self.skipped.append(what)
+
+    def look(
+        self, step: str, endpoint: str, request: str, answer: object, known: Known, *, teaches: bool = True
+    ) -> Finding:
+        """Shows a reply beside what the given dialect reads in it, and learns from it unless it is about nothing."""
+        error = answer if isinstance(answer, kassa.PaymentError) else None
+        raw: str | None = error.body if error is not None else getattr(answer, "raw", None)
+        finding = Finding(step, endpoint, request, described(answer), raw)
+        is_unclear = isinstance(error, kassa.OutcomeUnknown | kassa.Unexpected)
+        if raw is None or not raw.strip():
+            finding.raw = None
+            if is_unclear:
+                finding.problems.append("no reply came, or an empty one")
+            return finding
+        read = self.given.explain(endpoint, raw)
+        values = {found.name: found.value for found in read.fields}
+        is_query = endpoint.endswith("_status")
+        if is_unclear and read.problem is not None:
+            finding.problems.append(f"it is no answer to the given dialect: {read.problem}")
+        if error is None or is_unclear:
+            missing = (name for name in NEEDED.get(endpoint, ()) if name not in values)
+            finding.problems.extend(f"the dialect finds no {name}" for name in missing)
+        if "code" in values and read.code_means is None and not is_query:
+            is_no = error is not None and not is_unclear
+            told = f"code {values['code']} is in no list of the given dialect"
+            (finding.notes if is_no else finding.problems).append(told)
+        if teaches and (error is None or 200 <= (error.http_status or 0) < 300):
+            self.learned += self.proposal.learn(endpoint, raw, known)
+        finding.problems += self.learned
+        self.learned = []
+        means = self.proposal.dialect.explain(endpoint, raw).status_means
+        if is_query and means not in (None, "open", read.status_means):
+            finding.problems.append(f"the given dialect does not know that its status means {means}")
+        finding.fields = [f"{found.name} = {found.value[:MOST_SHOWN]} at {found.pointer!r}" for found in read.fields]
+        finding.unread = list(read.unread)
+        return finding
+
+    def ask(
+        self, endpoint: str, ask: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
+    ) -> kassa.StatusReport | kassa.PaymentError:
+        """A question that was not understood is asked once more where its reply taught how to read it."""
+        with self.gateway() as gateway:
+            answer = tried(ask, gateway)
+        if isinstance(answer, kassa.Unexpected) and 200 <= (answer.http_status or 0) < 300 and answer.body:
+            learned = self.proposal.learn(endpoint, answer.body, known)
+            self.learned += learned
+            if learned:
+                with self.gateway() as gateway:
+                    return tried(ask, gateway)
+        return answer
+
+    def forget(self, before: Proposal) -> None:
+        """Takes back what was learned from a reply that turned out to be about nothing."""
+        self.learned = []
+        self.proposal = before
+
+    def distrust(self, endpoint: str, finding: Finding) -> bool:
+        """A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn,
+        and one of the given dialect is a contradiction. True for the latter."""
+        raw = finding.raw or ""
+        word = self.proposal.found(endpoint, raw, "status") if raw else None
+        if word is None or self.proposal.dialect.explain(endpoint, raw).status_means != "charged":
+            return False
+        is_named = any(same_word(named, word) for named in self.plan.charged_words)
+        is_given = Proposal(self.given).has_word("charged_words", word)
+        if is_named and not is_given and self.proposal.withdraw_word("charged_words", word):
+            finding.problems.append(
+                f'it says "{word}" before the payment can be paid, so this word does not mean charged: it is not proposed'
+            )
+            return False
+        finding.problems.append(
+            f'it says "{word}" before the payment can be paid, and the given dialect reads that as charged: ask the gateway '
+            "what the word means"
+        )
+        return True
+
+    def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
+        """Lists the code of a reply without a status as a success, where the reply holds what was asked for."""
+        if raw and self.proposal.found(endpoint, raw, wanted) is not None:
+            made.is_known = True
+        self.accept_code(endpoint, raw, made)
+
+    def accept_code(self, endpoint: str, raw: str, made: Made) -> None:
+        """Lists the code of a reply as a success, where the gateway knows the payment, so that the request has succeeded."""
+        code = self.proposal.found(endpoint, raw, "code") if raw and made.is_known else None
+        if code is not None and self.proposal.dialect.explain(endpoint, raw).code_means is None:
+            self.proposal.put_success_code(endpoint, code)
+
+    def numbers_in(self, endpoint: str, raw: str, order: str) -> list[Leaf]:
+        """What a reply holds beside what is read, and looks like a number of the gateway's."""
+        if not raw:
+            return []
+        unread = set(self.proposal.dialect.explain(endpoint, raw).unread)
+        numbers = [
+            leaf for leaf in leaves(raw) if leaf.pointer in unread and leaf.text != order and is_number(leaf.text)
+        ]
+        return numbers[:MOST_NUMBERS]
+
+    def known(self, order: str | None) -> Known:
+        """What a request says of its payment."""
+        return Known(order, (Decimal(self.plan.amount),), (self.plan.callback_url, self.plan.return_url))
+
+    def begin(self, what: str, payment: kassa.PaymentRef) -> Made:
+        """Before it is sent: a run that is broken off names it, too."""
+        self.made.append(Made(what, payment))
+        return self.made[-1]
+
+    def created(self, made: Made, finding: Finding, answer: object, *, may_fail: bool) -> kassa.PaymentRef | None:
+        """Keeps the finding of a request that creates something; None where there is nothing to go on with."""
+        payment: kassa.PaymentRef | None = None
+        match answer:
+            case kassa.OutcomeUnknown():
+                payment, made.state = answer.payment, "OPEN: what came of it is not known"
+            case kassa.Unexpected():
+                made.state = "OPEN: it may have been made; no money moves by it alone"
+                finding.problems.append(f"its reply is not understood: {answer}")
+            case kassa.PaymentError():
+                made.state = "not made: no money moved"
+                (finding.notes if may_fail else finding.problems).append(f"nothing was made: {answer}")
+            case _:
+                payment, made.state = getattr(answer, "payment", None), "OPEN: it was accepted"
+        if payment is not None:
+            made.payment = payment
+        self.keep(finding)
+        return payment
+
+    def note(self, made: Made, verdict: kassa.Verdict) -> None:
+        """Takes over what the gateway said last of a payment."""
+        made.payment = verdict.payment
+        match verdict:
+            case kassa.Charged():
+                made.state, made.is_known = "charged: the test money was taken", True
+            case kassa.Rejected():
+                made.state = "rejected: no money was taken"
+            case kassa.Open():
+                made.state = "OPEN: the gateway has not ended it"
+                # Where it answers about anything, an open payment proves nothing.
+                made.is_known = made.is_known or not self.answers_about_anything
+            case _:
+                made.state = f"OPEN: {verdict.kind}"
+
+    def problem(self, step: str, endpoint: str, problem: str) -> None:
+        """Keeps a problem that no single reply has."""
+        self.keep(Finding(step, endpoint, "as above", "as above", problems=[problem]))
+
+    def keep(self, finding: Finding) -> None:
+        """Shows a finding, and keeps it without what is secret."""
+        kept = finding.mapped(self.scrubbed)
+        block("")
+        line(f"== {kept.step} ({kept.endpoint})")
+        if kept.raw is not None:
+            line(f"   reply     {kept.raw[:MOST_SHOWN]}{'…' if len(kept.raw) > MOST_SHOWN else ''}")
+        for name, text in kept.lines():
+            line(f"   {name:<9} {text}")
+        self.findings.append(kept)
+
+
+def tried(ask: Callable[..., T], *given: object) -> T | kassa.PaymentError:
+    """The answer, or the error in its place."""
+    try:
+        return ask(*given)
+    except kassa.PaymentError as problem:
+        return problem
+
+
+def _proxy(given: str | None) -> kassa.Proxy:
+    if not given:
+        return kassa.Proxy.direct()
+    return kassa.Proxy.environment() if given == "environment" else kassa.Proxy.url(given)

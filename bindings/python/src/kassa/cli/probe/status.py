@@ -1,0 +1,221 @@
+"""Questions about a payment, by each of its numbers and in each form, and the verdict on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import kassa
+
+from ..proposal import Known, Leaf, Proposal
+from .finding import Finding, Made
+from .session import Session, tried
+
+StatusAnswer: TypeAlias = kassa.StatusReport | kassa.PaymentError
+Ask: TypeAlias = Callable[[kassa.Gateway], kassa.StatusReport]
+
+
+def with_number(
+    session: Session, endpoint: str, payment: kassa.PaymentRef, numbers: list[Leaf], known: Known
+) -> kassa.PaymentRef:
+    """Asks by each number that may be the gateway's own of a payment: only one that it answers about is taken."""
+    if payment.gateway_number is not None or session.answers_about_anything:
+        return payment
+    for leaf in numbers:
+        before = session.proposal.copied()
+        answer = session.ask("payment_status", by_number(leaf.text), known)
+        own = (None, known.order_number, leaf.text)
+        # A report of another payment would not make it this one's.
+        is_own = (
+            isinstance(answer, kassa.StatusReport)
+            and answer.order_number in own
+            and (answer.amount is None or answer.amount in known.amounts)
+        )
+        step, what = "which number is the gateway's?", "the gateway's number"
+        if try_number(session, step, "payment_status", leaf.pointer, answer, before, what, is_own=is_own):
+            session.proposal.put(endpoint, "gateway_number", leaf.pointer)
+            return replace(payment, gateway_number=leaf.text)
+    return payment
+
+
+def try_number(
+    session: Session,
+    step: str,
+    endpoint: str,
+    place: str,
+    answer: StatusAnswer,
+    before: Proposal,
+    what: str,
+    *,
+    is_own: bool,
+) -> bool:
+    """A question that may well be about nothing: only an answer about something teaches, and shows where its number stands."""
+    is_one = is_own and isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint)
+    finding = session.look(step, endpoint, f"the status of what stands at {place}", answer, Known())
+    if is_one:
+        finding.problems.append(f"{what} stands at {place}, which the given dialect does not read")
+    else:
+        finding.excuse()
+        session.forget(before)
+    session.keep(finding)
+    return is_one
+
+
+def proves_a_number(session: Session, endpoint: str) -> bool:
+    """Whether an answer of this endpoint proves that its number exists: as replies are read now, a number that nobody has gets
+    none."""
+    number = kassa.new_order_number()
+    asks: dict[str, Ask] = {
+        "provider_status": by_order(number, kassa.Provider.CARDS),
+        "payment_status": by_number(number),
+        "qr_status": by_transaction(number),
+    }
+    with session.gateway() as gateway:
+        is_answered = isinstance(tried(asks[endpoint], gateway), kassa.StatusReport)
+    if is_answered and endpoint != "qr_status":
+        session.answers_about_anything = True
+    return not is_answered
+
+
+def statuses(
+    session: Session, step: str, payment: kassa.PaymentRef, known: Known, *, is_unpaid: bool
+) -> tuple[bool, bool]:
+    """Asks by each number of the payment, and by the gateway's in both forms of the question. Whether the gateway knows the
+    payment, and whether it calls an unpaid one charged by a word of the given dialect."""
+    is_found = is_charged_early = False
+    order, provider, number = payment.order_number, payment.provider, payment.gateway_number
+
+    def status(endpoint: str, request: str, answer: StatusAnswer) -> bool:
+        nonlocal is_charged_early
+        finding = session.look(step, endpoint, request, answer, known)
+        if isinstance(answer, kassa.StatusReport):
+            _compare(session, endpoint, finding, answer, payment)
+            if is_unpaid:
+                is_charged_early = session.distrust(endpoint, finding) or is_charged_early
+        session.keep(finding)
+        return isinstance(answer, kassa.StatusReport)
+
+    if order is not None and provider is not None:
+        answer = session.ask("provider_status", by_order(order, provider), known)
+        is_found = status("provider_status", f"by the merchant's order number {order}", answer)
+    forms: dict[str, bool] = {}
+    if number is not None:
+        session.ask("payment_status", by_number(number), known)
+        for form in kassa.StatusQueryForm:
+            with session.gateway(form=form) as gateway:
+                answer = tried(gateway.payment_status, number)
+            request = f"by the gateway's number {number}, as {form.value}"
+            forms[form.value] = status("payment_status", request, answer)
+    if forms == {"json_body": False, "query_string": True}:
+        session.problem(step, "payment_status", "it answers only as query_string: set status_query")
+    elif forms and not any(forms.values()) and is_found:
+        session.problem(step, "payment_status", "it does not answer by the gateway's number, in neither form")
+    is_found = is_found or any(forms.values())
+    if not is_found:
+        session.problem(step, "payment_status", "there is no number by which the gateway knows the payment")
+    return is_found, is_charged_early
+
+
+def _compare(
+    session: Session, endpoint: str, finding: Finding, report: kassa.StatusReport, payment: kassa.PaymentRef
+) -> None:
+    own = (None, payment.order_number, payment.gateway_number)
+    if report.order_number not in own and not session.proposal.takes_any_number(endpoint):
+        finding.problems.append(
+            f"it names the number {report.order_number}, which is none of the payment's own: where the gateway has such "
+            "numbers, set numbers to any for this endpoint"
+        )
+    if report.amount is None:
+        finding.notes.append("it names no amount, so none is compared")
+    elif payment.amount is not None and report.amount != payment.amount:
+        finding.problems.append("it names another amount than was asked for")
+
+
+def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *, must_end: bool) -> None:
+    """Asks until the payment has ended, or for as long as the plan says."""
+    end = time.monotonic() + session.plan.wait
+    while True:
+        with session.gateway() as gateway:
+            verdict = tried(gateway.check, payment)
+        may_change = isinstance(verdict, kassa.Open | kassa.Unavailable)
+        if not must_end or not may_change or time.monotonic() + session.plan.pause > end:
+            break
+        time.sleep(session.plan.pause)
+    finding = Finding(step, "check", f"the verdict on {payment}", str(verdict))
+    match verdict:
+        case kassa.Charged(compared=compared):
+            finding.answer = f"charged; compared: {', '.join(compared) or 'none'}"
+        case kassa.Rejected():
+            finding.answer = "rejected"
+        case kassa.Open(report=report):
+            finding.answer = f"open: {report.status}"
+            if must_end:
+                finding.problems.append(
+                    f"it has not ended: {report.status} is in none of the lists of words. Look into the gateway's "
+                    "dashboard: if the payment is paid there, run again with --charged-word, if it is rejected, with "
+                    "--rejected-word"
+                )
+            else:
+                finding.notes.append("nobody confirmed it, so it stays open")
+        case kassa.Contradicted(fields=names):
+            finding.answer = f"contradicted in {', '.join(names)}"
+            finding.problems.append("what the gateway reports contradicts what was asked for")
+        case kassa.Unverifiable(why=why):
+            finding.answer = f"unverifiable: {why}"
+            finding.problems.append(f"nothing is proved: {why}")
+        case _:
+            finding.problems.append("the gateway does not say what became of the payment")
+    if not isinstance(verdict, kassa.PaymentError):
+        finding.raw = None if verdict.report is None else verdict.report.raw
+        session.note(made, verdict)
+    session.keep(finding)
+
+
+def has_ended(session: Session, made: Made, payment: kassa.PaymentRef) -> bool:
+    """Asks once, after a confirmation that was refused."""
+    with session.gateway() as gateway:
+        verdict = tried(gateway.check, payment)
+    if not isinstance(verdict, kassa.PaymentError):
+        session.note(made, verdict)
+    return isinstance(verdict, kassa.Charged | kassa.Rejected)
+
+
+def query(session: Session, number: str) -> None:
+    """Asks about a number that a person has named, in every way. It creates nothing."""
+    step, known, is_found = "the given number", Known(order_number=number), False
+    providers = (kassa.Provider.CARDS, kassa.Provider.MBANK, kassa.Provider.MEGA_PAY)
+    ways: list[tuple[str, str, Ask]] = [
+        ("provider_status", f"the order number {number} of {provider}", by_order(number, provider))
+        for provider in providers
+    ]
+    ways.append(("payment_status", f"the gateway's number {number}", by_number(number)))
+    ways.append(("qr_status", f"the transaction {number}", by_transaction(number)))
+    for endpoint, request, ask in ways:
+        before = session.proposal.copied()
+        answer = session.ask(endpoint, ask, known)
+        is_known = isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint)
+        finding = session.look(step, endpoint, request, answer, Known())
+        if not is_known:
+            finding.excuse()
+            session.forget(before)
+        session.keep(finding)
+        is_found = is_found or is_known
+    if not is_found:
+        session.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask")
+
+
+def by_order(order: str, provider: kassa.Provider) -> Ask:
+    """The question by the merchant's order number."""
+    return lambda gateway: gateway.provider_status(order, provider)
+
+
+def by_number(number: str) -> Ask:
+    """The question by the gateway's number."""
+    return lambda gateway: gateway.payment_status(number)
+
+
+def by_transaction(transaction_id: str) -> Ask:
+    """The question by the transaction of a QR payment."""
+    return lambda gateway: gateway.qr_status(transaction_id)
