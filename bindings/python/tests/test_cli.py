@@ -122,7 +122,8 @@ def test_a_list_is_checked(
 def test_a_test_environment_is_probed(environment: dict[str, str], given: str, tmp_path: Path) -> None:
     environment |= {} if given == "shown" else {"KASSA_DIALECT": given}
     values = ["--phone", "996555000101", "--otp", "101101", "--card", "4000000000002016", "--wait", "0"]
-    probe = ("probe", "--test-environment", "--yes", *values)
+    host = environment["KASSA_URL"].removeprefix("http://")
+    probe = ("probe", "--test-environment", host, "--yes", *values)
     found, report = tmp_path / "found.json", tmp_path / "report.md"
     first = run(*probe, "--write-dialect", str(found), "--report", str(report), **environment)
     assert first.returncode in (0, 1), first.stderr
@@ -130,19 +131,37 @@ def test_a_test_environment_is_probed(environment: dict[str, str], given: str, t
     second = run(*probe, **(environment | {"KASSA_DIALECT": str(found)}))
     assert second.returncode == 0, second.stdout + second.stderr
     assert second.stdout.count("charged: the test money was taken") == 2
-    for secret in (PASSWORD, "996555000101", "4000000000002016"):
+    for secret in (PASSWORD, "996555000101", "4000000000002016", "101101"):
         assert secret not in first.stdout + second.stdout + report.read_text(encoding="utf-8")
 
 
-def test_a_probe_needs_a_test_environment_and_permission(environment: dict[str, str]) -> None:
+def test_a_probe_needs_a_test_environment_and_permission(raw: RawGateway, tmp_path: Path) -> None:
+    environment = {"KASSA_URL": raw.url, "KASSA_LOGIN": "shop", "KASSA_PASSWORD": PASSWORD}
+    host, there, new = raw.url.removeprefix("http://"), tmp_path / "there.md", tmp_path / "new.md"
+    there.write_text("what another run found", encoding="utf-8")
+    named = ("--test-environment", host)
     for arguments, why in (
-        (("--yes",), "say --test-environment"),
-        (("--test-environment",), "permit all of them by --yes"),
+        (("--yes",), f"say --test-environment {host}"),
+        (("--yes", "--test-environment"), "expected one argument"),
+        (("--yes", "--test-environment", "pay.example.kg"), f"names pay.example.kg, and the host of KASSA_URL is {host}"),
+        (("--yes", "--test-environment", "127.0.0.1"), "names 127.0.0.1, and"),
+        (named, "permit all of them by --yes"),
+        ((*named, "--yes", "--report", str(there)), f"{there} exists already"),
+        ((*named, "--yes", "--write-dialect", str(there)), f"{there} exists already"),
+        ((*named, "--yes", "--report", str(new), "--write-dialect", str(new)), f"{new} exists already"),
+        ((*named, "--yes", "--report", str(tmp_path / "nowhere" / "new.md")), "its folder does not exist"),
+        ((*named, "--yes", "--charged-word=?!"), "neither a letter nor a digit"),
+        ((*named, "--yes", "--amount", "1001"), "must be between 1 and 1000"),
+        ((*named, "--yes", "--wait", "3601"), "must be between 0 and 3600"),
     ):
         refused = run("probe", *arguments, **environment)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert why in refused.stderr
-    elsewhere = run("probe", "--test-environment", "--yes", **(environment | {"KASSA_URL": "http://127.0.0.1:1"}))
+    assert raw.requests == []
+    assert there.read_text(encoding="utf-8") == "what another run found"
+    unreachable = environment | {"KASSA_URL": "http://127.0.0.1:1"}
+    elsewhere = run("probe", "--test-environment", "127.0.0.1:1", "--yes", **unreachable)
+    assert elsewhere.stdout.startswith("The gateway's host is 127.0.0.1:1.\n")
     assert elsewhere.returncode == 2
     assert "nothing was created" in elsewhere.stderr
 

@@ -1,0 +1,251 @@
+"""`kassa probe` against gateways that answer in ways of their own, and what it says of them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from conformance.patience import PATIENCE
+from conftest import PASSWORD
+from odd_gateways import Answer, OddGateway, by_quid, enveloped, pages, renamed, running, slow
+
+import kassa
+from kassa.cli.probe.plan import CouldNotRun, Plan, check_words, confirmed_host
+from kassa.cli.probe.report import code, fenced, prose
+from kassa.cli.probe.run import Probe
+from kassa.cli.probe.scrub import Scrubber
+from kassa.cli.proposal import Proposal
+
+CARD, PHONE, LOGIN = "4047300000007550", "996772140014", "merchant-seven"
+PLAN = Plan(cards=(CARD,), wait=0, says_yes=True)
+MBANK = replace(PLAN, steps=("mbank",))
+ALL_READ = "Everything was read"
+
+
+@dataclass
+class Ran:
+    """What a run came to."""
+
+    is_clean: bool
+    problems: list[str]
+    dialect: dict[str, Any]
+    text: str
+    """All that was said, and the report."""
+
+    def has_problem(self, part: str) -> bool:
+        return any(part in problem for problem in self.problems)
+
+
+@dataclass
+class Player:
+    """Plays a plan against a gateway."""
+
+    patched: pytest.MonkeyPatch
+    captured: pytest.CaptureFixture[str]
+
+    def play(self, gateway: OddGateway, plan: Plan, given: kassa.Dialect | None = None, typed: str = "") -> Ran:
+        self.patched.setenv("KASSA_URL", gateway.url)
+        self.patched.setattr("sys.stdin", io.StringIO(typed))
+        probe = Probe(plan, given or kassa.Dialect())
+        probe.run()
+        probe.conclude()
+        problems = [problem for finding in probe.findings for problem in finding.problems]
+        text = self.captured.readouterr().out + probe.report()
+        for secret in (PASSWORD, PHONE, PHONE[3:], CARD, LOGIN):
+            assert secret not in text
+        return Ran(probe.is_clean, problems, json.loads(probe.dialect_file()), text)
+
+    def again(self, gateway: OddGateway, first: Ran, plan: Plan) -> None:
+        """Runs with the dialect that a run has written."""
+        second = self.play(gateway, plan, kassa.Dialect.from_json(json.dumps(first.dialect)))
+        assert second.is_clean, (second.problems, first.dialect)
+        assert second.dialect == first.dialect
+
+
+@pytest.fixture
+def player(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Player]:
+    for name in ("KASSA_DIALECT", "KASSA_PROXY", "KASSA_ROOT_CERTIFICATES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KASSA_LOGIN", LOGIN)
+    monkeypatch.setenv("KASSA_PASSWORD", PASSWORD)
+    yield Player(monkeypatch, capsys)
+
+
+def test_other_names_are_found_and_a_word_means_what_a_person_says(player: Player) -> None:
+    plan = replace(PLAN, steps=("mbank", "card", "pay-form"))
+    with running(renamed()) as gateway:
+        # Whether a word means that money was taken, no reply can teach.
+        unsaid = player.play(gateway, plan)
+        assert unsaid.has_problem('it has not ended: "PAID"')
+        assert "PAID" not in json.dumps(unsaid.dialect)
+        first = player.play(gateway, replace(plan, charged_words=("PAID",)))
+        assert first.has_problem("code probably stands at /head/resultCode")
+        assert first.has_problem("the gateway's number stands at /body/ref")
+        assert "charged: the test money was taken" in first.text
+        player.again(gateway, first, plan)
+
+
+@pytest.mark.parametrize(("given", "asked"), [("interface", 3), ("finipay", 2)])
+def test_the_places_of_the_identifier_are_tried_one_after_the_other(player: Player, given: str, asked: int) -> None:
+    with running(by_quid()) as gateway:
+        first = player.play(gateway, MBANK, kassa.Dialect.named(given))
+        assert first.has_problem("in the place of the order number")
+        assert gateway.count("/confirm") == asked
+        assert first.dialect["mbank_identifier"] == {"pointers": ["/data/quid"], "confirm_field": "orderNumber"}
+        player.again(gateway, first, MBANK)
+
+
+def test_pages_and_empty_replies_teach_nothing_and_no_payment_is_forgotten(player: Player) -> None:
+    with running(pages()) as gateway:
+        ran = player.play(gateway, PLAN)
+        assert ran.has_problem("no reply came, or an empty one")
+        assert ran.has_problem("it is no answer")
+        assert ran.dialect == {"base": "interface"}
+        assert gateway.count("/confirm") == 0, "nothing is known of what would be confirmed"
+    for what in ("- mobile bank (order number ", "- card "):
+        told = [line for line in ran.text.splitlines() if line.startswith(what)]
+        assert any(line.endswith("OPEN: what came of it is not known") for line in told), ran.text
+
+
+def test_what_is_said_of_a_number_that_nobody_has_teaches_nothing(player: Player) -> None:
+    with running(slow()) as gateway:
+        declined = player.play(gateway, replace(MBANK, says_yes=False))
+        assert declined.dialect == {"base": "interface"}
+        asked = player.play(gateway, replace(PLAN, status_query="nobody-7"))
+        assert asked.dialect == {"base": "interface"}
+        assert asked.has_problem("the gateway knows this number in none of the ways")
+
+
+def test_a_word_that_is_seen_before_the_confirmation_is_not_proposed_as_charged(player: Player) -> None:
+    with running(renamed()) as gateway:
+        ran = player.play(gateway, replace(MBANK, charged_words=("new",)))
+    assert ran.has_problem("this word does not mean charged")
+    assert "charged_words" not in ran.dialect
+
+
+def test_a_payment_that_is_read_as_charged_too_early_is_not_confirmed(player: Player) -> None:
+    with running(renamed()) as gateway:
+        ran = player.play(gateway, MBANK, kassa.Dialect.from_json('{"charged_words": ["NEW"]}'))
+        assert gateway.count("/confirm") == 0
+    assert ran.has_problem("the given dialect reads that as charged")
+    assert "Skipped: mobile bank: confirm" in ran.text
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(player: Player, is_seen: bool) -> None:  # noqa: FBT001
+    plan = replace(MBANK, wait=PATIENCE if is_seen else 0, pause=0.001)
+    with running(slow()) as gateway:
+        ran = player.play(gateway, plan, kassa.Dialect.named("finipay"))
+        assert gateway.count("/confirm") == 1
+    assert ("charged: the test money was taken" in ran.text) is is_seen
+    assert ran.has_problem("what came of the confirmation is unknown") is not is_seen
+
+
+def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Player) -> None:
+    with running(by_quid()) as gateway:
+        declined = player.play(gateway, replace(PLAN, says_yes=False))
+        assert not declined.is_clean
+        assert "Skipped: pay-form" in declined.text
+        assert ALL_READ not in declined.text
+        assert gateway.count("status") == len(gateway.paths), "nothing is created without permission"
+        found = player.play(gateway, MBANK, kassa.Dialect.named("finipay")).dialect
+        some = player.play(gateway, MBANK, kassa.Dialect.from_json(json.dumps(found)))
+    assert some.is_clean
+    assert ALL_READ not in some.text
+    for part in ("Not read in replies of mbank_payment:", "/data/dateTime", "Not played: card, pay-form, qr-image, qr"):
+        assert part in some.text
+
+
+def test_a_given_number_is_asked_about_and_nothing_is_created(player: Player) -> None:
+    with running(by_quid()) as gateway:
+        with kassa.Gateway(gateway.url, kassa.Credentials(LOGIN, PASSWORD)) as client:
+            client.create_mbank_payment(
+                kassa.MbankPayment(order_number="order-7", phone=PHONE, amount_som=1, comment="A test")
+            )
+        ran = player.play(gateway, replace(PLAN, status_query="order-7", says_yes=False))
+        assert len(gateway.paths) - gateway.count("status") == 1, "the one of the test itself"
+    assert ran.is_clean, ran.problems
+    assert '"CREATED", amount 1' in ran.text
+
+
+def echoing(otp: str) -> Answer:
+    """Repeats a one-time password in a text and as a number, in a text that is no text for a terminal."""
+
+    def answer(path: str, sent: dict[str, Any]) -> tuple[int, str]:
+        if path.endswith("/mbank/pay"):
+            return enveloped("110", {"amount": 1, "hint": f"use {otp}", "pin": int(otp), "note": "\x1b[2J | `x`\n# Heading"})
+        if path.endswith("/confirm"):
+            return 400, json.dumps({"code": "13", "message": f"no\x1b[2J | `x`\n# Heading {otp}."})
+        word = {"orderNumber": sent.get("orderNumber"), "amount": 1, "status": "CREATED"}
+        return enveloped("200", word)
+
+    return answer
+
+
+def test_what_a_gateway_echoes_shows_no_password_moves_no_cursor_and_writes_no_markdown(player: Player) -> None:
+    with running(echoing("451207")) as gateway:
+        ran = player.play(gateway, replace(MBANK, otp="451207"))
+    assert "451207" not in ran.text
+    assert "\x1b" not in ran.text
+    assert "\n# Heading" not in ran.text
+    assert "\\| \\`x\\`" in ran.text
+
+
+def test_text_is_escaped_for_markdown() -> None:
+    assert prose("a|b `c`\n# d <i>") == "a\\|b \\`c\\`\\\\n# d &lt;i>"
+    assert code("/a`b") == "``/a`b``"
+    assert fenced("", "``` x\r\ny\x07") == "````\n``` x\ny\\x07\n````"
+
+
+def test_phones_logins_and_passwords_are_hidden_however_they_are_written() -> None:
+    scrubber = Scrubber(Plan(otp="0451207"), ["merchant-7"])
+    for text, clean in (
+        ("to +996 (772) 14-00-14.", "to +*** (***) **-**-**."),
+        ("1012996700123456110", "1012************110"),
+        ("user merchant-7, not merchant-77", "user ***, not merchant-77"),
+        ('{"otp":"0451207"}', '{"otp":"***"}'),
+        ('{"otp":451207}', '{"otp":***}'),
+        ("wrong code0451207x", "wrong code***x"),
+        ("order 90451207", "order 90451207"),
+    ):
+        assert scrubber.text(text) == clean
+
+
+def test_a_bad_status_word_is_refused_by_its_name_and_the_rule() -> None:
+    for charged, rejected, word, rule in (
+        ("", "NO", '""', "is blank"),
+        ("  ", "NO", '"  "', "is blank"),
+        ("OK", "--", '"--"', "neither a letter nor a digit"),
+        ("w" * 65, "NO", "wwww", "longer than 64"),
+        ("Done", "DONE", '"Done"', "both charged and rejected"),
+        ("reject", "NO", '"reject"', "means rejected in the given dialect"),
+        ("OK", "charge", '"charge"', "means charged in the given dialect"),
+    ):
+        with pytest.raises(CouldNotRun) as refused:
+            check_words(Plan(charged_words=(charged,), rejected_words=(rejected,)), kassa.Dialect())
+        assert word in str(refused.value)
+        assert rule in str(refused.value)
+    check_words(Plan(charged_words=("PAID", "charge"), rejected_words=("NO",)), kassa.Dialect())
+
+
+def test_the_host_is_compared_with_its_port_and_in_any_letter_case() -> None:
+    assert confirmed_host("https://Pay.Example.kg/x", "pay.example.KG:443") == "pay.example.kg"
+    assert confirmed_host("http://[::1]:8080", "[::1]:8080") == "[::1]:8080"
+    for url, named in (("https://pay.example.kg", "pay.example"), ("http://127.0.0.1:8080", "127.0.0.1")):
+        with pytest.raises(CouldNotRun, match="names .*, and the host of KASSA_URL is"):
+            confirmed_host(url, named)
+
+
+def test_what_the_base_reads_stays_and_comes_first() -> None:
+    proposal = Proposal(kassa.Dialect.named("finipay"))
+    assert proposal.put("mbank_payment", "gateway_number", "/other/number")
+    assert proposal.set_identifier("/other/number", None)
+    assert proposal.form["endpoints"]["mbank_payment"]["gateway_number"][-2:] == ["/data/quid", "/other/number"]
+    assert proposal.form["mbank_identifier"]["pointers"] == ["/data/quid", "/other/number"]
+    # Neither a wildcard nor a masked code.
+    assert not proposal.put_success_code("mbank_payment", "*")
+    assert not proposal.put_success_code("mbank_payment", "1*")
