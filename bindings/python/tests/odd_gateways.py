@@ -55,7 +55,7 @@ def running(answer: Answer) -> Iterator[OddGateway]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = _reply  # noqa: N815 - the names are http.server's
+        do_GET = do_POST = _reply
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is http.server's
             """Nothing is written."""
@@ -128,8 +128,8 @@ def pages() -> Answer:
 
 
 def slow() -> Answer:
-    """The outcome of a confirmation is unknown, and some questions later the payment is charged. About numbers that nobody has,
-    it answers in a form of its own."""
+    """The outcome of a confirmation is unknown, and some questions later the payment is charged. About numbers that nobody
+    has, it answers in a form of its own."""
     order = ""
     questions = 0
 

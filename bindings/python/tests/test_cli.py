@@ -143,7 +143,7 @@ def test_a_probe_needs_a_test_environment_and_permission(raw: RawGateway, tmp_pa
     for arguments, why in (
         (("--yes",), f"say --test-environment {host}"),
         (("--yes", "--test-environment"), "expected one argument"),
-        (("--yes", "--test-environment", "pay.example.kg"), f"names pay.example.kg, and the host of KASSA_URL is {host}"),
+        (("--yes", "--test-environment", "pay.example"), f"names pay.example, and the host of KASSA_URL is {host}"),
         (("--yes", "--test-environment", "127.0.0.1"), "names 127.0.0.1, and"),
         (named, "permit all of them by --yes"),
         ((*named, "--yes", "--report", str(there)), f"{there} exists already"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,12 +66,12 @@ class Player:
 
 
 @pytest.fixture
-def player(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Player]:
+def player(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Player:
     for name in ("KASSA_DIALECT", "KASSA_PROXY", "KASSA_ROOT_CERTIFICATES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("KASSA_LOGIN", LOGIN)
     monkeypatch.setenv("KASSA_PASSWORD", PASSWORD)
-    yield Player(monkeypatch, capsys)
+    return Player(monkeypatch, capsys)
 
 
 def test_other_names_are_found_and_a_word_means_what_a_person_says(player: Player) -> None:
@@ -136,7 +135,7 @@ def test_a_payment_that_is_read_as_charged_too_early_is_not_confirmed(player: Pl
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
-def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(player: Player, is_seen: bool) -> None:  # noqa: FBT001
+def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(player: Player, is_seen: bool) -> None:
     plan = replace(MBANK, wait=PATIENCE if is_seen else 0, pause=0.001)
     with running(slow()) as gateway:
         ran = player.play(gateway, plan, kassa.Dialect.named("finipay"))
@@ -177,7 +176,8 @@ def echoing(otp: str) -> Answer:
 
     def answer(path: str, sent: dict[str, Any]) -> tuple[int, str]:
         if path.endswith("/mbank/pay"):
-            return enveloped("110", {"amount": 1, "hint": f"use {otp}", "pin": int(otp), "note": "\x1b[2J | `x`\n# Heading"})
+            strange = "\x1b[2J | `x`\n# Heading"
+            return enveloped("110", {"amount": 1, "hint": f"use {otp}", "pin": int(otp), "note": strange})
         if path.endswith("/confirm"):
             return 400, json.dumps({"code": "13", "message": f"no\x1b[2J | `x`\n# Heading {otp}."})
         word = {"orderNumber": sent.get("orderNumber"), "amount": 1, "status": "CREATED"}

@@ -49,6 +49,7 @@ pub(crate) enum Message {
     Recipient,
     Transaction,
     PaymentSystem,
+    InventedProvider,
     AmountInSom,
     Approve,
     Decline,
