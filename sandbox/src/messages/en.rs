@@ -47,7 +47,9 @@ pub(super) fn say(message: Message) -> String {
         Message::Recipient => "Recipient",
         Message::Transaction => "Transaction",
         Message::PaymentSystem => "Payment system",
-        Message::InventedProvider => "This code is for tests, of an invented provider. The app of a real bank refuses it.",
+        Message::InventedProvider => {
+            "This code is for tests, of an invented provider. The app of a real bank refuses it."
+        }
         Message::AmountInSom => "Amount in som",
         Message::Approve => "Approve",
         Message::Decline => "Decline",

@@ -45,7 +45,9 @@ pub(super) fn say(message: Message) -> String {
         Message::Recipient => "Алуучу",
         Message::Transaction => "Транзакция",
         Message::PaymentSystem => "Төлөм системасы",
-        Message::InventedProvider => "Бул ойдон чыгарылган провайдердин сыноо коду. Чыныгы банктын тиркемеси аны кабыл албайт.",
+        Message::InventedProvider => {
+            "Бул ойдон чыгарылган провайдердин сыноо коду. Чыныгы банктын тиркемеси аны кабыл албайт."
+        }
         Message::AmountInSom => "Сумма, сом менен",
         Message::Approve => "Төлөө",
         Message::Decline => "Баш тартуу",

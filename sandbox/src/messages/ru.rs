@@ -45,7 +45,9 @@ pub(super) fn say(message: Message) -> String {
         Message::Recipient => "Получатель",
         Message::Transaction => "Транзакция",
         Message::PaymentSystem => "Платёжная система",
-        Message::InventedProvider => "Это тестовый код вымышленного провайдера. Приложение настоящего банка его не примет.",
+        Message::InventedProvider => {
+            "Это тестовый код вымышленного провайдера. Приложение настоящего банка его не примет."
+        }
         Message::AmountInSom => "Сумма в сомах",
         Message::Approve => "Оплатить",
         Message::Decline => "Отказаться",

@@ -57,6 +57,20 @@ fn the_image_is_scanned_and_paid() {
 }
 
 #[test]
+fn the_page_says_in_each_language_that_no_real_bank_takes_the_code() {
+    let sandbox = start();
+    let url = post(&sandbox, QR_DATA, &qr_body()).data("qr_data");
+    let page = url.split_once('#').expect("a code behind the link").0;
+    for (language, text) in [
+        ("en", "The app of a real bank refuses it."),
+        ("ru", "Приложение настоящего банка его не примет."),
+        ("ky", "Чыныгы банктын тиркемеси аны кабыл албайт."),
+    ] {
+        assert!(open(&format!("{page}&language={language}")).body.contains(text), "{language}");
+    }
+}
+
+#[test]
 fn a_long_public_url_still_scans() {
     let public_url = format!("https://tunnel.example/{}", "a".repeat(400));
     let sandbox = start_tunnelled(&public_url);
