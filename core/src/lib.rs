@@ -63,18 +63,18 @@
 mod checkout;
 mod config;
 mod elqr;
-mod exchange;
 #[cfg(any(test, feature = "fake", feature = "_internals"))]
 #[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its replies"))]
 mod fake;
 #[cfg(feature = "uniffi")]
 mod ffi;
-mod follow_up;
 mod gateway;
 mod journal;
 mod operations;
+mod pipeline;
 mod qr_code;
 mod reply;
+mod status;
 #[cfg(any(test, feature = "_internals"))]
 mod testing;
 mod transport;
@@ -104,7 +104,7 @@ pub mod _calling_thread {
 #[cfg(feature = "uniffi")]
 #[doc(hidden)]
 pub mod _numbered_call {
-    pub use crate::exchange::caller::as_call;
+    pub use crate::pipeline::caller::as_call;
 }
 
 pub use checkout::{
@@ -128,17 +128,9 @@ pub use fake::{
     FakeGateway,
     payment::{FakeFault, FakeNotice, FakePayment, FakePlan},
 };
-pub use follow_up::{
-    callback::Callback,
-    callback_key::CallbackKey,
-    redirect::ReturnRedirect,
-    settling::{SettlePolicy, Settled, Settling},
-    verdict::Verdict,
-    watch::{PollPolicy, StatusWatch, WatchReport},
-};
 pub use gateway::{
     Gateway,
-    blocking::{BlockingGateway, BlockingSettling, BlockingStatusWatch},
+    blocking::{BlockingGateway, BlockingRecovery, BlockingStatusWatch},
     contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
 pub use journal::{
@@ -157,6 +149,14 @@ pub use operations::{
 };
 pub use qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
 pub use rust_decimal::Decimal;
+pub use status::{
+    callback::Callback,
+    callback_key::CallbackKey,
+    recovery::{Recovered, Recovery, RecoveryPolicy},
+    redirect::ReturnRedirect,
+    verdict::Verdict,
+    watch::{PollPolicy, StatusWatch, WatchReport},
+};
 pub use values::{
     card::Card,
     card_brand::CardBrand,

@@ -50,7 +50,7 @@ pub use payments::decide::DecisionError;
 pub use rules::FieldError;
 pub use server::{ClockControl, ClockError, Sandbox};
 pub use settings::{
-    Database, Demo, Dialect, MbankQuid, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers,
+    Database, Demo, Dialect, MbankQuid, ResolvePending, ReusedOrderNumber, SandboxError, SandboxOptions, StatusNumbers,
     Switches, TlsFiles,
 };
 pub use store::{callback_queue::CallbackAttempt, exchanges::ReceivedRequest};

@@ -16,7 +16,7 @@ use crate::{
         clock::{Clock, MAX_AHEAD_MS},
     },
     faults::{FaultName, FaultSet, Moment},
-    settings::{Dialect, SandboxOptions, SettlePending, Switches},
+    settings::{Dialect, ResolvePending, SandboxOptions, Switches},
     store::{
         self, Flush, Store, StoreError, WriteTransaction,
         exchanges::{self, NewExchange, ReceivedRequest},
@@ -44,7 +44,7 @@ pub(crate) struct State {
     pub(crate) logged: Notify,
     /// Told when payments were searched for by a text.
     pub(crate) searched: Notify,
-    settle_pending: RwLock<SettlePending>,
+    resolve_pending: RwLock<ResolvePending>,
     pub(crate) switches: RwLock<Switches>,
     /// Generation counter: it counts the resets. Work on what a reset forgets holds it, or checks that it is still the
     /// same.
@@ -59,7 +59,7 @@ impl State {
             admin_token: options.admin_token.clone().unwrap_or_else(|| Uuid::new_v4().simple().to_string()),
             faults,
             switches: RwLock::new(Switches::from(&options)),
-            settle_pending: RwLock::new(options.settle_pending),
+            resolve_pending: RwLock::new(options.resolve_pending),
             age: RwLock::default(),
             public_url,
             options,
@@ -133,16 +133,19 @@ impl State {
     }
 
     /// When pending payments become final by themselves.
-    pub(crate) fn settle_pending(&self) -> SettlePending {
-        *self.settle_pending.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn resolve_pending(&self) -> ResolvePending {
+        *self.resolve_pending.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes when pending payments become final by themselves, and returns it.
-    pub(crate) fn change_settle_pending(&self, change: impl FnOnce(SettlePending) -> SettlePending) -> SettlePending {
-        let mut settle_pending = self.settle_pending.write().unwrap_or_else(PoisonError::into_inner);
-        *settle_pending = change(*settle_pending);
-        let changed = *settle_pending;
-        drop(settle_pending);
+    pub(crate) fn change_resolve_pending(
+        &self,
+        change: impl FnOnce(ResolvePending) -> ResolvePending,
+    ) -> ResolvePending {
+        let mut resolve_pending = self.resolve_pending.write().unwrap_or_else(PoisonError::into_inner);
+        *resolve_pending = change(*resolve_pending);
+        let changed = *resolve_pending;
+        drop(resolve_pending);
         self.wake();
         changed
     }
@@ -193,7 +196,7 @@ impl State {
         *age += 1;
         self.faults.clear();
         self.change_switches(|_| Switches::from(&self.options));
-        self.change_settle_pending(|_| self.options.settle_pending);
+        self.change_resolve_pending(|_| self.options.resolve_pending);
         Ok(())
     }
 

@@ -122,6 +122,6 @@ def run() -> Section:
         why_missed=(
             "Where a time or a rate is missed: a first payment is two commits, each of which flushes the log and changes pages "
             "of several tables, and the worker that looks for what is due takes a tenth of a millisecond of it. A charged "
-            "settlement writes the payment, its checkout, two events and their delivery, and SQLite has one writer."
+            "recorded answer writes the payment, its checkout, two events and their delivery, and SQLite has one writer."
         ),
     )

@@ -284,22 +284,22 @@ def test_moments_are_read_in_every_form(text: str, expected: datetime) -> None:
     assert moment(text) == expected
 
 
-def test_the_clock_steps_forward_and_settles_what_is_pending(kassa_sandbox: Sandbox, shop: Shop) -> None:
+def test_the_clock_steps_forward_and_resolves_what_is_pending(kassa_sandbox: Sandbox, shop: Shop) -> None:
     assert kassa_sandbox.clock.read().ahead == timedelta()
     kassa_sandbox.faults.add("stuck-pending")
     shop.pay_by_card("held")
     assert kassa_sandbox.payment("held").status == "PENDING"
     kassa_sandbox.clock.forward(timedelta(days=1))
     assert kassa_sandbox.payment("held").status == "PENDING"
-    values = kassa_sandbox.clock.settle_pending(after=timedelta(hours=1), after_queries=9)
-    assert (values.settle_after, values.settle_after_queries) == (timedelta(hours=1), 9)
+    values = kassa_sandbox.clock.resolve_pending(after=timedelta(hours=1), after_queries=9)
+    assert (values.resolve_after, values.resolve_after_queries) == (timedelta(hours=1), 9)
     assert values.ahead == timedelta(days=1)
     assert values.now > datetime.now(timezone.utc) + timedelta(hours=23)
     deadline = time.monotonic() + PATIENCE
     while kassa_sandbox.payment("held").status != "CHARGE":
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert kassa_sandbox.clock.settle_pending().settle_after is None
+    assert kassa_sandbox.clock.resolve_pending().resolve_after is None
     with pytest.raises(ValueError, match="whole number of milliseconds"):
         kassa_sandbox.clock.forward(timedelta(microseconds=1))
     kassa_sandbox.reset()

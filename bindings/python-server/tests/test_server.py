@@ -107,7 +107,7 @@ def test_a_start_that_fails_says_why() -> None:
 
 
 def test_settings_of_another_server_do_not_concern_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KASSA_SERVER_FOLLOWERS", "none")
+    monkeypatch.setenv("KASSA_SERVER_POLL_WORKERS", "none")
     monkeypatch.setenv("KASSA_SERVER_CONFIG", "/nowhere")
     binary = os.environ.get("KASSA_SERVER_BINARY")
     with KassaServer() as server:

@@ -155,11 +155,11 @@ def on_verdict(verdict: kassa.Verdict) -> kassa.PaymentRef | None:
             assert_type(report, kassa.StatusReport)
             assert_type(compared, tuple[str, ...])
             return payment
-        case kassa.Open(payment):
+        case kassa.Pending(payment):
             return payment
         case kassa.Rejected(payment, report):
             assert_type(report, kassa.StatusReport)
-        case kassa.Contradicted(payment, fields, report):
+        case kassa.Mismatch(payment, fields, report):
             assert_type((fields, report), tuple[tuple[str, ...], kassa.StatusReport | None])
         case kassa.Unverifiable(payment, why, report):
             assert_type((why, report), tuple[str, kassa.StatusReport | None])
@@ -244,12 +244,12 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
                 assert_never(item)
         gateway.finish(item)
         journal.finish(item)
-    assert_type(gateway.settle(kassa.SettlePolicy(2.5, timedelta(hours=1), at_once=4, follow_new=True)), kassa.Settling)
-    with gateway.settle() as settling:
-        for settled in settling:
-            assert_type(settled, kassa.Settled)
-            gateway.finish(settled)
-        settling.cancel()
+    assert_type(gateway.recover(kassa.RecoveryPolicy(2.5, timedelta(hours=1), at_once=4, follow_new=True)), kassa.Recovery)
+    with gateway.recover() as recovery:
+        for recovered in recovery:
+            assert_type(recovered, kassa.Recovered)
+            gateway.finish(recovered)
+        recovery.cancel()
     journal.prune(timedelta(days=30))
     journal.prune(2.5)
 
@@ -260,10 +260,10 @@ async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
     async for item in gateway.unfinished():
         assert_type(item, kassa.Unfinished)
         await gateway.finish(item)
-    async with gateway.settle() as settling:
-        async for settled in settling:
-            assert_type(settled, kassa.Settled)
-            await gateway.finish(settled)
+    async with gateway.recover() as recovery:
+        async for recovered in recovery:
+            assert_type(recovered, kassa.Recovered)
+            await gateway.finish(recovered)
 
 
 def a_gateway_for_tests() -> kassa.PaymentGateway:

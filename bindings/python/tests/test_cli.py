@@ -87,7 +87,7 @@ def test_a_payment_is_checked(
     for wrong, field in ((("--amount", "200"), "amount"), (("--amount", "100.10", "--currency", "USD"), "currency")):
         other = run(*by_order, *wrong, **environment)
         assert other.returncode == 1
-        assert other.stdout.startswith(f"contradicted in {field}, do not act on it")
+        assert other.stdout.startswith(f"mismatch in {field}, do not act on it")
     waiting = run("check", str(still_open), **environment)
     assert waiting.returncode == 1
     assert waiting.stdout.startswith("still open")
@@ -109,7 +109,7 @@ def test_a_list_is_checked(
     machines = run("check", "--payments", "-", "--json", stdin=stored.read_text(encoding="utf-8"), **environment)
     answers = [json.loads(line) for line in machines.stdout.splitlines()]
     assert [answer.get("error") for answer in answers] == [None, None, "Refused"]
-    assert [answer["kind"] for answer in answers[:2]] == ["charged", "open"]
+    assert [answer["kind"] for answer in answers[:2]] == ["charged", "pending"]
     orders = f"{charged.order_number}\nnobody-knows-it\n"
     reports = run("status", "--orders", "-", "--provider", "Cards", "--json", stdin=orders, **environment)
     assert reports.returncode == 3
@@ -249,7 +249,7 @@ def test_a_callback_is_read_and_verified(environment: dict[str, str], charged: k
     forged = run("verify", str(charged), "--json", stdin=callback(charged.order_number or "", "1"), **environment)
     assert forged.returncode == 1
     answer: dict[str, Any] = json.loads(forged.stdout)
-    assert (answer["kind"], answer["fields"], answer["report"]) == ("contradicted", ["amount"], None)
+    assert (answer["kind"], answer["fields"], answer["report"]) == ("mismatch", ["amount"], None)
 
 
 @pytest.mark.parametrize(

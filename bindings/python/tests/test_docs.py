@@ -161,16 +161,16 @@ def test_the_readmes_first_program_says_what_happened_and_delivers_once(tmp_path
 
 
 def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:
-    [program] = (block for block in PROGRAMS if "def settle" in block)
-    soon = "settle(kassa.SettlePolicy(interval=0.01))"
+    [program] = (block for block in PROGRAMS if "def recover" in block)
+    soon = "recover(kassa.RecoveryPolicy(interval=0.01))"
     for shown, used in (
         ("https://pay.example.kg", raw.url),
         ("/var/lib/shop/payments", str(tmp_path)),
-        ("settle()", soon),
+        ("recover()", soon),
     ):
         assert shown in program
         program = program.replace(shown, used)
-    program = program.replace(f"def {soon}", "def settle()")
+    program = program.replace(f"def {soon}", "def recover()")
 
     delivered: list[str] = []
     # It is started for the first time, again after it died, and once more.
@@ -185,7 +185,7 @@ def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_pat
         if answers == [CREATED]:
             shop["sell"]("cart 17", mbank_payment(order_number="o-1"))
         else:
-            shop["settle"]()
+            shop["recover"]()
         assert delivered == expected
     assert len(raw.requests) == 4, "what was delivered is asked about no more"
 

@@ -258,7 +258,7 @@ WRONG: list[tuple[type, tuple[Any, ...], str]] = [
     (kassa.Advice, ("pan", kassa.AdviceTopic.CARD_EXPIRED, None), "text"),
     (kassa.StatusReport, ("CHARGE",), "status"),
     (kassa.Charged, (MBANK, {}, ()), "report"),
-    (kassa.Contradicted, (MBANK, "amount"), "fields"),
+    (kassa.Mismatch, (MBANK, "amount"), "fields"),
     (kassa.InternalError, (None,), "detail"),
 ]
 

@@ -32,16 +32,16 @@ def test_a_card_payment_is_charged_when_its_payer_confirms(fake: FakeGateway) ->
     gateway = fake.gateway
     created = gateway.create_card_payment(card_payment(order_number="order-1"))
     stored = kassa.PaymentEntry.parse(str(created.entry()))
-    assert isinstance(gateway.check(stored.payment), kassa.Open)
+    assert isinstance(gateway.check(stored.payment), kassa.Pending)
     assert created.next_step == kassa.OpenConfirmation(stored.page_url or "")
     notice = fake.charge(stored.page_url or "")
     assert gateway.verify_callback(kassa.Callback.parse(notice.callback), stored.payment).is_charged
     [payment] = fake.payments
     assert (payment.kind, payment.status) == (kassa.PaymentKind.CARD, kassa.PaymentStatus.CHARGED)
     assert (payment.order_number, payment.amount, payment.currency) == ("order-1", Decimal("100.10"), "KGS")
-    for settled in ("order-1", "nobody's"):
+    for recovered in ("order-1", "nobody's"):
         with pytest.raises(kassa.Invalid, match="payment"):
-            fake.reject(settled)
+            fake.reject(recovered)
 
 
 def test_a_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: FakeGateway) -> None:
@@ -50,7 +50,7 @@ def test_a_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: Fake
     assert entry == kassa.PaymentEntry(entry.payment)
     with pytest.raises(kassa.Refused, match="WRONG_OTP"):
         gateway.confirm_mbank_payment(entry.payment, "000000")
-    assert isinstance(gateway.check(entry.payment), kassa.Open)
+    assert isinstance(gateway.check(entry.payment), kassa.Pending)
     gateway.confirm_mbank_payment(entry.payment, fake.otp)
     assert gateway.check(entry.payment).is_charged
 
@@ -144,13 +144,13 @@ def test_a_stopped_clock_moves_by_the_test_alone(fake: FakeGateway) -> None:
         fake.plan(FakePlan.reject(after=timedelta(seconds=15)))
         created = await fake.async_gateway.create_card_payment(card_payment())
         async with fake.async_gateway.watch(created.payment) as watch:
-            assert isinstance(await anext(watch), kassa.Open)
+            assert isinstance(await anext(watch), kassa.Pending)
             report = asyncio.create_task(anext(watch))
             for seconds in (9, 1):
                 await asyncio.sleep(0)
                 assert not report.done(), fake.now
                 fake.advance(seconds)
-            assert isinstance(await report, kassa.Open)
+            assert isinstance(await report, kassa.Pending)
             outcome = asyncio.create_task(watch.outcome())
             fake.start_clock()
             assert isinstance(await outcome, kassa.Rejected)
@@ -164,7 +164,7 @@ def test_a_thread_waits_for_a_stopped_clock(fake: FakeGateway) -> None:
     fake.stop_clock()
     reports: list[kassa.WatchReport] = []
     watch = fake.gateway.watch(payment, kassa.PollPolicy(interval=10))
-    assert isinstance(next(watch), kassa.Open)
+    assert isinstance(next(watch), kassa.Pending)
     waiting = threading.Thread(target=lambda: reports.append(next(watch)))
     waiting.start()
     fake.charge(payment.order_number or "")

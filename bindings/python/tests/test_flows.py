@@ -134,7 +134,7 @@ def test_a_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gat
     callback = callback_of(request.order_number, "100.10")
     assert gateway.verify_callback(callback, payment).is_charged
     match gateway.verify_callback(callback_of(request.order_number, "1"), payment):
-        case kassa.Contradicted(_, fields, None):
+        case kassa.Mismatch(_, fields, None):
             assert fields == ("amount",)
         case other:
             pytest.fail(repr(other))
@@ -150,7 +150,7 @@ def test_an_open_payment_is_to_be_watched(gateway: kassa.Gateway) -> None:
     payment = card_payment()
     created = gateway.create_card_payment(payment)
     verdict = gateway.check(created.payment)
-    assert isinstance(verdict, kassa.Open)
+    assert isinstance(verdict, kassa.Pending)
     assert verdict.payment == created.payment
     assert not verdict.is_charged
 

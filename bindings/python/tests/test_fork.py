@@ -178,7 +178,7 @@ def test_a_journal_from_before_the_fork_is_opened_again(
     with raw.gateway(journal="payments") as gateway:
         gateway.with_note("tea").create_mbank_payment(tea)
         unfinished = gateway.unfinished()
-        settling = gateway.settle()
+        recovery = gateway.recover()
 
         def work() -> None:
             # The folder is the one that it was where the program began.
@@ -192,7 +192,7 @@ def test_a_journal_from_before_the_fork_is_opened_again(
             with pytest.raises(kassa.Misconfigured, match="fork"):
                 next(unfinished)
             with pytest.raises(kassa.Misconfigured, match="fork"):
-                next(settling)
+                next(recovery)
 
         in_child(work)
         assert [getattr(item, "note", item) for item in unfinished] == ["cake"]

@@ -181,7 +181,7 @@ def test_a_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
         gateway.create_mbank_payment(payment)
     assert len(fake.payments) == 1
     [entry] = entries(gateway.unfinished())
-    assert (entry.state, entry.note, entry.payment) == (kassa.JournalState.OPEN, "cart 17", payment.payment_ref())
+    assert (entry.state, entry.note, entry.payment) == (kassa.JournalState.PENDING, "cart 17", payment.payment_ref())
     assert timedelta() <= datetime.now(timezone.utc) - entry.begun < timedelta(days=1)
     fake.charge("order-1")
     assert gateway.check(entry.payment).is_charged
@@ -243,7 +243,7 @@ def test_what_is_wrong_with_a_journal_is_named(raw: RawGateway, tmp_path: Path) 
         with pytest.raises(kind, match=text):
             call()
     with pytest.raises(ValueError, match="begun must have a time zone"):
-        kassa.JournalEntry("1", kassa.PaymentRef.mbank("o-1", 250), datetime(2026, 11, 23), kassa.JournalState.OPEN)
+        kassa.JournalEntry("1", kassa.PaymentRef.mbank("o-1", 250), datetime(2026, 11, 23), kassa.JournalState.PENDING)
 
 
 def test_a_journal_goes_to_other_processes_as_its_folder(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ calls = [begins(call) for call in (
     lambda: gateway.check(payment).is_charged,
     lambda: next(gateway.watch(payment)).is_charged,
     lambda: watch.outcome().is_charged,
-    lambda: [gateway.finish(settled) or settled for settled in gateway.settle()],
+    lambda: [gateway.finish(recovered) or recovered for recovered in gateway.recover()],
 )]
 """
 
@@ -397,13 +397,13 @@ def test_calls_overlap_and_are_given_up_under_anyio(backend: str, raw: RawGatewa
             assert given_up.cancelled_caught
             go_on.set()
         await gateway.close()
-        assert [getattr(entry, "state", None) async for entry in gateway.unfinished()] == [kassa.JournalState.OPEN] * 21
+        assert [getattr(entry, "state", None) async for entry in gateway.unfinished()] == [kassa.JournalState.PENDING] * 21
 
     anyio.run(flow, backend=backend)
     assert len(raw.requests) == 21
 
 
-def test_watches_settling_and_logging_work_under_trio(raw: RawGateway, tmp_path: Path) -> None:
+def test_watches_recovery_and_logging_work_under_trio(raw: RawGateway, tmp_path: Path) -> None:
     async def flow(heard: Releasing) -> list[str]:
         async with raw.async_gateway(journal=tmp_path) as gateway:
             await gateway.create_mbank_payment(mbank_payment(order_number="o-1"))
@@ -412,7 +412,7 @@ def test_watches_settling_and_logging_work_under_trio(raw: RawGateway, tmp_path:
                 kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0.01, deadline=PATIENCE)
             )
             assert isinstance(await watch.outcome(), kassa.Charged)
-            return [str(getattr(settled, "state", settled)) async for settled in gateway.settle()]
+            return [str(getattr(recovered, "state", recovered)) async for recovered in gateway.recover()]
 
     with listening(Releasing()) as heard:
         # Where lines came after the call only, the last reply would never come.

@@ -84,8 +84,8 @@ def test_every_public_name_is_typed_for_a_program_that_uses_the_package(tmp_path
 MADE_BY_ANOTHER = {
     "StatusWatch": "gateway.watch",
     "AsyncStatusWatch": "gateway.watch",
-    "Settling": "gateway.settle",
-    "AsyncSettling": "gateway.settle",
+    "Recovery": "gateway.recover",
+    "AsyncRecovery": "gateway.recover",
     "CheckoutStates": "checkout.states",
     "AsyncCheckoutStates": "checkout.states",
 }
@@ -141,7 +141,7 @@ VALUES = [
     CALLBACK,
     HINT,
     kassa.PollPolicy(2.5),
-    kassa.SettlePolicy(2.5, at_once=2, follow_new=True),
+    kassa.RecoveryPolicy(2.5, at_once=2, follow_new=True),
     kassa.PaymentRef.pay_form(Decimal("100.10")).with_entry_id("cart-1"),
     kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea"),
     kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),
@@ -220,8 +220,8 @@ SAYS_OPEN = a_report(kassa.PaymentStatus.other("HOLD"))
 VERDICTS: list[kassa.Verdict] = [
     kassa.Charged(REF, SAYS_CHARGED, ("amount",)),
     kassa.Rejected(REF, SAYS_REJECTED),
-    kassa.Open(REF, SAYS_OPEN),
-    *(kassa.Contradicted(REF, ("amount",), report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
+    kassa.Pending(REF, SAYS_OPEN),
+    *(kassa.Mismatch(REF, ("amount",), report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
     *(kassa.Unverifiable(REF, "no amount", report) for report in (SAYS_CHARGED, SAYS_REJECTED, SAYS_OPEN, None)),
 ]
 
@@ -258,6 +258,6 @@ def test_no_verdict_contradicts_its_own_report(status: kassa.PaymentStatus) -> N
     with pytest.raises(ValueError, match="Rejected has another status"):
         kassa.Rejected(REF, SAYS_CHARGED)
     with pytest.raises(ValueError, match="Open has another status"):
-        kassa.Open(REF, SAYS_CHARGED)
+        kassa.Pending(REF, SAYS_CHARGED)
     with pytest.raises(ValueError, match="the kind of Unverifiable is unverifiable"):
         kassa.Unverifiable(REF, "no amount", kind="charged")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

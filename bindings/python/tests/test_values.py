@@ -201,7 +201,7 @@ def taken_as(name: str, value: Any) -> timedelta:
         Checkout("http://127.0.0.1:1", "ct_1", **{name: value}).close()
         return value if isinstance(value, timedelta) else timedelta(seconds=value)
     if of:
-        policy: Any = kassa.PollPolicy if of[-1] == "watch" else kassa.SettlePolicy
+        policy: Any = kassa.PollPolicy if of[-1] == "watch" else kassa.RecoveryPolicy
         read: timedelta = getattr(policy(**{name: value}), name)
         return read
     own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"), **{name: value})
@@ -217,8 +217,8 @@ TIMES = [
     "deadline of a call",
     "interval of a watch",
     "deadline of a watch",
-    "interval of a settling",
-    "deadline of a settling",
+    "interval of a recovery",
+    "deadline of a recovery",
     "retry_after",
 ]
 
@@ -499,14 +499,14 @@ VALUES = [
     kassa.OpenConfirmation("https://pay.example.kg/3ds"),
     kassa.Charged(REF, kassa.StatusReport(kassa.PaymentStatus.CHARGED), ("orderNumber",)),
     kassa.Rejected(REF, kassa.StatusReport(kassa.PaymentStatus.REJECTED)),
-    kassa.Open(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
-    kassa.Contradicted(REF, ("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
+    kassa.Pending(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
+    kassa.Mismatch(REF, ("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
     kassa.Unverifiable(REF, "there is no number to ask the gateway with"),
     kassa.JournalEntry(
         "o-1-0123", REF, datetime(2026, 11, 20, tzinfo=timezone.utc), kassa.JournalState.REJECTED, reason="NO FUNDS"
     ),
     kassa.PollPolicy(),
-    kassa.SettlePolicy(follow_new=True),
+    kassa.RecoveryPolicy(follow_new=True),
     kassa.Rule.LUHN,
     an_elqr_code(fields=(kassa.ElqrField("35.00", "table:Стол:7:Стол:11"),)),
     kassa.BankLink("ELQR", "https://pay.payqr.kg/#0002"),
@@ -535,10 +535,10 @@ def classes_in(hint: Any) -> Iterator[type[Any]]:
 
 
 def told_by_a_gateway() -> set[type[Any]]:
-    """What its methods answer, its watches report and its journal settles."""
+    """What its methods answer, its watches report and its journal recovers."""
     methods = inspect.getmembers(kassa.Gateway, inspect.isfunction)
     answers = [typing.get_type_hints(method).get("return") for name, method in methods if not name.startswith("_")]
-    return {kind for hint in (*answers, kassa.WatchReport, kassa.Settled) for kind in classes_in(hint)}
+    return {kind for hint in (*answers, kassa.WatchReport, kassa.Recovered) for kind in classes_in(hint)}
 
 
 PAID_OR_NOT: set[type[Any]] = {

@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway, monkeypatch: pytes
 
     policy = kassa.PollPolicy(timedelta(hours=1), timedelta(hours=2))
     with raw.gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy) as watch:
-        assert isinstance(next(watch), kassa.Open)
+        assert isinstance(next(watch), kassa.Pending)
 
         # A blocked call polls for log events, so the first poll shows that the call waits.
         def look(_: object) -> None:
@@ -91,7 +91,7 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway, monkeypatch: pytes
         interrupter.join()
         # It can still be asked.
         watch.check_now()
-        assert isinstance(next(watch), kassa.Open)
+        assert isinstance(next(watch), kassa.Pending)
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -437,13 +437,13 @@ import kassa
 with kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"), journal=sys.argv[2]) as gateway:
     [left] = gateway.unfinished()
     print(left.payment.order_number, left.state)
-    for settled in gateway.settle():
-        print(settled.payment.order_number, settled.state)
+    for recovered in gateway.recover():
+        print(recovered.payment.order_number, recovered.state)
 """
 
 
 def found_by_the_next_process(order_number: str, folder: Path) -> None:
-    """The journal has the payment as one whose outcome is unknown, and settling it finds that out."""
+    """The journal has the payment as one whose outcome is unknown, and recovery it finds that out."""
     charged: dict[str, object] = {"orderNumber": order_number, "amount": 100.1, "currency": "KGS", "status": "CHARGE"}
     with RawGateway() as raw:
         raw.answers(envelope(200, "200", "PAYMENT_SUCCESS", charged))

@@ -22,8 +22,8 @@ def verify(gateway: kassa.Gateway, callback: kassa.Callback, payment: kassa.Paym
     ship()
 
 
-def settle(gateway: kassa.Gateway, shown: checkout.CheckoutState) -> bool:
-    for settled in gateway.settle():
-        if settled:  # pyright: ignore[reportGeneralTypeIssues]
+def recover(gateway: kassa.Gateway, shown: checkout.CheckoutState) -> bool:
+    for recovered in gateway.recover():
+        if recovered:  # pyright: ignore[reportGeneralTypeIssues]
             ship()
     return not shown  # pyright: ignore[reportGeneralTypeIssues]

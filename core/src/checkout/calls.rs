@@ -13,7 +13,7 @@ use crate::{
         topic::MessageTopic,
         view::{Payment, Problem, View},
     },
-    exchange::log::{Event, What},
+    pipeline::log::{Event, What},
     reply::Reply,
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
     values::{
@@ -175,7 +175,7 @@ impl Line<'_> {
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
         let began = self.transport.now();
         let (http_status, heard) = match select(exchange, deadline).await {
-            Either::Left((came_back, _)) => (came_back.as_ref().ok().map(|reply| reply.http_status), heard(came_back)),
+            Either::Left((result, _)) => (result.as_ref().ok().map(|reply| reply.http_status), heard(result)),
             Either::Right(_) => (None, hindered(MessageTopic::NoNetwork, "no answer came in time".to_owned(), None)),
         };
         if let Some(failure) = heard.failure() {
@@ -223,8 +223,8 @@ fn lasting(detail: &str) -> MessageTopic {
     if detail.contains(NOT_VALID_YET) { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
 }
 
-fn heard<T: DeserializeOwned>(came_back: Result<Reply, Failure>) -> Heard<T> {
-    let reply = match came_back {
+fn heard<T: DeserializeOwned>(result: Result<Reply, Failure>) -> Heard<T> {
+    let reply = match result {
         Ok(reply) => reply,
         Err(Failure::Misconfigured { detail }) => return hindered(lasting(&detail), detail, None),
         Err(Failure::NotConnected { detail } | Failure::Lost { detail }) => {

@@ -289,7 +289,7 @@ impl Model {
     fn late(&self, view: &View) -> Option<CheckoutState> {
         let payment = view.current()?;
         let may_have_paid = match payment.state {
-            StateOfPayment::Contradicted | StateOfPayment::Unverifiable => return Some(self.during(view, payment)),
+            StateOfPayment::Mismatch | StateOfPayment::Unverifiable => return Some(self.during(view, payment)),
             StateOfPayment::Awaiting => self.came_back_from.as_ref() == Some(&payment.id),
             _ => true,
         };
@@ -347,8 +347,8 @@ impl Model {
         let message = self.trouble.clone();
         let waiting = |message| CheckoutState::Waiting { page_url: None, methods: Vec::new(), message };
         match payment.state {
-            StateOfPayment::Contradicted | StateOfPayment::Unverifiable => {
-                CheckoutState::PersonNeeded { message: CheckoutMessage::new(MessageTopic::Contradicted) }
+            StateOfPayment::Mismatch | StateOfPayment::Unverifiable => {
+                CheckoutState::PersonNeeded { message: CheckoutMessage::new(MessageTopic::Mismatch) }
             }
             StateOfPayment::Prepared | StateOfPayment::Sending => CheckoutState::Sending { message },
             StateOfPayment::Unknown => {

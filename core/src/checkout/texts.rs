@@ -32,7 +32,7 @@ fn english(topic: MessageTopic) -> &'static str {
         MessageTopic::InputRefused => "Something that was entered is not right. No money was taken.",
         MessageTopic::TooManyTries => "There were too many tries. Choose another way to pay.",
         MessageTopic::ChangeRefused => "This payment can no longer be changed. Continue with what is shown here.",
-        MessageTopic::Contradicted => {
+        MessageTopic::Mismatch => {
             "The bank's answer does not match this order. Please do not pay again: the shop will look into it."
         }
         MessageTopic::Cancelled => "The shop has cancelled this order.",
@@ -63,7 +63,7 @@ fn russian(topic: MessageTopic) -> &'static str {
         MessageTopic::InputRefused => "Что-то введено неверно. Деньги не списаны.",
         MessageTopic::TooManyTries => "Слишком много попыток. Выберите другой способ оплаты.",
         MessageTopic::ChangeRefused => "Этот платёж уже нельзя изменить. Продолжайте с тем, что показано здесь.",
-        MessageTopic::Contradicted => {
+        MessageTopic::Mismatch => {
             "Ответ банка не совпадает с этим заказом. Пожалуйста, не платите второй раз: магазин разберётся."
         }
         MessageTopic::Cancelled => "Магазин отменил этот заказ.",
@@ -94,7 +94,7 @@ fn kyrgyz(topic: MessageTopic) -> &'static str {
         MessageTopic::InputRefused => "Бир нерсе туура эмес киргизилген. Акча алынган жок.",
         MessageTopic::TooManyTries => "Аракеттер өтө көп болду. Төлөөнүн башка жолун тандаңыз.",
         MessageTopic::ChangeRefused => "Бул төлөмдү эми өзгөртүүгө болбойт. Бул жерде көрсөтүлгөн менен улантыңыз.",
-        MessageTopic::Contradicted => {
+        MessageTopic::Mismatch => {
             "Банктын жообу бул буйрутмага дал келбейт. Сураныч, экинчи жолу төлөбөңүз: дүкөн тактайт."
         }
         MessageTopic::Cancelled => "Дүкөн бул буйрутманы жокко чыгарды.",

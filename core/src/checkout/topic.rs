@@ -42,7 +42,7 @@ pub enum MessageTopic {
     /// too many were replaced. The state shows how it stands now.
     ChangeRefused,
     /// The gateway reports something else than was asked for: a person of the merchant's finds out.
-    Contradicted,
+    Mismatch,
     /// The shop cancelled it.
     Cancelled,
 }

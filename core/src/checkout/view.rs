@@ -73,7 +73,7 @@ pub(super) enum StateOfPayment {
     Confirming,
     Charged,
     Rejected,
-    Contradicted,
+    Mismatch,
     Unverifiable,
     /// One of a newer server's.
     #[serde(other)]
@@ -121,7 +121,7 @@ impl View {
     /// pay-form's page forbids nothing else.
     pub(super) fn current(&self) -> Option<&Payment> {
         let newest = |is: &dyn Fn(&&Payment) -> bool| self.payments.iter().rev().find(is);
-        newest(&|payment| matches!(payment.state, StateOfPayment::Contradicted | StateOfPayment::Unverifiable))
+        newest(&|payment| matches!(payment.state, StateOfPayment::Mismatch | StateOfPayment::Unverifiable))
             .or_else(|| newest(&|payment| payment.is_held()))
             .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting && !payment.is_replaced))
     }

@@ -114,7 +114,7 @@ impl FakeGateway {
     /// what the gateway would tell the merchant, for a test to hand on.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] where there is no such payment, or it is settled.
+    /// [`PaymentError::Invalid`] where there is no such payment, or it is final.
     pub fn charge(&self, payment: &str) -> Result<FakeNotice, PaymentError> {
         self.decide(payment, PaymentStatus::Charged)
     }

@@ -23,12 +23,12 @@ fn a_card_payment_is_charged_when_its_payer_confirms() {
     let (fake, gateway) = fake();
     let created = run(gateway.create_card_payment(card_payment("order-1", "4000000000002016"))).unwrap();
     let NextStep::OpenConfirmation { url } = &created.next_step else { panic!("{created:?}") };
-    assert!(matches!(run(gateway.check(&created.payment)), Ok(Verdict::Open { .. })));
+    assert!(matches!(run(gateway.check(&created.payment)), Ok(Verdict::Pending { .. })));
     let notice = fake.charge(url).unwrap();
     let callback = Callback::parse(&notice.callback).unwrap();
     assert!(run(gateway.verify_callback(&callback, &created.payment)).unwrap().is_charged());
     assert_eq!(notice.return_url, None, "it has no address to return to");
-    assert!(matches!(fake.reject("order-1"), Err(PaymentError::Invalid { .. })), "it is settled");
+    assert!(matches!(fake.reject("order-1"), Err(PaymentError::Invalid { .. })), "it is recovered");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_mobile_bank_payment_is_charged_by_the_right_password_alone() {
     let (fake, gateway) = fake();
     let payment = run(gateway.create_mbank_payment(mbank_payment("order-1"))).unwrap().payment;
     assert!(matches!(run(gateway.confirm_mbank_payment(&payment, "000000")), Err(PaymentError::Refused { .. })));
-    assert!(matches!(run(gateway.check(&payment)), Ok(Verdict::Open { .. })));
+    assert!(matches!(run(gateway.check(&payment)), Ok(Verdict::Pending { .. })));
     run(gateway.confirm_mbank_payment(&payment, &fake.otp())).unwrap();
     assert!(run(gateway.check(&payment)).unwrap().is_charged());
 }
@@ -123,7 +123,7 @@ fn a_stopped_clock_moves_by_the_test_alone() {
     let payment = run(gateway.create_card_payment(card_payment("order-1", "4000000000002016"))).unwrap().payment;
     assert_eq!(payment.kind, PaymentKind::Card);
     let watch = gateway.watch(payment, PollPolicy::default()).unwrap();
-    let is_open = |report| matches!(report, Ok(Some(WatchReport::Status { verdict: Verdict::Open { .. } })));
+    let is_open = |report| matches!(report, Ok(Some(WatchReport::Status { verdict: Verdict::Pending { .. } })));
     assert!(is_open(run(watch.next())));
     let mut next = Box::pin(watch.next());
     for seconds in [9, 1] {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::{
     Callback, CardPayment, CardPaymentCreated, Checkout, CheckoutState, CheckoutStates, Gateway, MbankConfirmed,
     MbankPayment, MbankPaymentCreated, PayForm, PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage,
-    QrPayment, ReturnRedirect, Settled, Settling, StatusReport, StatusWatch, Verdict, WatchReport,
+    QrPayment, Recovered, Recovery, ReturnRedirect, StatusReport, StatusWatch, Verdict, WatchReport,
 };
 
 /// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a
@@ -47,9 +47,9 @@ impl CancellableCall {
         Ok(self.unless_cancelled(watch.outcome()).await.transpose()?.flatten())
     }
 
-    /// See [`Settling::next`]. Nothing after the last end, too.
-    async fn next_settled(&self, settling: Arc<Settling>) -> Result<Option<Settled>, PaymentError> {
-        Ok(self.unless_cancelled(settling.next()).await.transpose()?.flatten())
+    /// See [`Recovery::next`]. Nothing after the last end, too.
+    async fn next_recovered(&self, recovery: Arc<Recovery>) -> Result<Option<Recovered>, PaymentError> {
+        Ok(self.unless_cancelled(recovery.next()).await.transpose()?.flatten())
     }
 
     /// See [`CheckoutStates::next`]. Nothing after the end, too.

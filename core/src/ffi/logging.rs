@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    exchange::{
+    pipeline::{
         caller,
         log::{self, Event, What},
     },

@@ -4,13 +4,6 @@ use std::time::Duration;
 
 use crate::{
     config::gateway_config::GatewayConfig,
-    follow_up::{
-        callback::Callback,
-        redirect::ReturnRedirect,
-        settling::{SettlePolicy, Settled, Settling},
-        verdict::Verdict,
-        watch::{PollPolicy, StatusWatch, WatchReport},
-    },
     gateway::Gateway,
     journal::{Journal, UnfinishedEntries},
     operations::{
@@ -21,6 +14,13 @@ use crate::{
         qr_data::QrData,
         qr_image::QrImage,
         qr_payment::QrPayment,
+    },
+    status::{
+        callback::Callback,
+        recovery::{Recovered, Recovery, RecoveryPolicy},
+        redirect::ReturnRedirect,
+        verdict::Verdict,
+        watch::{PollPolicy, StatusWatch, WatchReport},
     },
     transport::calling_thread::{ask, wait},
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
@@ -168,12 +168,12 @@ impl BlockingGateway {
         self.gateway.with_deadline(deadline).map(Self::from)
     }
 
-    /// See [`Gateway::settle`].
+    /// See [`Gateway::recover`].
     ///
     /// # Errors
-    /// See [`Gateway::settle`].
-    pub fn settle(&self, policy: SettlePolicy) -> Result<BlockingSettling, PaymentError> {
-        self.gateway.settle(policy).map(|settling| BlockingSettling { settling })
+    /// See [`Gateway::recover`].
+    pub fn recover(&self, policy: RecoveryPolicy) -> Result<BlockingRecovery, PaymentError> {
+        self.gateway.recover(policy).map(|recovery| BlockingRecovery { recovery })
     }
 
     /// See [`Gateway::finish`].
@@ -270,23 +270,23 @@ impl Iterator for BlockingStatusWatch {
     }
 }
 
-/// A [`Settling`] for callers that wait. It is an iterator over the ends.
+/// A [`Recovery`] for callers that wait. It is an iterator over the ends.
 #[derive(Clone, Debug)]
-pub struct BlockingSettling {
-    settling: Settling,
+pub struct BlockingRecovery {
+    recovery: Recovery,
 }
 
-impl BlockingSettling {
-    /// See [`Settling::cancel`]. Call it from another thread.
+impl BlockingRecovery {
+    /// See [`Recovery::cancel`]. Call it from another thread.
     pub fn cancel(&self) {
-        self.settling.cancel();
+        self.recovery.cancel();
     }
 }
 
-impl Iterator for BlockingSettling {
-    type Item = Result<Settled, PaymentError>;
+impl Iterator for BlockingRecovery {
+    type Item = Result<Recovered, PaymentError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        wait(self.settling.next()).transpose()
+        wait(self.recovery.next()).transpose()
     }
 }

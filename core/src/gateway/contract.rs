@@ -4,12 +4,6 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use crate::{
-    follow_up::{
-        callback::Callback,
-        redirect::ReturnRedirect,
-        verdict::Verdict,
-        watch::{PollPolicy, StatusWatch},
-    },
     gateway::{
         Gateway,
         blocking::{BlockingGateway, BlockingStatusWatch},
@@ -22,6 +16,12 @@ use crate::{
         qr_data::QrData,
         qr_image::QrImage,
         qr_payment::QrPayment,
+    },
+    status::{
+        callback::Callback,
+        redirect::ReturnRedirect,
+        verdict::Verdict,
+        watch::{PollPolicy, StatusWatch},
     },
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };

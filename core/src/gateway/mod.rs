@@ -8,16 +8,6 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     config::gateway_config::GatewayConfig,
-    exchange::{engine::Engine, outcome, written_down::apart},
-    follow_up::{
-        callback::Callback,
-        check,
-        redirect::ReturnRedirect,
-        settling::{SettlePolicy, Settling},
-        verdict::Verdict,
-        verify,
-        watch::{PollPolicy, StatusWatch},
-    },
     journal::{Journal, UnfinishedEntries},
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
@@ -30,6 +20,16 @@ use crate::{
         qr_image::{QrImage, QrImageRequest},
         qr_payment::QrPayment,
         qr_status::QrStatusQuery,
+    },
+    pipeline::{engine::Engine, journaling::run_blocking, outcome},
+    status::{
+        callback::Callback,
+        check,
+        recovery::{Recovery, RecoveryPolicy},
+        redirect::ReturnRedirect,
+        verdict::Verdict,
+        verify,
+        watch::{PollPolicy, StatusWatch},
     },
     transport::{Transport, http::HttpTransport},
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
@@ -111,7 +111,7 @@ impl Gateway {
         gateway_number: &str,
         language: Option<&str>,
     ) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
+        self.engine.execute(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
     }
 
     /// A gateway over any transport: the network, or a stub of it in tests (dependency injection).
@@ -143,7 +143,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/payment` (`docs/interface.md#card-payment`).
     pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
-        self.engine.perform(payment).await
+        self.engine.execute(payment).await
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
@@ -153,7 +153,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/mbank/pay` (`docs/interface.md#mobile-bank-payment-request`).
     pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
-        self.engine.perform(payment).await
+        self.engine.execute(payment).await
     }
 
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
@@ -166,7 +166,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/mbank/confirm` (`docs/interface.md#mobile-bank-confirm-request`).
     pub async fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
-        self.engine.perform(MbankConfirm::new(payment, otp)).await
+        self.engine.execute(MbankConfirm::new(payment, otp)).await
     }
 
     /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
@@ -176,7 +176,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/pay-form` (`docs/interface.md#pay-form`).
     pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
-        self.engine.perform(form).await
+        self.engine.execute(form).await
     }
 
     /// Asks for the status of a payment by the **merchant's** order number and the provider.
@@ -186,7 +186,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/get-status` (`docs/interface.md#get-status-request`).
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await.map(|told| told.report)
+        self.engine.execute(ProviderStatusQuery::new(order_number, provider)).await.map(|told| told.report)
     }
 
     /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
@@ -196,7 +196,7 @@ impl Gateway {
     ///
     /// Source: `POST /gen/qr/dynamic` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
-        self.engine.perform(QrImageRequest(payment)).await
+        self.engine.execute(QrImageRequest(payment)).await
     }
 
     /// Makes the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
@@ -206,7 +206,7 @@ impl Gateway {
     ///
     /// Source: `POST /gen/qr/dynamic/data` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
-        self.engine.perform(QrDataRequest(payment)).await
+        self.engine.execute(QrDataRequest(payment)).await
     }
 
     /// Asks for the status of a QR payment by its transaction id.
@@ -216,7 +216,7 @@ impl Gateway {
     ///
     /// Source: `GET /gen/qr/transaction/status` (`docs/interface.md#qr-status-request`).
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(QrStatusQuery::new(transaction_id)).await.map(|told| told.report)
+        self.engine.execute(QrStatusQuery::new(transaction_id)).await.map(|told| told.report)
     }
 
     /// Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of
@@ -291,12 +291,12 @@ impl Gateway {
     /// program that runs for long. Nothing is asked until it is awaited.
     ///
     /// ```
-    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, SettlePolicy, Settled};
+    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, RecoveryPolicy, Recovered};
     /// # async fn start(gateway: Gateway) -> Result<(), kassa::PaymentError> {
-    /// let settling = gateway.settle(SettlePolicy::default())?;
-    /// while let Some(settled) = settling.next().await? {
-    ///     match settled {
-    ///         Settled::Payment { entry } if entry.state == JournalState::Charged => {
+    /// let recovery = gateway.recover(RecoveryPolicy::default())?;
+    /// while let Some(recovered) = recovery.next().await? {
+    ///     match recovered {
+    ///         Recovered::Payment { entry } if entry.state == JournalState::Charged => {
     ///             // Deliver what `entry.note` says, then:
     ///             gateway.finish(&entry.id).await?;
     ///         }
@@ -309,8 +309,8 @@ impl Gateway {
     ///
     /// # Errors
     /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
-    pub fn settle(&self, policy: SettlePolicy) -> Result<Settling, PaymentError> {
-        Settling::new(self.engine.clone(), policy)
+    pub fn recover(&self, policy: RecoveryPolicy) -> Result<Recovery, PaymentError> {
+        Recovery::new(self.engine.clone(), policy)
     }
 
     /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
@@ -321,21 +321,21 @@ impl Gateway {
     pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
         let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
         self.engine.transport().check()?;
-        let finished = apart(self.engine.transport(), move || journal.finish(&id)).await;
+        let finished = run_blocking(self.engine.transport(), move || journal.finish(&id)).await;
         finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
     }
 
-    /// Shuts down gracefully: refuses further calls, ends every watch and settling at once, and waits until every payment
+    /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
     /// on its way has its reply, for as long as that payment's deadline at most.
     ///
-    /// Whoever waits in a watch or a settling gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
+    /// Whoever waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
     /// that somebody else asks at the moment goes on to its own end.
     pub async fn close(&self) {
         self.engine.close().await;
     }
 
     /// The same, and waits for so long at most: true where every payment has its reply. **A payment that has none goes on while
-    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`settle`](Self::settle) follows it;
+    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
     /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
     ///
     /// ```
@@ -343,7 +343,7 @@ impl Gateway {
     /// # let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
     /// # pollster::block_on(async {
     /// if !gateway.close_within(std::time::Duration::from_secs(5)).await {
-    ///     println!("a payment is still on its way: settle the journal at the next start");
+    ///     println!("a payment is still on its way: recover the journal at the next start");
     /// }
     /// # });
     /// # Ok::<(), kassa::PaymentError>(())

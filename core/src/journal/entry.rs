@@ -24,7 +24,7 @@ pub struct JournalEntry {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub is_finished: bool,
     /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
-    /// payment's; of a contradicted one the fields that differ from what was
+    /// payment's; of a mismatch the fields that differ from what was
     /// asked for, such as `amount, currency`. At most 256 characters.
     pub reason: Option<String>,
     /// The gateway's code in the reply to its creation, where there was one.
@@ -46,11 +46,11 @@ pub enum JournalState {
     /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask.
     Unknown,
     /// The gateway accepted it. Ask for its end.
-    Open,
+    Pending,
     /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
     Charged,
     /// The gateway's report was about something else than was asked for. Let a person look, then finish the entry.
-    Contradicted,
+    Mismatch,
     /// It ended without the money being taken.
     Rejected,
 }
@@ -58,7 +58,7 @@ pub enum JournalState {
 impl JournalState {
     /// Whether a report said so, after which another one is asked for by nobody.
     pub(super) fn is_an_end(self) -> bool {
-        matches!(self, Self::Charged | Self::Contradicted | Self::Rejected)
+        matches!(self, Self::Charged | Self::Mismatch | Self::Rejected)
     }
 }
 
@@ -72,7 +72,7 @@ impl JournalState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfinished {
-    /// A payment that is open, unknown or contradicted, or charged and not yet finished.
+    /// A payment that is pending, unknown or mismatched, or charged and not yet finished.
     Payment {
         /// Its entry.
         entry: Box<JournalEntry>,

@@ -1,5 +1,5 @@
 //! The text of an entry: a line for each thing that happened, each with a checksum, only ever appended to. What was
-//! written last counts; a line that was torn or damaged never makes a payment look more settled than it is.
+//! written last counts; a line that was torn or damaged never makes a payment look more recovered than it is.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ pub(super) enum Step {
     /// The gateway's report says that it is.
     Charged,
     Rejected,
-    Contradicted,
+    Mismatch,
     /// The user is done with it.
     Finished,
     /// Somebody claims a number for it, and the gateway is about to be asked.
@@ -253,10 +253,10 @@ impl Step {
             Self::Sending | Self::Unanswered | Self::Confirming => JournalState::Unknown,
             // They say nothing of it.
             Self::Finished | Self::Claimed | Self::Paid => JournalState::Unknown,
-            Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Open,
+            Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Pending,
             Self::Charged => JournalState::Charged,
             Self::Rejected => JournalState::Rejected,
-            Self::Contradicted => JournalState::Contradicted,
+            Self::Mismatch => JournalState::Mismatch,
         }
     }
 }
@@ -318,13 +318,13 @@ mod tests {
     fn what_was_written_last_counts() {
         for (steps, state, is_confirming) in [
             (&[Step::Sending][..], JournalState::Unknown, false),
-            (&[Step::Sending, Step::Accepted], JournalState::Open, false),
+            (&[Step::Sending, Step::Accepted], JournalState::Pending, false),
             (&[Step::Sending, Step::Unanswered], JournalState::Unknown, false),
             (&[Step::Sending, Step::Accepted, Step::Confirming], JournalState::Unknown, true),
-            (&[Step::Sending, Step::Accepted, Step::Confirming, Step::NotConfirmed], JournalState::Open, false),
-            (&[Step::Sending, Step::Confirming, Step::Confirmed], JournalState::Open, true),
-            (&[Step::Sending, Step::Accepted, Step::Finished], JournalState::Open, false),
-            (&[Step::Sending, Step::Contradicted, Step::Charged, Step::Rejected], JournalState::Charged, false),
+            (&[Step::Sending, Step::Accepted, Step::Confirming, Step::NotConfirmed], JournalState::Pending, false),
+            (&[Step::Sending, Step::Confirming, Step::Confirmed], JournalState::Pending, true),
+            (&[Step::Sending, Step::Accepted, Step::Finished], JournalState::Pending, false),
+            (&[Step::Sending, Step::Mismatch, Step::Charged, Step::Rejected], JournalState::Charged, false),
         ] {
             let history = History::read(&id(), &file(steps)).unwrap();
             assert_eq!((history.entry.state, history.confirming.is_some()), (state, is_confirming), "{steps:?}");
@@ -335,21 +335,21 @@ mod tests {
         }
     }
 
-    /// Whatever is cut off or turned over, the payment is still the same one, is not taken for settled, and a confirmation
+    /// Whatever is cut off or turned over, the payment is still the same one, is not taken for final, and a confirmation
     /// that may have been sent still counts as one.
     #[test]
-    fn damage_never_settles_a_payment() {
+    fn damage_never_decides_a_payment() {
         let steps = [Step::Sending, Step::Accepted, Step::Confirming];
         let (whole, first) = (file(&steps), file(&steps[..1]).len());
         let told = |bytes: &[u8]| History::read(&id(), bytes);
         for end in 0..whole.len() {
             let history = told(&whole[..end]);
             assert_eq!(history.is_ok(), end >= first, "{end}");
-            let settled = history.is_ok_and(|history| {
-                !matches!(history.entry.state, JournalState::Unknown | JournalState::Open)
+            let recovered = history.is_ok_and(|history| {
+                !matches!(history.entry.state, JournalState::Unknown | JournalState::Pending)
                     || history.entry.payment.order_number.as_deref() != Some("a&b=я")
             });
-            assert!(!settled, "{end}");
+            assert!(!recovered, "{end}");
         }
         for bit in 0..whole.len() * 8 {
             let mut turned = whole.clone();

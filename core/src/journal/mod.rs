@@ -25,14 +25,14 @@ use disk::{Disk, RealDisk};
 use entry::JournalEntry;
 use lines::{History, Line, Step};
 use names::{Exclusive, name_of};
-use store::Told;
+use store::ReportNote;
 
 use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
 pub(crate) use claims::Taken;
-pub(crate) use disk::Guard as SettlingLock;
+pub(crate) use disk::Guard as RecoveryLock;
 pub(crate) use lines::AfterEnd;
-pub(crate) use store::{Held, NotHeld};
+pub(crate) use store::{BeginError, EntryGuard};
 pub use walk::UnfinishedEntries;
 
 /// The longest note, in characters.
@@ -119,7 +119,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What is not done with: open, unknown or contradicted payments, and charged ones that are not finished. The oldest
+    /// What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
     /// first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
     /// little memory.
     pub fn unfinished(&self) -> UnfinishedEntries {
@@ -176,9 +176,9 @@ impl Journal {
 
 impl Journal {
     /// Writes down that a payment is about to be sent, durably.
-    pub(crate) fn begin(&self, payment: &PaymentRef, note: Option<&str>) -> Result<Held, NotHeld> {
+    pub(crate) fn begin(&self, payment: &PaymentRef, note: Option<&str>) -> Result<EntryGuard, BeginError> {
         let Some(name) = name_of(payment) else {
-            return Err(NotHeld::Unwritten { detail: "a payment without a number has no entry".to_owned() });
+            return Err(BeginError::Unwritten { detail: "a payment without a number has no entry".to_owned() });
         };
         let entry = PaymentEntry::new(payment.clone());
         let line = Line { entry: Some(&entry), note, ..Line::of(Step::Sending, self.shared.disk.now()) };
@@ -187,39 +187,39 @@ impl Journal {
 
     /// Writes down that the confirmation of a payment is about to be sent, durably. A payment that has no entry, because it
     /// was made without this journal, is let through.
-    pub(crate) fn begin_confirmation(&self, payment: &PaymentRef) -> Result<Option<Held>, NotHeld> {
+    pub(crate) fn begin_confirmation(&self, payment: &PaymentRef) -> Result<Option<EntryGuard>, BeginError> {
         let Some(name) = name_of(payment) else { return Ok(None) };
         self.shared.begin_confirmation(&name)
     }
 
     /// Notes what a request that moves money brought. Where that fails, the entry still says less than is known, so that
     /// it is asked about.
-    pub(crate) fn note(&self, held: &Held, step: Noted<'_>) {
+    pub(crate) fn note(&self, held: &EntryGuard, step: SendOutcome<'_>) {
         let (by, now) = (held.confirms(), self.shared.disk.now());
         let line = |step, confirmed| Line { by, ..Line::of(if by.is_some() { confirmed } else { step }, now) };
         let done = match step {
-            Noted::Accepted { entry, code } => {
+            SendOutcome::Accepted { entry, code } => {
                 let line = Line { entry: Some(entry), code, ..line(Step::Accepted, Step::Confirmed) };
                 self.shared.append_to(held, &line)
             }
             // A confirmation of which nothing is known stays one that was begun.
-            Noted::Unanswered { .. } if by.is_some() => Ok(()),
-            Noted::Unanswered { payment, code } => {
+            SendOutcome::Unanswered { .. } if by.is_some() => Ok(()),
+            SendOutcome::Unanswered { payment, code } => {
                 let entry = PaymentEntry::new(payment.clone());
                 let line = Line { entry: Some(&entry), code, ..Line::of(Step::Unanswered, now) };
                 self.shared.append_to(held, &line)
             }
-            Noted::NothingHappened if by.is_some() => {
+            SendOutcome::NothingHappened if by.is_some() => {
                 self.shared.append_to(held, &line(Step::NotConfirmed, Step::NotConfirmed))
             }
-            Noted::NothingHappened => self.shared.release_held(held),
+            SendOutcome::NothingHappened => self.shared.release_held(held),
         };
         report(held.name(), done);
     }
 
     /// Takes the gateway's number out of the reference where it is another entry's, or where whose it is could not be written down: the
     /// payment is then asked about by the merchant's own number.
-    pub(crate) fn adopt_numbers(&self, held: &Held, payment: &mut PaymentRef) {
+    pub(crate) fn adopt_numbers(&self, held: &EntryGuard, payment: &mut PaymentRef) {
         if let Some(number) = payment.gateway_number.as_deref()
             && !self.is_own(held.name(), Exclusive::Order(number)).unwrap_or(false)
         {
@@ -228,7 +228,7 @@ impl Journal {
     }
 
     /// Whether the page of a reply is another entry's, so that a second payer must not see it.
-    pub(crate) fn is_anothers_page(&self, held: &Held, page_url: &str) -> bool {
+    pub(crate) fn is_anothers_page(&self, held: &EntryGuard, page_url: &str) -> bool {
         self.is_own(held.name(), Exclusive::Page(page_url)) == Some(false)
     }
 
@@ -249,9 +249,9 @@ impl Journal {
         adopted.ok()
     }
 
-    /// The right to settle, of which one process at a time has it; nothing where another one has.
-    pub(crate) fn lock_for_settling(&self) -> Result<Option<SettlingLock>, PaymentError> {
-        let file = self.shared.folder.join("settling.lock");
+    /// The right to recover, of which one process at a time has it; nothing where another one has.
+    pub(crate) fn lock_for_recovery(&self) -> Result<Option<RecoveryLock>, PaymentError> {
+        let file = self.shared.folder.join("recovery.lock");
         self.shared.disk.lock(&file).map_err(unwritten)
     }
 
@@ -280,23 +280,23 @@ impl Journal {
     }
 
     /// Notes how a payment that has an entry stands by the gateway's report.
-    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says, reason: Option<&str>) {
+    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: ReportedStatus, reason: Option<&str>) {
         let name = match self.shared.name_for(payment) {
             Ok(Some(name)) => name,
             Ok(None) => return,
             Err(problem) => return report("unnamed", Err(problem)),
         };
         let step = match report_says {
-            Says::Open => Step::Accepted,
-            Says::Charged => Step::Charged,
-            Says::Rejected => Step::Rejected,
-            Says::Contradicted => Step::Contradicted,
+            ReportedStatus::Pending => Step::Accepted,
+            ReportedStatus::Charged => Step::Charged,
+            ReportedStatus::Rejected => Step::Rejected,
+            ReportedStatus::Mismatch => Step::Mismatch,
         };
-        report(&name, self.shared.note_report(&name, step, &Told { payment, reason }));
+        report(&name, self.shared.note_report(&name, step, &ReportNote { payment, reason }));
     }
 
     /// Writes down, durably, a payment that nobody can make before its code is shown.
-    pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), NotHeld> {
+    pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), BeginError> {
         let payment = &entry.payment;
         let Some(name) = name_of(payment) else { return Ok(()) };
         let now = self.shared.disk.now();
@@ -304,7 +304,7 @@ impl Journal {
         let added = self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text()));
         let kept_back = |detail| {
             let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
-            Err(NotHeld::Unwritten { detail })
+            Err(BeginError::Unwritten { detail })
         };
         match added {
             Ok(held) => {
@@ -314,10 +314,10 @@ impl Journal {
                 }
                 followed.or_else(|problem| kept_back(problem.to_string()))
             }
-            Err(taken @ NotHeld::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
+            Err(taken @ BeginError::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
             // The gateway gave a transaction twice: whoever pays it pays for the first entry.
-            Err(NotHeld::SentBefore { payment: Some(_), .. }) => kept_back(store::ANOTHERS_TRANSACTION.to_owned()),
-            Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => kept_back(detail),
+            Err(BeginError::SentBefore { payment: Some(_), .. }) => kept_back(store::ANOTHERS_TRANSACTION.to_owned()),
+            Err(BeginError::SentBefore { detail, .. } | BeginError::Unwritten { detail }) => kept_back(detail),
         }
     }
 
@@ -357,15 +357,15 @@ enum Rejected {
 
 /// How a payment stands by the gateway's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Says {
-    Open,
+pub(crate) enum ReportedStatus {
+    Pending,
     Charged,
     Rejected,
-    Contradicted,
+    Mismatch,
 }
 
 /// What a request that moves money brought.
-pub(crate) enum Noted<'a> {
+pub(crate) enum SendOutcome<'a> {
     Accepted { entry: &'a PaymentEntry, code: Option<&'a str> },
     Unanswered { payment: &'a PaymentRef, code: Option<&'a str> },
     NothingHappened,

@@ -33,14 +33,14 @@ pub(super) const ANOTHERS_TRANSACTION: &str = "its transaction is another entry'
 
 /// An entry of which this call is the owner: it may send.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct EntryGuard {
     name: String,
     path: PathBuf,
     /// Who confirms, where it is a confirmation.
     confirms: Option<String>,
 }
 
-impl Held {
+impl EntryGuard {
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -56,21 +56,21 @@ impl Held {
 }
 
 /// What the gateway's report told of a payment.
-pub(super) struct Told<'a> {
+pub(super) struct ReportNote<'a> {
     pub(super) payment: &'a PaymentRef,
     pub(super) reason: Option<&'a str>,
 }
 
 /// Why nothing may be sent.
 #[derive(Debug)]
-pub(crate) enum NotHeld {
+pub(crate) enum BeginError {
     /// The journal could not be written or read.
     Unwritten { detail: String },
     /// It was sent before, or may have been; the reference that was sent then, where it can be read.
     SentBefore { payment: Option<Box<PaymentRef>>, detail: String },
 }
 
-impl From<io::Error> for NotHeld {
+impl From<io::Error> for BeginError {
     fn from(problem: io::Error) -> Self {
         Self::Unwritten { detail: format!("the journal cannot be written: {problem}") }
     }
@@ -152,7 +152,7 @@ impl Shared {
         Ok(None)
     }
 
-    pub(super) fn begin(&self, name: &str, lines: &str) -> Result<Held, NotHeld> {
+    pub(super) fn begin(&self, name: &str, lines: &str) -> Result<EntryGuard, BeginError> {
         if let Some(path) = self.find(name)? {
             return Err(self.sent_before(name, &path));
         }
@@ -166,7 +166,7 @@ impl Shared {
             None => self.write_durably(&path, lines).map(|()| None),
         });
         match done {
-            Ok(None) => Ok(Held { name: name.to_owned(), path, confirms: None }),
+            Ok(None) => Ok(EntryGuard { name: name.to_owned(), path, confirms: None }),
             Ok(Some(other)) => {
                 self.forget(&path);
                 Err(self.sent_before(name, &other))
@@ -218,14 +218,14 @@ impl Shared {
         let _ = self.release(path);
     }
 
-    fn sent_before(&self, name: &str, path: &Path) -> NotHeld {
+    fn sent_before(&self, name: &str, path: &Path) -> BeginError {
         let read = self.disk.read(path).map_err(|problem| format!("cannot be read: {problem}"));
         match read.and_then(|bytes| History::read(name, &bytes)) {
-            Ok(History { entry, .. }) => NotHeld::SentBefore {
+            Ok(History { entry, .. }) => BeginError::SentBefore {
                 detail: format!("not sent: {} was already sent {}", entry.payment, entry.state.words()),
                 payment: Some(entry.payment.into()),
             },
-            Err(why) => NotHeld::SentBefore {
+            Err(why) => BeginError::SentBefore {
                 detail: format!("not sent: it may have been sent before, as the journal's entry {name} {why}"),
                 payment: None,
             },
@@ -233,7 +233,7 @@ impl Shared {
     }
 
     /// Of several who begin at once, the one whose line is the first goes on.
-    pub(super) fn begin_confirmation(&self, name: &str) -> Result<Option<Held>, NotHeld> {
+    pub(super) fn begin_confirmation(&self, name: &str) -> Result<Option<EntryGuard>, BeginError> {
         let Some(mut path) = self.find(name)? else { return Ok(None) };
         let known = self.history(name, &path)?;
         if known.confirming.is_some() || known.entry.is_finished || known.entry.state == JournalState::Charged {
@@ -252,10 +252,10 @@ impl Shared {
         if self.history(name, &path)?.confirming.as_deref() != Some(by.as_str()) {
             return Err(self.sent_before(name, &path));
         }
-        Ok(Some(Held { name: name.to_owned(), path, confirms: Some(by) }))
+        Ok(Some(EntryGuard { name: name.to_owned(), path, confirms: Some(by) }))
     }
 
-    fn history(&self, name: &str, path: &Path) -> Result<History, NotHeld> {
+    fn history(&self, name: &str, path: &Path) -> Result<History, BeginError> {
         let bytes = self.disk.read(path)?;
         History::read(name, &bytes).map_err(|_| self.sent_before(name, path))
     }
@@ -266,7 +266,7 @@ impl Shared {
     }
 
     /// The same for an entry that may have been moved since it was begun.
-    pub(super) fn append_to(&self, held: &Held, line: &Line<'_>) -> io::Result<()> {
+    pub(super) fn append_to(&self, held: &EntryGuard, line: &Line<'_>) -> io::Result<()> {
         match self.append(&held.path, line) {
             Err(problem) if problem.kind() == ErrorKind::NotFound => match self.find(&held.name)? {
                 Some(path) => self.append(&path, line),
@@ -276,7 +276,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn release_held(&self, held: &Held) -> io::Result<()> {
+    pub(super) fn release_held(&self, held: &EntryGuard) -> io::Result<()> {
         self.release(&held.path)
     }
 
@@ -288,7 +288,7 @@ impl Shared {
 
     /// Notes how a payment stands by the gateway's report. A report about something else than the entry is none of its
     /// business.
-    pub(super) fn note_report(&self, name: &str, step: Step, told: &Told<'_>) -> io::Result<()> {
+    pub(super) fn note_report(&self, name: &str, step: Step, told: &ReportNote<'_>) -> io::Result<()> {
         self.while_it_moves(|| self.note_report_once(name, step, told))
     }
 
@@ -303,8 +303,8 @@ impl Shared {
         }
     }
 
-    fn note_report_once(&self, name: &str, step: Step, told: &Told<'_>) -> io::Result<()> {
-        let Told { payment, reason } = *told;
+    fn note_report_once(&self, name: &str, step: Step, told: &ReportNote<'_>) -> io::Result<()> {
+        let ReportNote { payment, reason } = *told;
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
         let is_rejected_again = step == Step::Rejected
@@ -488,11 +488,11 @@ impl History {
 }
 
 impl JournalState {
-    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a contradiction, and ends
+    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a mismatch, and ends
     /// that nothing is known.
     fn can_become(self, step: Step) -> bool {
         match step {
-            Step::Accepted => matches!(self, Self::Unknown | Self::Contradicted),
+            Step::Accepted => matches!(self, Self::Unknown | Self::Mismatch),
             step => self != Self::Charged && self != step.state(),
         }
     }
@@ -500,9 +500,9 @@ impl JournalState {
     fn words(self) -> &'static str {
         match self {
             Self::Unknown => "and its outcome is not known: ask for its status",
-            Self::Open => "and the gateway has accepted it: ask for its status",
+            Self::Pending => "and the gateway has accepted it: ask for its status",
             Self::Charged => "and is charged",
-            Self::Contradicted => "and the gateway's report contradicts it: a person has to look at it",
+            Self::Mismatch => "and the gateway's report contradicts it: a person has to look at it",
             Self::Rejected => "and was rejected",
         }
     }

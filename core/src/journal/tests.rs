@@ -39,26 +39,26 @@ fn a_number_is_sent_once_and_only_once() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
-    let Err(NotHeld::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
+    let Err(BeginError::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
     assert_eq!(
         (payment, detail.contains("its outcome is not known")),
         (Some(card("order-1").into()), true),
         "{detail}"
     );
     let with_page = PaymentEntry::new(card("order-1").with_gateway_number("gw-1")).with_page_url("https://pay.kg/3ds");
-    journal.note(&held, Noted::Accepted { entry: &with_page, code: Some("110") });
+    journal.note(&held, SendOutcome::Accepted { entry: &with_page, code: Some("110") });
     let entry = entries(&journal).pop().unwrap();
     assert_eq!(
         (entry.state, entry.payment, entry.page_url),
-        (JournalState::Open, with_page.payment, with_page.page_url)
+        (JournalState::Pending, with_page.payment, with_page.page_url)
     );
     assert_eq!((entry.code.as_deref(), entry.note.as_deref()), (Some("110"), Some("cart 17")));
-    journal.note_report(&card("order-1"), Says::Charged, None);
+    journal.note_report(&card("order-1"), ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     journal.finish(&entry.id).unwrap();
     journal.finish(&entry.id).unwrap();
     assert!(entries(&journal).is_empty());
-    assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::SentBefore { .. })), "done is not free");
+    assert!(matches!(journal.begin(&card("order-1"), None), Err(BeginError::SentBefore { .. })), "done is not free");
     disk.pass(Duration::from_secs(70 * 24 * 3600));
     journal.begin(&card("order-2"), None).unwrap();
     journal.prune(KEPT).unwrap();
@@ -75,7 +75,7 @@ fn a_number_is_sent_once_and_only_once() {
 fn a_number_of_which_nothing_was_sent_is_free_again() {
     let journal = journal(&MemoryDisk::default());
     let held = journal.begin(&card("order-1"), None).unwrap();
-    journal.note(&held, Noted::NothingHappened);
+    journal.note(&held, SendOutcome::NothingHappened);
     assert!(entries(&journal).is_empty());
     assert!(journal.begin(&card("order-1"), None).is_ok());
 }
@@ -88,10 +88,10 @@ fn a_confirmation_is_sent_again_after_a_wrong_code_alone() {
     journal.begin(&payment, None).unwrap();
     let first = journal.begin_confirmation(&payment).unwrap().unwrap();
     assert!(journal.begin_confirmation(&payment).is_err(), "one is on its way");
-    journal.note(&first, Noted::NothingHappened);
+    journal.note(&first, SendOutcome::NothingHappened);
     let second = journal.begin_confirmation(&payment).unwrap().unwrap();
-    journal.note(&second, Noted::Unanswered { payment: &payment, code: None });
-    assert!(matches!(journal.begin_confirmation(&payment), Err(NotHeld::SentBefore { .. })), "it is unknown");
+    journal.note(&second, SendOutcome::Unanswered { payment: &payment, code: None });
+    assert!(matches!(journal.begin_confirmation(&payment), Err(BeginError::SentBefore { .. })), "it is unknown");
     assert_eq!(states(&journal), [JournalState::Unknown]);
 }
 
@@ -99,21 +99,21 @@ fn a_confirmation_is_sent_again_after_a_wrong_code_alone() {
 #[test]
 fn a_charge_after_the_end_is_listed_again() {
     let journal = journal(&MemoryDisk::default());
-    for end in [Says::Rejected, Says::Contradicted] {
+    for end in [ReportedStatus::Rejected, ReportedStatus::Mismatch] {
         let payment = card(&format!("{end:?}"));
         journal.begin(&payment, None).unwrap();
         journal.note_report(&payment, end, None);
-        if end == Says::Contradicted {
+        if end == ReportedStatus::Mismatch {
             journal.finish(&entries(&journal)[0].id).unwrap();
         }
         assert!(entries(&journal).is_empty());
-        journal.note_report(&payment, Says::Open, None);
+        journal.note_report(&payment, ReportedStatus::Pending, None);
         assert!(entries(&journal).is_empty(), "{end:?}: nothing to deliver");
-        journal.note_report(&payment, Says::Charged, None);
+        journal.note_report(&payment, ReportedStatus::Charged, None);
         let entry = entries(&journal).pop().expect("it is listed");
         assert_eq!((entry.state, &entry.payment), (JournalState::Charged, &payment));
         journal.finish(&entry.id).unwrap();
-        journal.note_report(&payment, Says::Charged, None);
+        journal.note_report(&payment, ReportedStatus::Charged, None);
         assert!(entries(&journal).is_empty(), "delivered once");
     }
 }
@@ -123,11 +123,11 @@ fn a_confirmation_of_a_rejected_payment_is_followed_and_a_second_one_not_sent() 
     let journal = journal(&MemoryDisk::default());
     let payment = PaymentRef::mbank("order-1", 100);
     let created = journal.begin(&payment, None).unwrap();
-    journal.note_report(&payment, Says::Rejected, None);
-    journal.note(&created, Noted::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    journal.note_report(&payment, ReportedStatus::Rejected, None);
+    journal.note(&created, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
     let held = journal.begin_confirmation(&payment).unwrap().unwrap();
     assert_eq!(states(&journal), [JournalState::Unknown], "it may be charged by that");
-    journal.note(&held, Noted::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    journal.note(&held, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
     assert!(journal.begin_confirmation(&payment).is_err(), "it was accepted");
 }
 
@@ -138,13 +138,13 @@ fn a_report_on_another_request_under_the_same_number_is_not_noted() {
     journal.begin(&card("order-1"), None).unwrap();
     let dearer = PaymentRef::card("order-1", Decimal::from(500), "KGS");
     for other in [dearer, PaymentRef::mbank("order-1", 100)] {
-        journal.note_report(&other, Says::Charged, None);
-        journal.note_report(&other, Says::Contradicted, None);
+        journal.note_report(&other, ReportedStatus::Charged, None);
+        journal.note_report(&other, ReportedStatus::Mismatch, None);
         assert_eq!(states(&journal), [JournalState::Unknown]);
     }
-    journal.note_report(&card("order-1"), Says::Contradicted, None);
-    journal.note_report(&card("order-1"), Says::Open, None);
-    assert_eq!(states(&journal), [JournalState::Open], "one odd report is not the end");
+    journal.note_report(&card("order-1"), ReportedStatus::Mismatch, None);
+    journal.note_report(&card("order-1"), ReportedStatus::Pending, None);
+    assert_eq!(states(&journal), [JournalState::Pending], "one odd report is not the end");
 }
 
 /// Another process may be opening the journal, or have died while it did.
@@ -164,7 +164,7 @@ fn a_folder_that_is_gone_is_no_empty_journal() {
     journal.begin(&card("order-1"), None).unwrap();
     disk.lose_everything();
     assert!(journal.unfinished().any(|item| item.is_err()));
-    assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::Unwritten { .. })));
+    assert!(matches!(journal.begin(&card("order-1"), None), Err(BeginError::Unwritten { .. })));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn the_oldest_are_listed_first_and_the_rejected_not_at_all() {
         journal.begin(&card(number), None).unwrap();
         disk.pass(Duration::from_secs(16 * 3600));
     }
-    journal.note_report(&card("a"), Says::Rejected, None);
+    journal.note_report(&card("a"), ReportedStatus::Rejected, None);
     let listed = entries(&journal);
     let numbers: Vec<_> = listed.iter().map(|entry| entry.payment.order_number.as_deref().unwrap()).collect();
     assert_eq!(numbers, ["b", "d", "c"]);
@@ -228,7 +228,7 @@ fn what_somebody_lists_meanwhile_is_finished_all_the_same() {
         let disk = MemoryDisk::default();
         let (mine, other) = (journal(&disk), journal(&disk));
         drop(mine.begin(&card("order-1"), None).unwrap());
-        mine.note_report(&card("order-1"), Says::Charged, None);
+        mine.note_report(&card("order-1"), ReportedStatus::Charged, None);
         let id = entries(&mine)[0].id.clone();
         disk.before_step(step, move || drop(entries(&other)));
         mine.finish(&id).unwrap_or_else(|problem| panic!("step {step}: {problem}"));
@@ -249,7 +249,7 @@ fn what_cannot_be_read_is_listed_kept_and_blocks_its_number() {
         disk.put(held.path(), content);
         let items: Vec<_> = journal.unfinished().map(Result::unwrap).collect();
         assert!(matches!(&items[..], [Unfinished::Unreadable { id, .. }] if id == held.name()), "{items:?}");
-        assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::SentBefore { payment: None, .. })));
+        assert!(matches!(journal.begin(&card("order-1"), None), Err(BeginError::SentBefore { payment: None, .. })));
     }
     disk.put(&folder().join("open/.DS_Store"), b"");
     assert_eq!(journal.unfinished().count(), 2);
@@ -273,7 +273,7 @@ fn a_journal_that_cannot_be_written_lets_nothing_be_sent() {
         if !failed {
             break;
         }
-        assert!(matches!(begun, Err(NotHeld::Unwritten { .. })), "{step}: {begun:?}");
+        assert!(matches!(begun, Err(BeginError::Unwritten { .. })), "{step}: {begun:?}");
         assert!(step < 100);
     }
 }
@@ -284,14 +284,15 @@ fn live(journal: &Journal, books: &mut Books) {
     let Ok(held) = journal.begin(&payment, Some("cart 17")) else { return };
     books.sent += 1;
     let entry = PaymentEntry::new(payment.clone());
-    journal.note(&held, Noted::Accepted { entry: &entry, code: None });
+    journal.note(&held, SendOutcome::Accepted { entry: &entry, code: None });
     for is_right in [false, true] {
         let Ok(Some(held)) = journal.begin_confirmation(&payment) else { return };
         books.confirmed += u32::from(is_right);
-        let noted = if is_right { Noted::Accepted { entry: &entry, code: None } } else { Noted::NothingHappened };
+        let noted =
+            if is_right { SendOutcome::Accepted { entry: &entry, code: None } } else { SendOutcome::NothingHappened };
         journal.note(&held, noted);
     }
-    journal.note_report(&payment, Says::Charged, None);
+    journal.note_report(&payment, ReportedStatus::Charged, None);
     let Ok(Some(entry)) = journal.entry(&payment) else { return };
     if entry.state == JournalState::Charged && journal.finish(&entry.id).is_ok() {
         books.finished = true;
@@ -410,12 +411,12 @@ fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
     let numbers = |journal: &Journal| entries(journal).pop().unwrap().payment.order_number;
     let claimed = |number: &str| plain.clone().with_claimed_number(number, None);
     for number in ["gw-1", "gw-2"] {
-        journal.note_report(&claimed(number), Says::Open, None);
+        journal.note_report(&claimed(number), ReportedStatus::Pending, None);
         assert_eq!(numbers(&journal).as_deref(), Some(number));
     }
-    journal.note_report(&claimed("gw-3"), Says::Charged, None);
-    journal.note_report(&claimed("gw-4"), Says::Open, None);
-    journal.note_report(&claimed("gw-4"), Says::Charged, None);
+    journal.note_report(&claimed("gw-3"), ReportedStatus::Charged, None);
+    journal.note_report(&claimed("gw-4"), ReportedStatus::Pending, None);
+    journal.note_report(&claimed("gw-4"), ReportedStatus::Charged, None);
     assert_eq!(numbers(&journal).as_deref(), Some("gw-3"), "what has paid stays what has paid");
     assert_eq!(journal.entry(&plain).unwrap().unwrap().state, JournalState::Charged);
 }
@@ -442,7 +443,7 @@ fn a_number_that_a_reply_told_belongs_to_one_entry() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     let begun = |journal: &Journal, number: &str| journal.begin(&card(number), None).unwrap();
-    let adopted = |journal: &Journal, held: &Held, gateway_number: &str| {
+    let adopted = |journal: &Journal, held: &EntryGuard, gateway_number: &str| {
         let mut payment = card("any").with_gateway_number(gateway_number);
         journal.adopt_numbers(held, &mut payment);
         payment.gateway_number
@@ -472,8 +473,8 @@ fn a_page_is_shown_to_one_payer() {
         let payment = PaymentRef::pay_form(Decimal::TEN).with_entry_id(id);
         PaymentEntry::new(payment).with_page_url(page)
     };
-    let detail = |added: Result<(), NotHeld>| match added {
-        Err(NotHeld::Unwritten { detail }) => detail,
+    let detail = |added: Result<(), BeginError>| match added {
+        Err(BeginError::Unwritten { detail }) => detail,
         other => panic!("{other:?}"),
     };
     assert!(detail(journal.add(&form("cart-1", page), None)).contains("page is another entry's"));
@@ -491,7 +492,7 @@ fn a_rejected_payment_is_asked_about_for_three_days_and_listed_no_more() {
     let journal = journal(&disk);
     let payment = card("order-1");
     journal.begin(&payment, None).unwrap();
-    journal.note_report(&payment, Says::Rejected, Some("NO FUNDS"));
+    journal.note_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
     let id = name_of(&payment).unwrap();
     let interval = Duration::from_secs(10);
     let wait = |journal: &Journal| {
@@ -507,7 +508,7 @@ fn a_rejected_payment_is_asked_about_for_three_days_and_listed_no_more() {
         disk.pass(wait);
         // Whoever asks all the time writes no more than whoever asks when it is due.
         for _ in 0..10 {
-            journal.note_report(&payment, Says::Rejected, Some("NO FUNDS"));
+            journal.note_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
         }
         asked += 1;
         if asked == 3 {
@@ -522,7 +523,7 @@ fn a_rejected_payment_is_asked_about_for_three_days_and_listed_no_more() {
     assert!(path.starts_with(&journal.shared.done), "{path:?}");
     let lines = journal.shared.disk.read(&path).unwrap().iter().filter(|byte| **byte == b'\n').count() / 2;
     assert!(lines < 20, "{lines}");
-    journal.note_report(&payment, Says::Charged, None);
+    journal.note_report(&payment, ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged], "whoever asks all the same");
 }
 
@@ -543,7 +544,7 @@ fn a_number_that_has_paid_is_remembered_after_its_entry_is_pruned() {
     let journal = journal(&disk);
     let own = card("order-1");
     journal.begin(&own, None).unwrap();
-    journal.note_report(&own, Says::Charged, None);
+    journal.note_report(&own, ReportedStatus::Charged, None);
     assert_eq!(journal.take_number(&form("first")), Ok(Taken::Here));
     let id = name_of(&own).unwrap();
     journal.finish(&id).unwrap();
@@ -593,7 +594,7 @@ fn what_was_claimed_can_be_asked_about_though_the_question_was_lost() {
     assert!(matches!(claim(store::MOST_CLAIMS), Err(PaymentError::Unavailable { .. })));
     claim(17).unwrap();
     let entry = entries(&journal).pop().unwrap();
-    assert_eq!(entry.state, JournalState::Open);
+    assert_eq!(entry.state, JournalState::Pending);
     let questions = journal.questions(&entry.id).unwrap().unwrap().payments;
     let numbers: Vec<_> = questions.iter().map(|payment| payment.order_number.clone().unwrap()).collect();
     let expected: Vec<_> = (0..store::MOST_CLAIMS).rev().map(|number| format!("gw-{number}")).collect();
@@ -618,10 +619,10 @@ fn a_named_code_is_found_by_its_transaction_too() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code.clone().with_entry_id("table-4")), None).unwrap();
-    journal.note_report(&code, Says::Charged, None);
+    journal.note_report(&code, ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     assert_eq!(journal.entry(&code).unwrap().unwrap().payment.entry_id.as_deref(), Some("table-4"));
     let dearer = PaymentRef::qr(Some(2000)).with_transaction_id("tx-1");
-    journal.note_report(&dearer, Says::Contradicted, None);
+    journal.note_report(&dearer, ReportedStatus::Mismatch, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
 }

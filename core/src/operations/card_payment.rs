@@ -219,7 +219,7 @@ pub enum NextStep {
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
         url: String,
     },
-    /// Nothing to confirm. Ask for the status: only a status query settles a payment.
+    /// Nothing to confirm. Ask for the status: only a status query decides a payment.
     #[non_exhaustive]
     AskStatus {
         /// The word that the create reply showed, such as `Success`.

@@ -48,8 +48,8 @@ pub struct DialectReading {
     /// The list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`. Nothing where no list has it, or
     /// the reply has no code. A code in no list is a success where the list of success codes is empty.
     pub code_means: Option<String>,
-    /// What the status word of a status query means: `charged`, `rejected` or `open`. Nothing where the reply is no answer,
-    /// and for every other endpoint: only a status query settles a payment.
+    /// What the status word of a status query means: `charged`, `rejected` or `pending`. Nothing where the reply is no answer,
+    /// and for every other endpoint: only a status query decides a payment.
     pub status_means: Option<String>,
     /// JSON pointers of the texts, numbers and booleans that the dialect does not look at. Of a very long reply the first
     /// ones.
@@ -170,7 +170,7 @@ impl<'a> Explained<'a> {
         let status_means = answered.status.as_ref().map(|status| match status {
             PaymentStatus::Charged => "charged",
             PaymentStatus::Rejected => "rejected",
-            _ => "open",
+            _ => "pending",
         });
         DialectReading {
             fields: self.fields(answered.payment.as_ref()),
@@ -376,7 +376,7 @@ mod tests {
                 "qr_status",
                 r#"{"data":{"status":"NEW"}}"#,
                 &["status /data/status NEW"],
-                [None, Some("open")],
+                [None, Some("pending")],
                 &[],
                 None,
             ),
@@ -548,7 +548,7 @@ mod tests {
                 "qr_status",
                 r#"{"code":"100","message":"Success","data":"СREATED"}"#,
                 &["code /code 100", "reason /message Success", "status /data СREATED"],
-                [None, Some("open")],
+                [None, Some("pending")],
                 &[],
                 None,
             ),

@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// The gateway accepted a confirmation. **Accepted, not settled**: watch `payment` for its final status.
+/// The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status.
 ///
 /// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
@@ -45,7 +45,7 @@ pub struct MbankConfirmed {
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
     pub reason: Option<String>,
-    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
     pub status: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,

@@ -104,7 +104,7 @@ pub struct MbankPaymentCreated {
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
     pub reason: Option<String>,
-    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
     pub status: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, gateway_config::StatusQueryForm, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
     values::{error::PaymentError, rules::Checks},
 };
 
@@ -41,7 +41,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for PaymentStatusQuery {
-    type Answer = Told;
+    type Answer = ParsedStatus;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -73,7 +73,7 @@ impl Operation for PaymentStatusQuery {
         }
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
         reply.status_report()
     }
 }

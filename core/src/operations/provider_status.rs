@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
     values::{error::PaymentError, provider::Provider, rules::Checks, violation::Rule},
 };
 
@@ -39,7 +39,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for ProviderStatusQuery {
-    type Answer = Told;
+    type Answer = ParsedStatus;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -65,7 +65,7 @@ impl Operation for ProviderStatusQuery {
         RequestParts::json(&Body { order_number: &self.order_number, provider: self.provider.name() })
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
         reply.status_report()
     }
 }

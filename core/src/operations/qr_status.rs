@@ -7,7 +7,7 @@ use http::Method;
 use crate::{
     config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
     values::{error::PaymentError, rules::Checks},
 };
 
@@ -30,7 +30,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for QrStatusQuery {
-    type Answer = Told;
+    type Answer = ParsedStatus;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -52,7 +52,7 @@ impl Operation for QrStatusQuery {
         Ok(RequestParts::query([("transaction_id", &*self.transaction_id)]))
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
         reply.status_report()
     }
 }

@@ -36,7 +36,7 @@ impl NotAnAnswer {
 }
 
 /// A status report, with what only the reply as it came can tell.
-pub(crate) struct Told {
+pub(crate) struct ParsedStatus {
     pub(crate) report: StatusReport,
     /// True where the reply has an amount that could not be read exactly.
     pub(crate) has_unreadable_amount: bool,
@@ -248,7 +248,7 @@ impl<'a> ReplyReader<'a> {
 
     /// The fields in which a reply contradicts what was sent, as the interface spells them. What a reply does not name,
     /// or what cannot be read, contradicts nothing.
-    pub(crate) fn contradictions(&self, sent: &Sent<'_>) -> Vec<&'static str> {
+    pub(crate) fn mismatches(&self, sent: &Sent<'_>) -> Vec<&'static str> {
         if *sent == Sent::default() {
             return Vec::new();
         }
@@ -267,7 +267,7 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// The answer of every query. Without a status word, a reply is none.
-    pub(crate) fn status_report(&self) -> Result<Told, NotAnAnswer> {
+    pub(crate) fn status_report(&self) -> Result<ParsedStatus, NotAnAnswer> {
         self.accepted()?;
         let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
         let report = StatusReport {
@@ -275,7 +275,7 @@ impl<'a> ReplyReader<'a> {
                 PaymentStatus::Other(word) if !self.has_no_secret => {
                     PaymentStatus::Other(self.redactor.text(&word).into_owned())
                 }
-                settled => settled,
+                recovered => recovered,
             },
             code: self.code(),
             reason: self.reason(),
@@ -285,7 +285,7 @@ impl<'a> ReplyReader<'a> {
             raw: self.raw(),
         };
         let has_unreadable_amount = report.amount.is_none() && self.has_something(ReplyField::Amount);
-        Ok(Told { report, has_unreadable_amount, compares_numbers: !self.endpoint.any_number() })
+        Ok(ParsedStatus { report, has_unreadable_amount, compares_numbers: !self.endpoint.any_number() })
     }
 
     /// True where a field is there, whatever it holds.

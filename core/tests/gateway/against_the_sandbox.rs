@@ -118,7 +118,7 @@ async fn a_card_payment_with_3ds() {
 }
 
 #[tokio::test]
-async fn a_card_without_3ds_is_settled_by_its_status() {
+async fn a_card_without_3ds_is_decided_by_its_status() {
     for (pan, end) in [("4000000000002016", "charged"), ("4000000000002024", "rejected")] {
         let shop = Shop::open();
         let created = shop.gateway.create_card_payment(card("order-1", pan)).await.unwrap();
@@ -178,11 +178,11 @@ async fn a_pay_form_payment_is_known_by_its_callback() {
     let Verdict::Charged { payment, compared, .. } = told else { panic!("{told:?}") };
     assert_eq!(compared, ["orderNumber", "amount", "currency"]);
     assert_eq!(shop.end(*payment).await, "charged");
-    let came_back = shop.gateway.verify_return(&redirect, &made.payment).await.unwrap();
-    assert!(came_back.is_charged(), "the return names no provider, so each one is asked: {came_back:?}");
+    let result = shop.gateway.verify_return(&redirect, &made.payment).await.unwrap();
+    assert!(result.is_charged(), "the return names no provider, so each one is asked: {result:?}");
     // The same payment, claimed for a cart of another price, or by a merchant who remembers nothing.
     let dearer = shop.gateway.verify_return(&redirect, &PaymentRef::pay_form(500.into())).await.unwrap();
-    assert!(matches!(dearer, Verdict::Contradicted { .. }), "{dearer:?}");
+    assert!(matches!(dearer, Verdict::Mismatch { .. }), "{dearer:?}");
     let of_itself = shop.gateway.check(&callback.payment_ref().unwrap()).await.unwrap();
     assert!(matches!(of_itself, Verdict::Unverifiable { .. }), "{of_itself:?}");
 }

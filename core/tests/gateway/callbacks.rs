@@ -172,7 +172,7 @@ proptest! {
 
 fn fields_of(verdict: &Verdict) -> Vec<&str> {
     match verdict {
-        Verdict::Contradicted { fields, .. } => fields.iter().map(String::as_str).collect(),
+        Verdict::Mismatch { fields, .. } => fields.iter().map(String::as_str).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -239,7 +239,7 @@ async fn without_its_body_a_callbacks_status_counts_all_the_same() {
 }
 
 /// A signed address that was called again, with another order's body: the signature says which payment it is about, and the
-/// body is contradicted.
+/// body is a mismatch.
 #[tokio::test]
 async fn a_replayed_address_with_another_body_pays_for_nothing() {
     let server = Server::start(|_| {
@@ -252,7 +252,7 @@ async fn a_replayed_address_with_another_body_pays_for_nothing() {
     let signed = key.read_callback_url(url.strip_prefix("https://shop.example.kg").unwrap()).unwrap();
     assert_eq!(signed, payment);
     let verdict = gateway.verify_callback(&callback("order-2", "100", "CHARGE"), &signed).await.unwrap();
-    assert!(matches!(&verdict, Verdict::Contradicted { fields, .. } if fields == &["orderNumber"]), "{verdict:?}");
+    assert!(matches!(&verdict, Verdict::Mismatch { fields, .. } if fields == &["orderNumber"]), "{verdict:?}");
     let verdict = gateway.verify_callback(&callback("order-1", "100", "CHARGE"), &signed).await.unwrap();
     assert!(verdict.is_charged(), "{verdict:?}");
 }

@@ -50,7 +50,7 @@ fn a_watch_over_a_function_asks_until_the_payment_ends() {
         async move {
             match number {
                 0 => Err(PaymentError::unavailable("nobody there")),
-                1 => Ok(Verdict::open(payment, StatusReport::new(PaymentStatus::Other("NEW".into())))),
+                1 => Ok(Verdict::pending(payment, StatusReport::new(PaymentStatus::Other("NEW".into())))),
                 _ => Ok(Verdict::charged(payment, StatusReport::new(PaymentStatus::Charged))),
             }
         }
@@ -60,7 +60,7 @@ fn a_watch_over_a_function_asks_until_the_payment_ends() {
         &reports[..],
         [
             WatchReport::QueryFailed { .. },
-            WatchReport::Status { verdict: Verdict::Open { .. }, .. },
+            WatchReport::Status { verdict: Verdict::Pending { .. }, .. },
             WatchReport::Status { verdict: Verdict::Charged { .. }, .. }
         ]
     ));

@@ -69,7 +69,7 @@ async fn alone_in_its_process() {
     for crowd in 0..3 {
         serve_a_crowd(&sandbox, crowd).await;
         sandbox.reset();
-        files.push(settled_files(files.first().copied()).await);
+        files.push(recovered_files(files.first().copied()).await);
         in_use.push(MEMORY.allocated());
         held.push(resident_bytes());
     }
@@ -224,7 +224,7 @@ async fn follow(
 /// The open sockets and other files, once there are no more than before; or as many as stay. Nothing tells when the last socket of the
 /// first crowd is closed, so the count has to stay the same for a while. A slow machine may count too early, which only raises the limit
 /// for the later crowds.
-async fn settled_files(before: Option<usize>) -> usize {
+async fn recovered_files(before: Option<usize>) -> usize {
     let deadline = tokio::time::Instant::now() + patience();
     let mut last = open_files();
     let mut still = 0;
@@ -233,8 +233,8 @@ async fn settled_files(before: Option<usize>) -> usize {
         let now = open_files();
         still = if now == last { still + 1 } else { 0 };
         last = now;
-        let is_settled = still >= 20 && before.is_none_or(|before| now <= before);
-        if is_settled || tokio::time::Instant::now() > deadline {
+        let is_recovered = still >= 20 && before.is_none_or(|before| now <= before);
+        if is_recovered || tokio::time::Instant::now() > deadline {
             return now;
         }
     }

@@ -67,39 +67,39 @@ fn callback(order: &str, amount: &str, status: &str) -> Callback {
     Callback::parse(&text).unwrap()
 }
 
-fn contradicted(verdict: &Verdict) -> Vec<&str> {
+fn mismatch(verdict: &Verdict) -> Vec<&str> {
     match verdict {
-        Verdict::Contradicted { fields, .. } => fields.iter().map(String::as_str).collect(),
+        Verdict::Mismatch { fields, .. } => fields.iter().map(String::as_str).collect(),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_forged_amount_is_contradicted() {
+async fn a_forged_amount_is_a_mismatch() {
     let shop = Shop::open();
     shop.sandbox.faults().add(Fault::callback_forged().times(1)).unwrap();
     shop.pay("order-1", WITH_3DS).await;
     let forged = &shop.sent(1).await[0];
     assert_eq!((forged.amount, &forged.status), (Some("101.10".parse().unwrap()), &Some(PaymentStatus::Charged)));
-    assert_eq!(contradicted(&shop.judge(forged, "order-1").await), ["amount"], "while the payment is open");
+    assert_eq!(mismatch(&shop.judge(forged, "order-1").await), ["amount"], "while the payment is open");
     shop.sandbox.approve("order-1").unwrap();
-    assert_eq!(contradicted(&shop.judge(forged, "order-1").await), ["amount"], "and after it was paid");
+    assert_eq!(mismatch(&shop.judge(forged, "order-1").await), ["amount"], "and after it was paid");
     // A true callback about a payment of less than the goods cost.
     let cheap = callback("order-1", "1", "CHARGE");
-    assert_eq!(contradicted(&shop.judge(&cheap, "order-1").await), ["amount"]);
+    assert_eq!(mismatch(&shop.judge(&cheap, "order-1").await), ["amount"]);
 }
 
 #[tokio::test]
-async fn a_forged_status_is_contradicted_or_still_open() {
+async fn a_forged_status_is_a_mismatch_or_still_open() {
     let shop = Shop::open();
     shop.pay("open", WITH_3DS).await;
     let verdict = shop.judge(&callback("open", PRICE, "CHARGE"), "open").await;
-    assert!(matches!(verdict, Verdict::Open { .. }), "keep watching: {verdict:?}");
+    assert!(matches!(verdict, Verdict::Pending { .. }), "keep watching: {verdict:?}");
     shop.pay("declined", DECLINED_AT_ONCE).await;
-    assert_eq!(contradicted(&shop.judge(&callback("declined", PRICE, "CHARGE"), "declined").await), ["status"]);
+    assert_eq!(mismatch(&shop.judge(&callback("declined", PRICE, "CHARGE"), "declined").await), ["status"]);
     shop.pay("paid", CHARGED_AT_ONCE).await;
     let verdict = shop.judge(&callback("paid", PRICE, "Reject"), "paid").await;
-    assert_eq!(contradicted(&verdict), ["status"], "a paid order is not given up, either");
+    assert_eq!(mismatch(&verdict), ["status"], "a paid order is not given up, either");
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn a_callback_about_a_foreign_order_pays_for_nothing() {
     shop.pay("foreign", CHARGED_AT_ONCE).await;
     let about_the_foreign_one = &shop.sent(1).await[0];
     assert_eq!(about_the_foreign_one.order_number, "foreign");
-    assert_eq!(contradicted(&shop.judge(about_the_foreign_one, "mine").await), ["orderNumber"]);
+    assert_eq!(mismatch(&shop.judge(about_the_foreign_one, "mine").await), ["orderNumber"]);
     // An order that nobody ever made proves nothing.
     let error = shop.gateway.verify_callback(&callback("nobody-s", PRICE, "CHARGE"), &stored("nobody-s")).await;
     assert_eq!(error.unwrap_err().kind(), "Refused");
@@ -128,7 +128,7 @@ async fn a_replayed_callback_is_recognised_and_still_true() {
     }
     assert_eq!(shop.sandbox.payment("order-1").unwrap().times_charged, 1);
     // Replay to the address of another order: it is about a foreign payment.
-    assert_eq!(contradicted(&shop.judge(&copies[1], "order-2").await), ["orderNumber"]);
+    assert_eq!(mismatch(&shop.judge(&copies[1], "order-2").await), ["orderNumber"]);
 }
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn of_two_callbacks_that_contradict_each_other_the_gateway_decides() {
                 assert_eq!(verdict.is_charged(), is_charged, "{verdict:?}");
                 assert_eq!(matches!(verdict, Verdict::Rejected { .. }), !is_charged, "{verdict:?}");
             } else {
-                assert_eq!(contradicted(&verdict), ["status"]);
+                assert_eq!(mismatch(&verdict), ["status"]);
             }
         }
     }

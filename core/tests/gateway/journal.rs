@@ -14,7 +14,7 @@ use std::{
 
 use kassa::{
     BlockingGateway, Callback, FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment,
-    PayForm, PaymentError, PaymentRef, PollPolicy, QrPayment, SettlePolicy, Settled, Unfinished, Verdict,
+    PayForm, PaymentError, PaymentRef, PollPolicy, QrPayment, Recovered, RecoveryPolicy, Unfinished, Verdict,
 };
 use kassa_test_patience::wait_until;
 
@@ -100,7 +100,7 @@ fn a_program_that_died_finds_its_payments_again() {
     let journal = folder.journal();
     let gateway = fake.gateway().with_journal(journal.clone());
     let entry = entries(&journal).pop().unwrap();
-    assert_eq!((entry.state, entry.note.as_deref()), (JournalState::Open, Some("cart 17")));
+    assert_eq!((entry.state, entry.note.as_deref()), (JournalState::Pending, Some("cart 17")));
     assert_eq!((&entry.payment, &entry.page_url), (&created.payment, &created.entry().page_url));
     fake.charge("order-1").unwrap();
     let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
@@ -135,7 +135,7 @@ fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
         let made = fake.payments().len();
         let second = run(gateway.create_mbank_payment(tea("order-1")));
         if is_free {
-            assert!(second.is_ok() && entries(&journal)[0].state == JournalState::Open, "{fault:?}: {second:?}");
+            assert!(second.is_ok() && entries(&journal)[0].state == JournalState::Pending, "{fault:?}: {second:?}");
         } else {
             let Err(PaymentError::OutcomeUnknown { payment, detail, .. }) = second else { panic!("{fault:?}") };
             assert_eq!(payment.order_number.as_deref(), Some("order-1"));
@@ -189,7 +189,7 @@ fn a_qr_payment_is_written_down_before_its_code_is_shown() {
     let (fake, gateway) = fake_with(&journal);
     let data = run(gateway.create_qr_data(QrPayment::new(10_000))).unwrap();
     let entry = entries(&journal).pop().unwrap();
-    assert_eq!((entry.state, entry.qr_text, &entry.payment), (JournalState::Open, data.payload, &data.payment));
+    assert_eq!((entry.state, entry.qr_text, &entry.payment), (JournalState::Pending, data.payload, &data.payment));
     fake.reject(data.transaction_id.as_deref().unwrap()).unwrap();
     assert!(matches!(run(gateway.check(&data.payment)), Ok(Verdict::Rejected { .. })));
     assert!(entries(&journal).is_empty(), "there is nothing to deliver");
@@ -209,8 +209,8 @@ fn a_number_that_was_used_for_another_amount_charges_nothing_of_this_one() {
     };
     assert!(detail.contains("amount=250"), "{detail}");
     fake.charge("order-1").unwrap();
-    assert!(matches!(run(gateway.check(&payment)), Ok(Verdict::Contradicted { .. })));
-    assert_eq!(entries(&journal)[0].state, JournalState::Open, "that is not its amount");
+    assert!(matches!(run(gateway.check(&payment)), Ok(Verdict::Mismatch { .. })));
+    assert_eq!(entries(&journal)[0].state, JournalState::Pending, "that is not its amount");
     assert!(run(gateway.check(&entries(&journal)[0].payment)).unwrap().is_charged());
     assert_eq!(entries(&journal)[0].state, JournalState::Charged);
 }
@@ -297,31 +297,31 @@ fn what_comes_back_is_noted_though_nobody_waits() {
     assert_eq!(entries(&journal)[0].state, JournalState::Unknown);
     release.send(()).unwrap();
     run(gateway.close());
-    assert_eq!(entries(&journal)[0].state, JournalState::Open);
+    assert_eq!(entries(&journal)[0].state, JournalState::Pending);
     let again = server.gateway().with_journal(journal.clone());
     run(again.confirm_mbank_payment(&payment, "123456")).unwrap();
 }
 
 /// On real files, where the lock is the system's.
 #[test]
-fn what_is_unfinished_is_settled_by_one_at_a_time() {
-    let folder = Folder::new("settle");
+fn what_is_unfinished_is_recovered_by_one_at_a_time() {
+    let folder = Folder::new("recover");
     let fake = FakeGateway::new().unwrap();
     let gateway = BlockingGateway::from(fake.gateway()).with_journal(folder.journal());
     for number in ["order-1", "order-2"] {
         gateway.create_mbank_payment(tea(number)).unwrap();
         fake.charge(number).unwrap();
     }
-    let mut first = gateway.settle(SettlePolicy::default()).unwrap();
-    let Settled::Payment { entry } = first.next().unwrap().unwrap() else { panic!() };
+    let mut first = gateway.recover(RecoveryPolicy::default()).unwrap();
+    let Recovered::Payment { entry } = first.next().unwrap().unwrap() else { panic!() };
     assert_eq!(entry.state, JournalState::Charged);
     let policy =
-        SettlePolicy::default().with_interval(Duration::from_millis(1)).with_deadline(Duration::from_millis(5));
+        RecoveryPolicy::default().with_interval(Duration::from_millis(1)).with_deadline(Duration::from_millis(5));
     let other = BlockingGateway::from(fake.gateway()).with_journal(folder.journal());
-    assert!(other.settle(policy).unwrap().next().is_none(), "nothing is delivered twice");
+    assert!(other.recover(policy).unwrap().next().is_none(), "nothing is delivered twice");
     gateway.finish(&entry.id).unwrap();
     drop(first);
-    let left: Vec<_> = other.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
+    let left: Vec<_> = other.recover(RecoveryPolicy::default()).unwrap().map(Result::unwrap).collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
@@ -337,7 +337,7 @@ fn a_pay_form_is_listed_until_it_was_paid_and_delivered() {
     let journal = folder.journal();
     let gateway = fake.gateway().with_journal(journal.clone());
     let entry = entries(&journal).pop().unwrap();
-    assert_eq!((entry.state, &entry.payment), (JournalState::Open, &created.payment));
+    assert_eq!((entry.state, &entry.payment), (JournalState::Pending, &created.payment));
     assert_eq!((entry.page_url.as_ref(), entry.note.as_deref()), (Some(&created.pay_form_url), Some("cart 17")));
     let payment: PaymentRef = stored.parse().unwrap();
     let notice = fake.charge(&created.pay_form_url).unwrap();
@@ -377,7 +377,7 @@ fn a_claimed_number_pays_for_one_order_alone() {
     // Also by a reference that was made from the amount alone.
     let unnamed = PaymentRef::pay_form(pay_form().amount);
     for payment in [&forms[1].payment, &unnamed] {
-        let Verdict::Contradicted { fields, .. } = verify(payment) else { panic!("it has paid already") };
+        let Verdict::Mismatch { fields, .. } = verify(payment) else { panic!("it has paid already") };
         assert_eq!(fields, ["orderNumber"]);
     }
     assert!(verify(&forms[0].payment).is_charged(), "it is still the first one's");
@@ -395,7 +395,7 @@ fn the_number_of_a_payment_of_ones_own_pays_for_no_pay_form() {
     let form = PayForm::new(5.into(), "Shop", "https://shop.example.kg/cb").with_return_url("https://shop.example.kg/");
     let created = run(gateway.create_pay_form(form)).unwrap();
     let verdict = run(gateway.verify_callback(&callback, &created.payment)).unwrap();
-    assert!(matches!(verdict, Verdict::Contradicted { .. }), "{verdict:?}");
+    assert!(matches!(verdict, Verdict::Mismatch { .. }), "{verdict:?}");
 }
 
 /// For an address that says which payment it is about, the name is chosen before the request is made.
@@ -437,7 +437,7 @@ fn a_qr_picture_has_an_entry_of_its_own() {
         claimed
     };
     assert!(run(gateway.check(&claimed(&first))).unwrap().is_charged());
-    assert!(matches!(run(gateway.check(&claimed(&second))), Ok(Verdict::Contradicted { .. })), "it paid for the first");
+    assert!(matches!(run(gateway.check(&claimed(&second))), Ok(Verdict::Mismatch { .. })), "it paid for the first");
     let states: Vec<_> = entries(&folder.journal()).iter().map(|entry| entry.state).collect();
     assert_eq!(states.iter().filter(|state| **state == JournalState::Charged).count(), 1, "{states:?}");
 }

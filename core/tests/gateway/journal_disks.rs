@@ -9,8 +9,8 @@ use std::{
 };
 
 use kassa::{
-    BlockingGateway, FakeGateway, Journal, JournalState, MbankPayment, PaymentError, PaymentStatus, SettlePolicy,
-    Settled,
+    BlockingGateway, FakeGateway, Journal, JournalState, MbankPayment, PaymentError, PaymentStatus, Recovered,
+    RecoveryPolicy,
 };
 
 use crate::journal::{Folder, entries};
@@ -100,8 +100,8 @@ fn a_writer_whose_disk_fills_up() {
     gateway.confirm_mbank_payment(&created.payment, &fake.otp()).expect_err("this could not");
     assert_ne!(fake.payments()[0].status, PaymentStatus::Charged, "no confirmation was sent");
     fake.charge("order-1").unwrap();
-    let ends: Vec<Settled> = gateway.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
-    let Settled::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
+    let ends: Vec<Recovered> = gateway.recover(RecoveryPolicy::default()).unwrap().map(Result::unwrap).collect();
+    let Recovered::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
     assert_eq!((entry.state, ends.len()), (JournalState::Charged, 1), "it is told though it cannot be noted");
 }
 
@@ -151,8 +151,8 @@ fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
     let (fake, gateway) = gateway(folder.journal());
     gateway.create_mbank_payment(tea("order-1")).unwrap();
     fake.charge("order-1").unwrap();
-    let ends: Vec<Settled> = gateway.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
-    let Settled::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
+    let ends: Vec<Recovered> = gateway.recover(RecoveryPolicy::default()).unwrap().map(Result::unwrap).collect();
+    let Recovered::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
     assert_eq!(entry.state, JournalState::Charged);
     let error = gateway.finish(&entry.id).unwrap_err();
     assert!(matches!(&error, PaymentError::Unavailable { .. }), "{error}");
@@ -167,8 +167,8 @@ fn a_folder_on_another_file_system_is_a_journal_like_any_other() {
     let (fake, gateway) = gateway(folder.journal());
     gateway.create_mbank_payment(tea("order-1")).unwrap();
     fake.charge("order-1").unwrap();
-    for settled in gateway.settle(SettlePolicy::default()).unwrap() {
-        let Settled::Payment { entry } = settled.unwrap() else { panic!("an entry") };
+    for recovered in gateway.recover(RecoveryPolicy::default()).unwrap() {
+        let Recovered::Payment { entry } = recovered.unwrap() else { panic!("an entry") };
         gateway.finish(&entry.id).unwrap();
     }
     assert_eq!(entries(&folder.journal()), []);

@@ -13,9 +13,9 @@ with kassa.Gateway.from_environment() as gateway:
             print("paid by", found.order_number)
         case kassa.Rejected():
             print("not paid")
-        case kassa.Open(found):
+        case kassa.Pending(found):
             print("still open, watch it:", found)
-        case kassa.Contradicted(_, fields):
+        case kassa.Mismatch(_, fields):
             print("not true, it differs in", *fields)
         case kassa.Unverifiable(_, why):
             print("nothing is proved:", why)

@@ -13,7 +13,7 @@ with kassa.Gateway.from_environment() as gateway:
             print("paid by", found.order_number)
         case kassa.Rejected():
             print("not paid")
-        case kassa.Open(found):
+        case kassa.Pending(found):
             print("still open, watch it:", found)
         case verdict:
             print("a person should look:", verdict)

@@ -102,7 +102,7 @@ def _in_doubt(payments: Iterable[Event]) -> State | None:
     """Whether money may have been taken, or was, with the checkout's own event about to come. Older checkouts count, too: of
     their payments may be heard late."""
     states = {"stuck" if _nobody_ends(event) else event.payment_state for event in payments}
-    if states & {"contradicted", "unverifiable", "stuck"}:
+    if states & {"mismatch", "unverifiable", "stuck"}:
         return State.UNCLEAR
     if "unknown" in states:
         return State.UNKNOWN

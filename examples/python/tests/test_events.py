@@ -110,8 +110,8 @@ def test_an_event_about_another_amount_is_not_taken(shop: ShopProcess, order: st
 
 
 def test_a_payment_that_does_not_fit_is_for_a_person(shop: ShopProcess, order: str) -> None:
-    payment = {"id": "pay_1", "method": "qr", "state": "contradicted"}
-    assert shop.tell(order, "payment.contradicted", new_id(), payment=payment) == 204
+    payment = {"id": "pay_1", "method": "qr", "state": "mismatch"}
+    assert shop.tell(order, "payment.mismatch", new_id(), payment=payment) == 204
     page = get(shop.page_of(order))
     assert "We have to look at this" in page
     assert "<button" not in page

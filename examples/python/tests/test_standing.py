@@ -39,9 +39,9 @@ AWAITED = told("payment.accepted", "awaiting")
         ([told("payment.rejected", "rejected")], State.DECLINED),
         ([told("payment.not_made", "not_made")], State.DECLINED),
         ([told("payment.rejected", "rejected"), told("payment.created", "sending", payment="pay_2")], State.OPEN),
-        ([told("payment.contradicted", "contradicted")], State.UNCLEAR),
+        ([told("payment.mismatch", "mismatch")], State.UNCLEAR),
         ([told("payment.unverifiable", "unverifiable")], State.UNCLEAR),
-        ([told("payment.contradicted", "contradicted"), told("payment.resolved", "rejected")], State.DECLINED),
+        ([told("payment.mismatch", "mismatch"), told("payment.resolved", "rejected")], State.DECLINED),
         # No reason to deliver, nor to pay again: the checkout's own event comes next.
         ([told("payment.charged", "charged")], State.WAITING),
         ([told("checkout.expired"), told("payment.charged", "charged")], State.WAITING),
@@ -62,7 +62,7 @@ def test_what_is_not_paid(events: list[Event], expected: State) -> None:
     [
         [],
         [told("payment.rejected", "rejected")],
-        [told("payment.contradicted", "contradicted")],
+        [told("payment.mismatch", "mismatch")],
         [told("payment.unknown", "unknown")],
         [told("checkout.expired")],
     ],
@@ -93,7 +93,7 @@ def test_the_newest_checkout_counts_and_doubt_about_any() -> None:
     assert standing([FIRST, SECOND], [over, paid(after="expired"), told("checkout.cancelled", about=SECOND)]) == (
         Standing(State.PAID)
     )
-    doubt = told("payment.contradicted", "contradicted")
+    doubt = told("payment.mismatch", "mismatch")
     assert standing([FIRST, SECOND], [over, doubt]).state == State.UNCLEAR
 
 

@@ -19,7 +19,7 @@ Exit codes:
   1  ended, but not as expected (rejected; an error that says no money moved; with `all` also a
      callback that never came)
   2  the command line is wrong; nothing was sent
-  3  not known yet: the outcome of a payment is unknown, or it was still open when
+  3  not known yet: the outcome of a payment is unknown, or it was still pending when
      following it ended";
 
 /// A checkout on the command line: takes payments through a gateway and says what happened to the money.

@@ -8,7 +8,7 @@ pub(crate) const AS_EXPECTED: u8 = 0;
 pub(crate) const NOT_AS_EXPECTED: u8 = 1;
 /// The command line is wrong; nothing was sent.
 pub(crate) const USAGE: u8 = 2;
-/// A payment is still open, or nobody knows yet what became of it.
+/// A payment is still pending, or nobody knows yet what became of it.
 pub(crate) const NOT_KNOWN: u8 = 3;
 
 /// Why a command could not do its work.

@@ -160,7 +160,7 @@ impl<'a> Flow<'a> {
         self.report.outcome = match verdict {
             Verdict::Charged { .. } => Outcome::Charged,
             Verdict::Rejected { .. } => Outcome::Rejected,
-            Verdict::Open { .. } => Outcome::Open,
+            Verdict::Pending { .. } => Outcome::Pending,
             _ => Outcome::PersonNeeded,
         };
         if let Some(report) = verdict.report() {

@@ -20,13 +20,13 @@ impl Flow<'_> {
             self.narrator.warn("watch", &error.describe());
             if let PaymentError::DeadlineExpired { last: Some(last), .. } = &error {
                 self.report.status = Some(*last.clone());
-                self.report.outcome = Outcome::Open;
+                self.report.outcome = Outcome::Pending;
             }
             self.report.watch_error = Some(error);
         }
         // The gateway has reported an open status before, or nobody has said that the payment is in doubt.
         if self.report.outcome == Outcome::Unknown && self.report.error.is_none() {
-            self.report.outcome = Outcome::Open;
+            self.report.outcome = Outcome::Pending;
         }
         self.await_callback().await;
         self.finish().await
@@ -151,7 +151,7 @@ impl Flow<'_> {
         if self.has_own_number() {
             return;
         }
-        if let Verdict::Charged { payment, .. } | Verdict::Open { payment, .. } = verdict {
+        if let Verdict::Charged { payment, .. } | Verdict::Pending { payment, .. } = verdict {
             self.learned(*payment.clone());
         }
         // What is not proved ends nothing: the next callback may be the proof. Until then it is for a person.
@@ -195,8 +195,8 @@ pub(crate) fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Charged { .. } => "charged",
         Verdict::Rejected { .. } => "rejected",
-        Verdict::Open { .. } => "open",
-        Verdict::Contradicted { .. } => "contradicted",
+        Verdict::Pending { .. } => "pending",
+        Verdict::Mismatch { .. } => "mismatch",
         _ => "unverifiable",
     }
 }
@@ -204,7 +204,7 @@ pub(crate) fn word(verdict: &Verdict) -> &'static str {
 /// A verdict in a few words.
 pub(crate) fn verdict_in_words(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Contradicted { fields, .. } => format!("NOT what was asked for, it differs in {}", fields.join(", ")),
+        Verdict::Mismatch { fields, .. } => format!("NOT what was asked for, it differs in {}", fields.join(", ")),
         Verdict::Unverifiable { why, .. } => format!("NOT proved: {why}"),
         other => other.report().map(in_words).unwrap_or_default(),
     }
@@ -226,13 +226,13 @@ pub(crate) async fn check(
         }
     };
     let fields = match &verdict {
-        Verdict::Contradicted { fields, .. } => fields.clone(),
+        Verdict::Mismatch { fields, .. } => fields.clone(),
         _ => Vec::new(),
     };
     let word = word(&verdict);
     let text = format!("{said}; asked, the gateway says: {}", verdict_in_words(&verdict));
     match word {
-        "contradicted" | "unverifiable" => narrator.warn("callback", &text),
+        "mismatch" | "unverifiable" => narrator.warn("callback", &text),
         _ => narrator.step("callback", &text),
     }
     (seen(callback, word, fields), Ok(verdict))

@@ -18,8 +18,8 @@ pub(crate) enum Outcome {
     PersonNeeded,
     /// Made, and left to a later run, as `--no-wait` asks.
     Created,
-    /// It was still open when this run stopped following it.
-    Open,
+    /// It was still pending when this run stopped following it.
+    Pending,
     /// It may exist, and no status was ever seen.
     Unknown,
     /// The gateway never took it on: nothing happened.
@@ -34,7 +34,7 @@ impl Outcome {
             Self::Rejected => "rejected",
             Self::PersonNeeded => "person_needed",
             Self::Created => "created",
-            Self::Open => "open",
+            Self::Pending => "pending",
             Self::Unknown => "unknown",
             Self::NotMade => "not_made",
         }
@@ -48,9 +48,9 @@ pub(crate) struct SeenCallback {
     /// As far as the callback gives them.
     pub(crate) status: Option<String>,
     pub(crate) amount: Option<Decimal>,
-    /// `charged`, `rejected`, `open`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`.
+    /// `charged`, `rejected`, `pending`, `mismatch`, `unverifiable`, `duplicate` or `not_asked`.
     pub(crate) verdict: &'static str,
-    /// The fields that a contradiction is about.
+    /// The fields that a mismatch is about.
     pub(crate) fields: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl Report {
             Outcome::Rejected | Outcome::NotMade => NOT_AS_EXPECTED,
             Outcome::Unknown | Outcome::PersonNeeded => NOT_KNOWN,
             // Why following it ended says nothing of the payment: it may be charged by now.
-            Outcome::Open => self.error.as_ref().map_or(NOT_KNOWN, exit_code_of),
+            Outcome::Pending => self.error.as_ref().map_or(NOT_KNOWN, exit_code_of),
         }
     }
 
@@ -115,8 +115,8 @@ impl Report {
             }
             (Outcome::PersonNeeded, _) => "not proved: a person has to look".to_owned(),
             (Outcome::Created, _) => "created, not followed".to_owned(),
-            (Outcome::Open, Some(error)) => format!("still open after {}", error.kind()),
-            (Outcome::Open, None) => "still open".to_owned(),
+            (Outcome::Pending, Some(error)) => format!("still pending after {}", error.kind()),
+            (Outcome::Pending, None) => "still pending".to_owned(),
             (Outcome::Unknown, _) => "unknown: it may have happened".to_owned(),
             (Outcome::NotMade, Some(error)) => format!("not made: {}", error.kind()),
             (Outcome::NotMade, None) => "not made".to_owned(),

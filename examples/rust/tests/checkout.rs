@@ -55,7 +55,7 @@ fn every_command_works_with_a_gateway_by_its_url() {
     assert_eq!(gateway.payment("MBANK-1").unwrap().status, PaymentStatus::Created);
     let (run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-1", "--otp", "999999"]);
     run.expect_code(1);
-    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"open".into()));
+    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"pending".into()));
     shop.run(&["confirm", "--order-number", "MBANK-1", "--otp", "101101"]).expect_code(0);
     assert_eq!(gateway.payment("MBANK-1").unwrap().status, PaymentStatus::Charged);
 
@@ -94,7 +94,7 @@ fn a_payment_created_elsewhere_stays_open_after_a_wrong_password() {
     elsewhere.run(&["mbank", "--order-number", "MBANK-2", "--no-wait"]).expect_code(0);
     let (wrong_run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-2", "--otp", "999999", "--amount", "250"]);
     wrong_run.expect_code(1);
-    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"open".into()));
+    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"pending".into()));
     let (run, none) = shop.json(&["confirm", "--order-number", "NONE", "--otp", "999999", "--amount", "250"]);
     run.expect_code(1);
     assert_eq!((&none["error"]["kind"], &none["outcome"]), (&"Refused".into(), &"not_made".into()));
@@ -120,10 +120,10 @@ fn payments_that_end_otherwise_end_the_program_otherwise() {
     shop.run(&["qr", "--decline"]).expect_code(1);
     let (run, pending) = shop.json(&["card", "--pan", "4111111111000348", "--deadline", "1"]);
     run.expect_code(3);
-    assert_eq!((&pending["outcome"], &pending["watch_error"]["kind"]), (&"open".into(), &"DeadlineExpired".into()));
+    assert_eq!((&pending["outcome"], &pending["watch_error"]["kind"]), (&"pending".into(), &"DeadlineExpired".into()));
     let left: Vec<_> =
         shop.unfinished().into_iter().map(|(payment, state)| (payment == pending["payment"], state)).collect();
-    assert_eq!(left, [(true, JournalState::Open)]);
+    assert_eq!(left, [(true, JournalState::Pending)]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn a_support_desk_asks_by_what_was_stored() {
     let stored = PaymentRef::card(shop.number(), "100.10".parse().unwrap(), "KGS").to_string();
     assert_eq!(shop.run(&["check", &stored], ""), format!("charged: {stored}\n"));
     let other = stored.replace("amount=100.10", "amount=1");
-    assert!(shop.run(&["check", &other], "").starts_with("a person should look: Contradicted"));
+    assert!(shop.run(&["check", &other], "").starts_with("a person should look: Mismatch"));
 }
 
 #[test]

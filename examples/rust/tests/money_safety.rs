@@ -117,9 +117,9 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
         run.expect_code(3);
         // Asking may fail, the payment did not.
         let told = run.stdout.replace("asking failed", "");
-        assert!(told.contains("open      still open") && !told.contains("failed"), "{}", run.stdout);
+        assert!(told.contains("open      still pending") && !told.contains("failed"), "{}", run.stdout);
     }
-    assert_eq!(locked_out.unfinished()[0].1, JournalState::Open);
+    assert_eq!(locked_out.unfinished()[0].1, JournalState::Pending);
     assert!(gateway.payment("PAID-1").unwrap().is_charged());
 }
 

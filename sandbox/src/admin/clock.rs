@@ -13,7 +13,7 @@ use crate::{
         call::{Call, members},
     },
     domain::clock::{self, MAX_AHEAD_MS},
-    settings::SettlePending,
+    settings::ResolvePending,
     state::State,
 };
 
@@ -28,20 +28,20 @@ struct ClockView {
     /// How many milliseconds the clock is ahead of the machine's.
     ahead_ms: i64,
     /// Pending payments become final once their status was asked for so often; null: they do not.
-    settle_after_queries: Option<u32>,
+    resolve_after_queries: Option<u32>,
     /// Pending payments become final after so many milliseconds; null: they do not.
-    settle_after_ms: Option<u64>,
+    resolve_after_ms: Option<u64>,
 }
 
 fn view(state: &State) -> ClockView {
     let now = state.clock().now_ms();
-    let settle_pending = state.settle_pending();
+    let resolve_pending = state.resolve_pending();
     ClockView {
         now: clock::rfc_3339(clock::system_time(now)).unwrap_or_default(),
         local: clock::local_date_time(now),
         ahead_ms: state.clock().ahead_ms(),
-        settle_after_queries: settle_pending.after_queries,
-        settle_after_ms: settle_pending.after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+        resolve_after_queries: resolve_pending.after_queries,
+        resolve_after_ms: resolve_pending.after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
     }
 }
 
@@ -56,10 +56,10 @@ pub(super) fn show(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
 /// Sets what is named and leaves the rest; a null switches off.
 pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let mut members = members(call.body)?;
-    let queries = members.whole_or_null("settle_after_queries", 1, u32::MAX.into());
-    let after = members.whole_or_null("settle_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());
+    let queries = members.whole_or_null("resolve_after_queries", 1, u32::MAX.into());
+    let after = members.whole_or_null("resolve_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());
     members.finish().map_err(Failure::invalid)?;
-    state.change_settle_pending(|now| SettlePending {
+    state.change_resolve_pending(|now| ResolvePending {
         after_queries: queries.map_or(now.after_queries, |queries| queries.and_then(|count| u32::try_from(count).ok())),
         after: after.map_or(now.after, |after| after.map(Duration::from_millis)),
     });
@@ -73,8 +73,8 @@ pub(super) fn changes() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "settle_after_queries": whole(1, u32::MAX.into()),
-            "settle_after_ms": whole(0, MAX_AHEAD_MS.unsigned_abs()),
+            "resolve_after_queries": whole(1, u32::MAX.into()),
+            "resolve_after_ms": whole(0, MAX_AHEAD_MS.unsigned_abs()),
         },
         "additionalProperties": false,
     })

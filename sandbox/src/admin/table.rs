@@ -38,7 +38,7 @@ pub(crate) static ROUTES: [Route; 16] = [
     Route::new(Method::GET, "/admin/clock", "Show the clock", clock::show).says(StatusCode::OK, clock::schema),
     Route::new(Method::PATCH, "/admin/clock", "Change when pending payments become final", clock::change)
         .text("What the body does not name stays as it is; a null switches it off.")
-        .body(clock::changes, r#"{"settle_after_queries": 3, "settle_after_ms": null}"#)
+        .body(clock::changes, r#"{"resolve_after_queries": 3, "resolve_after_ms": null}"#)
         .says(StatusCode::OK, clock::schema),
     Route::new(Method::POST, "/admin/clock/forward", "Step the clock forward", clock::forward)
         .text(

@@ -129,11 +129,11 @@ impl Inventor {
                 [self.weighted(&[52, 28, 17, 3])],
         };
         let (mut changes, reason) = self.story(kind, provider, at);
-        let is_settled_at_once = kind == PaymentKind::Card
+        let is_resolved_at_once = kind == PaymentKind::Card
             && matches!(reason, None | Some(RejectReason::Declined | RejectReason::InsufficientFunds))
             && !changes.is_empty()
             && self.rng.u32(0..4) == 0;
-        if is_settled_at_once {
+        if is_resolved_at_once {
             changes.iter_mut().for_each(|(_, changed_at)| *changed_at = at);
         }
         let is_open = !changes.last().is_some_and(|(status, _)| status.is_final());
@@ -163,7 +163,7 @@ impl Inventor {
                 .then(|| format!("996{}****{:04}", [5, 7, 9][self.rng.usize(..3)], self.rng.u32(..10_000))),
             language: (kind == PaymentKind::Card)
                 .then(|| [Language::Russian, Language::Kyrgyz, Language::English][self.weighted(&[70, 20, 10])]),
-            confirmation_page: kind == PaymentKind::Card && !is_settled_at_once,
+            confirmation_page: kind == PaymentKind::Card && !is_resolved_at_once,
             status_queries: if asked_at < self.now { self.rng.u32(0..2) } else { 0 },
             provider,
             created_at: at,

@@ -41,7 +41,7 @@ macro_rules! fault_table {
             /// The answer is written in the sandbox's other dialect.
             OtherDialect, other_dialect, "other-dialect", Reply;
             /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or
-            /// settles by itself where the clock is set to that.
+            /// resolves by itself where the clock is set to that.
             StuckPending, stuck_pending, "stuck-pending", Payment;
             /// The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it
             /// sends the payment twice.

@@ -26,8 +26,8 @@ struct ResultPage<'a> {
     way_back: Option<String>,
 }
 
-/// The answer to the form that settled the payment.
-pub(super) fn settled(view: &View<'_>) -> Response {
+/// The answer to the form that resolved the payment.
+pub(super) fn resolved(view: &View<'_>) -> Response {
     let payment = &view.record.payment;
     let code = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Charged, _) => Some(codes::SUCCESS),

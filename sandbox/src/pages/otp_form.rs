@@ -32,13 +32,13 @@ pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, Stor
     let id = view.record.id;
     if form.get("action") == "cancel" {
         let record = cancel(view.state, id)?;
-        return Ok(with(view, &record, finish::settled));
+        return Ok(with(view, &record, finish::resolved));
     }
     Ok(match submit_otp(view.state, id, form.get("otp"))? {
-        OtpResult::Right(record) => with(view, &record, finish::settled),
+        OtpResult::Right(record) => with(view, &record, finish::resolved),
         OtpResult::NotAwaited(record) => with(view, &record, finish::already),
         OtpResult::Wrong(record) if record.payment.status == PaymentStatus::Created => with(view, &record, wrong),
-        OtpResult::Wrong(record) => with(view, &record, finish::settled),
+        OtpResult::Wrong(record) => with(view, &record, finish::resolved),
     })
 }
 

@@ -72,7 +72,7 @@ fn show(view: &View<'_>) -> Response {
 fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     if form.get("action") == "cancel" {
         let record = cancel(view.state, view.record.id)?;
-        return Ok(finish::settled(&View { record: &record, ..*view }));
+        return Ok(finish::resolved(&View { record: &record, ..*view }));
     }
     let payer = match pay_form_input::read(form, &view.record.payment, view.state.clock().today()) {
         Ok(payer) => payer,
@@ -83,7 +83,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     };
     let record = submit_pay_form(view.state, view.record.id, payer)?;
     if record.payment.status != PaymentStatus::Created {
-        return Ok(finish::settled(&View { record: &record, ..*view }));
+        return Ok(finish::resolved(&View { record: &record, ..*view }));
     }
     Ok(see_other(&view.next_page(match payer {
         Payer::Card(_) => three_ds::PATH,

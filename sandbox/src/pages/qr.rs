@@ -46,7 +46,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
         _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
     let record = submit_qr(view.state, view.record.id, decision)?;
-    Ok(finish::settled(&View { record: &record, ..*view }))
+    Ok(finish::resolved(&View { record: &record, ..*view }))
 }
 
 /// The tyiyn of an amount in som: at least one, and no part of one. People put blanks between thousands.

@@ -5,7 +5,7 @@ pub(crate) mod pending;
 pub(crate) mod pending_timer;
 pub(crate) mod qr_code;
 pub(crate) mod register;
-mod settle;
+mod resolve;
 pub(crate) mod submit_otp;
 pub(crate) mod submit_pay_form;
 pub(crate) mod submit_qr;

@@ -1,4 +1,4 @@
-//! Asynchronous settlement: pending payments become final after so many status queries, or after a time.
+//! Asynchronous resolution: pending payments become final after so many status queries, or after a time.
 
 use crate::{
     domain::{Event, PaymentStatus},
@@ -12,7 +12,7 @@ use crate::{
 
 /// Notes that a payment's status was asked for. The answer is of before.
 pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreError> {
-    let Some(limit) = state.settle_pending().after_queries else {
+    let Some(limit) = state.resolve_pending().after_queries else {
         return Ok(());
     };
     if record.payment.status != PaymentStatus::Pending {
@@ -26,9 +26,9 @@ pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreErr
     })
 }
 
-/// Settles what has been pending for long enough, and returns how many milliseconds later the next is due.
+/// Resolves what has been pending for long enough, and returns how many milliseconds later the next is due.
 pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
-    let Some(after) = state.settle_pending().after else {
+    let Some(after) = state.resolve_pending().after else {
         return Ok(None);
     };
     let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);

@@ -3,7 +3,7 @@
 use crate::{
     callbacks::notice,
     domain::Event,
-    payments::settle::settle,
+    payments::resolve::resolve,
     redact::without_card_numbers,
     settings::ReusedOrderNumber,
     state::State,
@@ -41,7 +41,7 @@ pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) 
         let record = payments::insert(transaction, new)?;
         notice::of_registration(transaction, &state.faults, &record)?;
         match at_once {
-            Some(event) => settle(state, transaction, record, event).map(Ok),
+            Some(event) => resolve(state, transaction, record, event).map(Ok),
             None => Ok(Ok(record)),
         }
     })?;

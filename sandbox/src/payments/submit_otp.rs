@@ -8,7 +8,7 @@ use crate::{
         Event, Payment, PaymentStatus, RejectReason,
         test_data::{self, TestOutcome},
     },
-    payments::settle::settle,
+    payments::resolve::resolve,
     state::State,
     store::{
         StoreError,
@@ -34,7 +34,7 @@ pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult,
             return Ok(OtpResult::NotAwaited(record));
         };
         if bool::from(otp.trim().as_bytes().ct_eq(right.as_bytes())) {
-            return settle(state, transaction, record, outcome.event()).map(OtpResult::Right);
+            return resolve(state, transaction, record, outcome.event()).map(OtpResult::Right);
         }
         payments::spend_otp_attempt(transaction, id)?;
         let record = payments::by_id(transaction, id)?;
@@ -42,7 +42,7 @@ pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult,
             return Ok(OtpResult::Wrong(record));
         }
         let exhausted = Event::Reject(RejectReason::OtpAttemptsExhausted);
-        settle(state, transaction, record, exhausted).map(OtpResult::Wrong)
+        resolve(state, transaction, record, exhausted).map(OtpResult::Wrong)
     })
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn cancel(state: &State, id: i64) -> Result<Record, StoreError> {
             return Ok(record);
         }
         let cancelled = Event::Reject(RejectReason::CancelledByPayer);
-        settle(state, transaction, record, cancelled)
+        resolve(state, transaction, record, cancelled)
     })
 }
 

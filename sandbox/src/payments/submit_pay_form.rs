@@ -5,7 +5,7 @@ use crate::{
         PaymentStatus, Provider,
         test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
     },
-    payments::settle::settle,
+    payments::resolve::resolve,
     redact::mask,
     state::State,
     store::{
@@ -21,7 +21,7 @@ pub(crate) enum Payer {
     Wallet(&'static TestPhone),
 }
 
-/// Notes the choice; a card without a confirmation page is settled at once.
+/// Notes the choice; a card without a confirmation page is resolved at once.
 /// A payer may choose again while nothing is decided, with the attempts that are left.
 pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Record, StoreError> {
     let three_ds_1_page = state.switches().three_ds_1_page;
@@ -41,14 +41,14 @@ pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Re
             }
         }
         let record = payments::by_id(transaction, id)?;
-        match settles_at_once(payer, three_ds_1_page) {
-            Some(outcome) => settle(state, transaction, record, outcome.event()),
+        match resolves_at_once(payer, three_ds_1_page) {
+            Some(outcome) => resolve(state, transaction, record, outcome.event()),
             None => Ok(record),
         }
     })
 }
 
-fn settles_at_once(payer: Payer, three_ds_1_page: bool) -> Option<TestOutcome> {
+fn resolves_at_once(payer: Payer, three_ds_1_page: bool) -> Option<TestOutcome> {
     match payer {
         Payer::Card(card) if !has_confirmation_page(card, three_ds_1_page) => Some(card.outcome),
         _ => None,

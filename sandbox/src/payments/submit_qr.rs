@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     domain::{Event, PaymentStatus, RejectReason},
-    payments::settle::settle,
+    payments::resolve::resolve,
     state::State,
     store::{
         StoreError,
@@ -35,11 +35,11 @@ pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<
                     // Without an amount there is nothing to charge.
                     (None, None) => return Ok(record),
                 }
-                settle(state, transaction, record, Event::Charge)
+                resolve(state, transaction, record, Event::Charge)
             }
             QrDecision::Decline => {
                 let declined = Event::Reject(RejectReason::CancelledByPayer);
-                settle(state, transaction, record, declined)
+                resolve(state, transaction, record, declined)
             }
         }
     })

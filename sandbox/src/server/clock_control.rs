@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::{
     domain::clock::{self, MAX_AHEAD_MS},
-    settings::SettlePending,
+    settings::ResolvePending,
     state::State,
 };
 
@@ -22,7 +22,7 @@ pub enum ClockError {
     #[error("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)]
     TooFar,
     /// A payment that nobody asked about would be final at once.
-    #[error("settle_after_queries must be at least 1")]
+    #[error("resolve_after_queries must be at least 1")]
     NoQueries,
     /// The database failed.
     #[error("the sandbox failed: {0}")]
@@ -58,19 +58,19 @@ impl<'a> ClockControl<'a> {
     }
 
     /// When pending payments become final by themselves.
-    pub fn settle_pending(&self) -> SettlePending {
-        self.state.settle_pending()
+    pub fn resolve_pending(&self) -> ResolvePending {
+        self.state.resolve_pending()
     }
 
     /// Sets when pending payments become final by themselves; those that are pending already count, too.
     ///
     /// # Errors
     /// Where a number of queries is 0.
-    pub fn set_settle_pending(&self, settle_pending: SettlePending) -> Result<(), ClockError> {
-        if settle_pending.after_queries == Some(0) {
+    pub fn set_resolve_pending(&self, resolve_pending: ResolvePending) -> Result<(), ClockError> {
+        if resolve_pending.after_queries == Some(0) {
             return Err(ClockError::NoQueries);
         }
-        self.state.change_settle_pending(|_| settle_pending);
+        self.state.change_resolve_pending(|_| resolve_pending);
         Ok(())
     }
 }

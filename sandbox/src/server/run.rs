@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Serves until told to stop.
 pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
     let deliveries = tokio::spawn(delivery::run(Arc::clone(&state), client));
-    let settling = tokio::spawn(pending_timer::run(Arc::clone(&state)));
+    let resolving = tokio::spawn(pending_timer::run(Arc::clone(&state)));
     let log = tokio::spawn(log_writer::run(Arc::clone(&state)));
     let indexing = tokio::spawn(text_indexer::run(Arc::clone(&state)));
     let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
@@ -31,7 +31,7 @@ pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: w
         () = server => {}
         () = in_time => tracing::warn!("requests under way were cut off"),
     }
-    settling.abort();
+    resolving.abort();
     log.abort();
     indexing.abort();
     deliveries.abort();

@@ -39,8 +39,8 @@ fn credentials(options: &SandboxOptions) -> Result<(), SandboxError> {
 }
 
 fn settings(options: &SandboxOptions) -> Result<(), SandboxError> {
-    if options.settle_pending.after_queries == Some(0) {
-        return refuse("settle_pending", "after_queries must be at least 1");
+    if options.resolve_pending.after_queries == Some(0) {
+        return refuse("resolve_pending", "after_queries must be at least 1");
     }
     if options.clock_ahead_ms() > MAX_AHEAD_MS {
         return refuse("clock_ahead", "must be at most a hundred years");

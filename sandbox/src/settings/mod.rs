@@ -4,14 +4,14 @@ mod check;
 mod demo;
 mod error;
 mod options;
-mod settle_pending;
+mod resolve_pending;
 mod switches;
 mod tls_files;
 
 pub use demo::Demo;
 pub use error::SandboxError;
 pub use options::{Database, Dialect, MbankQuid, ReusedOrderNumber, SandboxOptions, StatusNumbers};
-pub use settle_pending::SettlePending;
+pub use resolve_pending::ResolvePending;
 pub use switches::Switches;
 pub use tls_files::TlsFiles;
 

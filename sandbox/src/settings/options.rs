@@ -12,7 +12,7 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 use crate::{
     domain::{Language, all},
     faults::Fault,
-    settings::{Demo, SettlePending, TlsFiles},
+    settings::{Demo, ResolvePending, TlsFiles},
 };
 
 /// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
@@ -62,7 +62,7 @@ pub struct SandboxOptions {
     /// Encrypts the connections, for https. Default: none, for http.
     pub tls: Option<TlsFiles>,
     /// When pending payments become final by themselves. Default: never.
-    pub settle_pending: SettlePending,
+    pub resolve_pending: ResolvePending,
     /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead
     /// further keeps it. Default: not at all.
     pub clock_ahead: Duration,
@@ -188,7 +188,7 @@ impl Default for SandboxOptions {
             admin_token: None,
             public_url: None,
             tls: None,
-            settle_pending: SettlePending::default(),
+            resolve_pending: ResolvePending::default(),
             clock_ahead: Duration::ZERO,
         }
     }
@@ -223,7 +223,7 @@ impl fmt::Debug for SandboxOptions {
             .field("callback_ca", &self.callback_ca)
             .field("public_url", &self.public_url)
             .field("tls", &self.tls)
-            .field("settle_pending", &self.settle_pending)
+            .field("resolve_pending", &self.resolve_pending)
             .field("clock_ahead", &self.clock_ahead)
             .finish_non_exhaustive()
     }

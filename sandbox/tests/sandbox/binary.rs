@@ -278,10 +278,10 @@ fn card_numbers_cvcs_and_passwords_are_written_nowhere() {
     let mut written = read_all(folder.path());
     let (ended_well, log) = running.stop();
     assert!(ended_well);
-    let settled = read_all(folder.path());
+    let resolved = read_all(folder.path());
     // By themselves three characters may stand in the write-ahead log's checksums by chance.
-    assert!(!String::from_utf8_lossy(&settled).contains("q7Z") && !log.contains("q7Z"), "the CVC is kept");
-    written.extend(settled);
+    assert!(!String::from_utf8_lossy(&resolved).contains("q7Z") && !log.contains("q7Z"), "the CVC is kept");
+    written.extend(resolved);
     let database = String::from_utf8_lossy(&written);
     assert!(database.contains("411111******1111") && log.contains("/api/v1.1.0/payment"));
     for secret in [

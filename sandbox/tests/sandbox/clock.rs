@@ -2,7 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use kassa_sandbox::{ClockError, Database, Fault, PaymentStatus, RejectReason, Sandbox, SandboxOptions, SettlePending};
+use kassa_sandbox::{
+    ClockError, Database, Fault, PaymentStatus, RejectReason, ResolvePending, Sandbox, SandboxOptions,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -34,7 +36,7 @@ fn clock(sandbox: &Sandbox) -> Value {
 #[test]
 fn a_pending_payment_becomes_final_once_it_was_asked_about_often_enough() {
     let merchant = Merchant::start(&[]);
-    let sandbox = start_with(|options| options.settle_pending.after_queries = Some(2));
+    let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(2));
     post(&sandbox, CARD, &card_body("Q-1").with("pan", STUCK).with("callbackUrl", &merchant.json_url()));
     assert_eq!(merchant.next_json()["status"], "PENDING");
     assert_eq!([(); 3].map(|()| status(&sandbox, "Q-1")), ["PENDING", "PENDING", "CHARGE"]);
@@ -44,7 +46,7 @@ fn a_pending_payment_becomes_final_once_it_was_asked_about_often_enough() {
 
 #[test]
 fn questions_about_other_payments_do_not_count() {
-    let sandbox = start_with(|options| options.settle_pending.after_queries = Some(1));
+    let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(1));
     post(&sandbox, CARD, &card_body("Q-1"));
     post(&sandbox, CARD, &card_body("Q-2").with("pan", STUCK));
     assert_eq!([(); 3].map(|()| status(&sandbox, "Q-1")), ["CREATED"; 3]);
@@ -54,7 +56,7 @@ fn questions_about_other_payments_do_not_count() {
 #[test]
 fn a_pending_payment_becomes_final_after_a_time() {
     let merchant = Merchant::start(&[]);
-    let sandbox = start_with(|options| options.settle_pending.after = Some(HOUR));
+    let sandbox = start_with(|options| options.resolve_pending.after = Some(HOUR));
     post(&sandbox, CARD, &card_body("T-1").with("pan", STUCK).with("callbackUrl", &merchant.json_url()));
     assert_eq!(merchant.next_json()["status"], "PENDING");
     sandbox.clock().forward(HOUR / 2).expect("stepped");
@@ -68,9 +70,9 @@ fn a_pending_payment_becomes_final_after_a_time() {
 fn those_that_are_pending_already_count_too_and_time_passes_by_itself() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("T-1").with("pan", STUCK));
-    let settle_pending = SettlePending { after: Some(Duration::from_millis(50)), after_queries: None };
-    sandbox.clock().set_settle_pending(settle_pending).expect("set");
-    assert_eq!(sandbox.clock().settle_pending(), settle_pending);
+    let resolve_pending = ResolvePending { after: Some(Duration::from_millis(50)), after_queries: None };
+    sandbox.clock().set_resolve_pending(resolve_pending).expect("set");
+    assert_eq!(sandbox.clock().resolve_pending(), resolve_pending);
     wait_until("it is final", || is_final(&sandbox, "T-1"));
     post(&sandbox, CARD, &card_body("T-2").with("pan", STUCK));
     wait_until("the next one, too", || is_final(&sandbox, "T-2"));
@@ -78,7 +80,7 @@ fn those_that_are_pending_already_count_too_and_time_passes_by_itself() {
 
 #[test]
 fn what_a_fault_held_back_ends_as_it_would_have_ended() {
-    let sandbox = start_with(|options| options.settle_pending.after_queries = Some(1));
+    let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(1));
     sandbox.faults().add(Fault::stuck_pending()).expect("a fault");
     post(&sandbox, CARD, &card_body("D-1").with("pan", "\"4000000000002024\""));
     post(&sandbox, CARD, &card_body("D-2").with("pan", APPROVED));
@@ -120,23 +122,23 @@ fn a_step_forward_makes_callbacks_due_and_cards_expire() {
 fn the_admin_interface_shows_the_clock_and_changes_it() {
     let sandbox = start();
     let shown = clock(&sandbox);
-    assert_eq!((&shown["ahead_ms"], &shown["settle_after_queries"]), (&json!(0), &Value::Null));
+    assert_eq!((&shown["ahead_ms"], &shown["resolve_after_queries"]), (&json!(0), &Value::Null));
     assert!(shown["now"].as_str().expect("a time").ends_with('Z') && shown["local"].as_str().is_some(), "{shown}");
 
-    let answer = admin(&sandbox, "PATCH", "clock", r#"{"settle_after_queries": 3, "settle_after_ms": 1500}"#);
+    let answer = admin(&sandbox, "PATCH", "clock", r#"{"resolve_after_queries": 3, "resolve_after_ms": 1500}"#);
     assert_eq!(answer.status, 200, "{}", answer.body);
-    let set = SettlePending { after_queries: Some(3), after: Some(Duration::from_millis(1500)) };
-    assert_eq!(sandbox.clock().settle_pending(), set);
-    admin(&sandbox, "PATCH", "clock", r#"{"settle_after_ms": null}"#);
-    assert_eq!(sandbox.clock().settle_pending(), SettlePending { after: None, ..set });
+    let set = ResolvePending { after_queries: Some(3), after: Some(Duration::from_millis(1500)) };
+    assert_eq!(sandbox.clock().resolve_pending(), set);
+    admin(&sandbox, "PATCH", "clock", r#"{"resolve_after_ms": null}"#);
+    assert_eq!(sandbox.clock().resolve_pending(), ResolvePending { after: None, ..set });
 
     let answer = admin(&sandbox, "POST", "clock/forward", r#"{"ms": 60000}"#);
     assert_eq!((answer.status, answer.json()["ahead_ms"].clone()), (200, json!(60_000)));
     assert_eq!(sandbox.clock().ahead(), Duration::from_secs(60));
 
     for (method, path, body, status, field) in [
-        ("PATCH", "clock", r#"{"settle_after_queries": 0}"#, 400, "settle_after_queries"),
-        ("PATCH", "clock", r#"{"settle_after_ms": -1}"#, 400, "settle_after_ms"),
+        ("PATCH", "clock", r#"{"resolve_after_queries": 0}"#, 400, "resolve_after_queries"),
+        ("PATCH", "clock", r#"{"resolve_after_ms": -1}"#, 400, "resolve_after_ms"),
         ("PATCH", "clock", r#"{"ahead_ms": 1}"#, 400, "ahead_ms"),
         ("POST", "clock/forward", "{}", 400, "ms"),
         ("POST", "clock/forward", r#"{"ms": -1}"#, 400, "ms"),
@@ -147,7 +149,10 @@ fn the_admin_interface_shows_the_clock_and_changes_it() {
     }
     assert_eq!(clock(&sandbox)["ahead_ms"], 60_000);
     admin(&sandbox, "POST", "reset", "");
-    assert_eq!((sandbox.clock().ahead(), sandbox.clock().settle_pending()), (Duration::ZERO, SettlePending::default()));
+    assert_eq!(
+        (sandbox.clock().ahead(), sandbox.clock().resolve_pending()),
+        (Duration::ZERO, ResolvePending::default())
+    );
 }
 
 #[test]
@@ -175,10 +180,10 @@ fn in_a_file_time_never_goes_back() {
 fn wrong_options_are_clear_errors() {
     let options = SandboxOptions { clock_ahead: HOUR * 24 * 40_000, ..SandboxOptions::default() };
     assert!(Sandbox::start(options).err().expect("refused").to_string().starts_with("clock_ahead: "));
-    let settle_pending = SettlePending { after_queries: Some(0), after: None };
-    let options = SandboxOptions { settle_pending, ..SandboxOptions::default() };
-    assert!(Sandbox::start(options).err().expect("refused").to_string().starts_with("settle_pending: "));
-    assert_eq!(start().clock().set_settle_pending(settle_pending), Err(ClockError::NoQueries));
+    let resolve_pending = ResolvePending { after_queries: Some(0), after: None };
+    let options = SandboxOptions { resolve_pending, ..SandboxOptions::default() };
+    assert!(Sandbox::start(options).err().expect("refused").to_string().starts_with("resolve_pending: "));
+    assert_eq!(start().clock().set_resolve_pending(resolve_pending), Err(ClockError::NoQueries));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_refused_form_is_drawn_as_it_was_posted_and_its_wrong_field_marked() {
             "delay_ms",
             "must be a whole number",
         ),
-        ("clock", &[("settle_after_queries", "3"), ("settle_after_s", "soon")], "settle_after_s", "must be seconds"),
+        ("clock", &[("resolve_after_queries", "3"), ("resolve_after_s", "soon")], "resolve_after_s", "must be seconds"),
         ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "must be a whole number"),
         ("payment", &[("number", "NOBODY-1"), ("decision", "decline")], "number", "payment"),
     ] {

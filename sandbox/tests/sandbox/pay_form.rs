@@ -71,7 +71,7 @@ fn a_card_goes_through_the_3ds_page() {
 }
 
 #[test]
-fn a_card_without_3ds_is_settled_at_once() {
+fn a_card_without_3ds_is_resolved_at_once() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let back = location(&choose_card(&url, &[("pan", "4000000000002016")]));

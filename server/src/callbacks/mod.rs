@@ -1,5 +1,5 @@
 //! Callbacks (webhooks) of the gateway. They are not signed, so what arrives is a hint: it makes the payment due to be asked
-//! about, and settles nothing. **A hint needs an order number and no more**; whatever cannot be read is kept for people.
+//! about, and proves nothing. **A hint needs an order number and no more**; whatever cannot be read is kept for people.
 
 use std::{borrow::Cow, io::Read};
 

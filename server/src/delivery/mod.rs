@@ -83,7 +83,7 @@ pub struct Deliveries {
 }
 
 /// How many outcomes share a commit at most.
-const SETTLED: usize = 64;
+const RECORDED: usize = 64;
 
 /// Takes the next event of each stream that is due, each on its way to the shop, and tells when the next one is.
 pub(crate) async fn claim(
@@ -111,21 +111,21 @@ pub(crate) async fn deliver(
 ) -> Result<Deliveries, ServerError> {
     let (posting, next_in_ms) = claim(storage, post, secrets, wanted).await?;
     let tried = posting.len();
-    let mut posted = posting.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
+    let mut posted = posting.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
     while let Some(batch) = posted.next().await {
-        settle(storage, metrics, batch).await?;
+        record(storage, metrics, batch).await?;
     }
     Ok(Deliveries { tried, next_in_ms })
 }
 
 /// Notes what became of deliveries.
-pub(crate) async fn settle(
+pub(crate) async fn record(
     storage: &dyn Storage,
     metrics: &Metrics,
     delivered: Vec<Delivered>,
 ) -> Result<(), ServerError> {
     delivered.iter().for_each(|one| metrics.delivered(one.result == DeliveryResult::Taken));
-    for one in storage.settle_deliveries(delivered).await? {
+    for one in storage.record_deliveries(delivered).await? {
         let (event, kind, checkout, why) = (one.event, one.kind.name(), one.checkout, one.why);
         tracing::warn!(target: "kassa_server", event, kind, %checkout, why, "the shop refused an event again and again: it is stepped over");
     }

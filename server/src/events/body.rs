@@ -83,7 +83,7 @@ pub struct PaymentData<'a> {
     /// The way to pay: `pay_form`, `qr`, `mbank` or `card`.
     pub method: &'a str,
     /// Its state from then on: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
-    /// `contradicted` or `unverifiable`.
+    /// `mismatch` or `unverifiable`.
     pub state: &'a str,
 }
 

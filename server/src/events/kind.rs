@@ -52,8 +52,8 @@ pub enum EventKind {
     #[strum(serialize = "payment.rejected")]
     PaymentRejected,
     /// The gateway reports something else than was asked for: a person has to look.
-    #[strum(serialize = "payment.contradicted")]
-    PaymentContradicted,
+    #[strum(serialize = "payment.mismatch")]
+    PaymentMismatch,
     /// The gateway reports a charge that cannot be verified: a person has to look, and the payer must not pay again.
     #[strum(serialize = "payment.unverifiable")]
     PaymentUnverifiable,
@@ -91,7 +91,7 @@ impl EventKind {
             | Self::PaymentReplaced
             | Self::PaymentCharged
             | Self::PaymentRejected
-            | Self::PaymentContradicted
+            | Self::PaymentMismatch
             | Self::PaymentUnverifiable
             | Self::PaymentReviewed
             | Self::PaymentResolved

@@ -1,4 +1,4 @@
-//! Following: asks the gateway about what is due, and settles what it answers. Any number of workers do this side by side:
+//! Following: asks the gateway about what is due, and records what it answers. Any number of workers do this side by side:
 //! the lease of a question is its schedule, so that a dead worker's question is simply asked at its next time.
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::{
 /// How much of each kind is swept at once.
 const SWEPT: u32 = 100;
 /// How many answers share a commit at most.
-const SETTLED: usize = 64;
+const RECORDED: usize = 64;
 
 /// What one turn did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,18 +80,18 @@ pub(crate) async fn claim(
 }
 
 /// Notes answers.
-pub(crate) async fn settle(
+pub(crate) async fn record(
     storage: &dyn Storage,
     metrics: &Metrics,
     answers: Vec<Answered>,
     tell: Tell<'_>,
 ) -> Result<(), ServerError> {
     answers.iter().flat_map(|answered| &answered.reports).for_each(|one| metrics.asked(word(&one.report)));
-    storage.settle_questions(answers).await?.changed.iter().for_each(tell);
+    storage.record_answers(answers).await?.changed.iter().for_each(tell);
     Ok(())
 }
 
-/// One turn: what time does, then a batch of questions, settled as they are answered.
+/// One turn: what time does, then a batch of questions, recorded as they are answered.
 pub(crate) async fn follow(
     storage: &dyn Storage,
     gateway: &Arc<dyn PaymentGateway>,
@@ -104,9 +104,9 @@ pub(crate) async fn follow(
     sweep(storage, keep_for_ms, tell).await?;
     let Asking { asking, next_in_ms, .. } = claim(storage, gateway, surroundings, wanted).await?;
     let asked = asking.len();
-    let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
+    let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
     while let Some(batch) = answers.next().await {
-        settle(storage, metrics, batch, tell).await?;
+        record(storage, metrics, batch, tell).await?;
     }
     Ok(Followed { asked, next_in_ms })
 }
@@ -150,9 +150,9 @@ fn said(verdict: Verdict) -> Report {
     match verdict {
         Verdict::Charged { payment, .. } => Report::Charged(payment),
         Verdict::Rejected { .. } => Report::Rejected,
-        Verdict::Open { payment, .. } => Report::Open(payment),
-        Verdict::Contradicted { fields, report, .. } => {
-            Report::Contradicted { fields, is_charge: report.is_some_and(|report| report.status == Charged) }
+        Verdict::Pending { payment, .. } => Report::Pending(payment),
+        Verdict::Mismatch { fields, report, .. } => {
+            Report::Mismatch { fields, is_charge: report.is_some_and(|report| report.status == Charged) }
         }
         Verdict::Unverifiable { why, report: Some(report), .. } if report.status == Charged => {
             Report::Unverifiable { why }
@@ -181,8 +181,8 @@ fn word(report: &Report) -> &'static str {
     match report {
         Report::Charged(_) => "charged",
         Report::Rejected => "rejected",
-        Report::Open(_) => "open",
-        Report::Contradicted { .. } => "contradicted",
+        Report::Pending(_) => "pending",
+        Report::Mismatch { .. } => "mismatch",
         Report::Unverifiable { .. } => "unverifiable",
         Report::Nothing => "nothing",
         Report::Trouble { .. } => "trouble",

@@ -181,7 +181,7 @@ fn shown_event(kind: EventKind) -> ShownEvent {
         EventKind::PaymentReplaced => by_mbank(PaymentState::Awaiting, 3),
         EventKind::PaymentCharged => by_mbank(PaymentState::Charged, 4),
         EventKind::PaymentRejected => by_mbank(PaymentState::Rejected, 4),
-        EventKind::PaymentContradicted => by_mbank(PaymentState::Contradicted, 3).because("amount"),
+        EventKind::PaymentMismatch => by_mbank(PaymentState::Mismatch, 3).because("amount"),
         EventKind::PaymentUnverifiable => {
             let told = ShownEvent::of_payment(Method::PayForm, PaymentState::Unverifiable, 3);
             told.because("the report has no amount")

@@ -97,7 +97,7 @@ pub(super) struct AppPayment<'a> {
     number: u32,
     /// `pay_form`, `qr`, `mbank` or `card`.
     method: &'static str,
-    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`, `contradicted` or
+    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`, `mismatch` or
     /// `unverifiable`.
     state: &'static str,
     /// The page that the payer opens: to pay, or to confirm a payment by card (3DS).

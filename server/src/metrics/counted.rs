@@ -208,7 +208,7 @@ mod tests {
         metrics.http_answered("/v1/checkouts/{id}", 404, Duration::from_secs(100));
         metrics.http_answered("/v1/checkout", 200, Duration::from_secs(25));
         metrics.asked("charged");
-        metrics.asked("open");
+        metrics.asked("pending");
         metrics.sent(Method::Qr, "accepted");
         metrics.confirmed("unknown");
         metrics.called_back("unknown_address");

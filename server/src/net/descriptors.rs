@@ -6,7 +6,7 @@ use std::fs;
 const KEPT: usize = 256;
 
 /// How many connections may be open, of those that the settings allow.
-pub(super) fn most_connections(wanted: usize) -> usize {
+pub(super) fn max_connections(wanted: usize) -> usize {
     let Some(allowed) = fs::read_to_string("/proc/self/limits").ok().and_then(|limits| allowed(&limits)) else {
         return wanted;
     };

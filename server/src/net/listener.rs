@@ -14,7 +14,7 @@ use super::{
     accept,
     certificates::Certificates,
     connection::{Conversations, Peer},
-    descriptors::most_connections,
+    descriptors::max_connections,
     error::NetError,
     registry::{Place, Reached, Registry},
     settings::ListenerSettings,
@@ -76,7 +76,7 @@ impl Listener {
     /// [`Peer`].
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
         let conversations = Arc::new(Conversations::new(router, &self.settings));
-        let registry = Arc::new(Registry::new(most_connections(self.settings.most_connections)));
+        let registry = Arc::new(Registry::new(max_connections(self.settings.max_connections)));
         let (tell, told) = watch::channel(false);
         let mut connections = JoinSet::new();
         let failures = Rarely::default();

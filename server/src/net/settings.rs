@@ -16,7 +16,7 @@ pub struct ListenerSettings {
     /// idle for the longest, of the address that has the most idle ones; where none is idle, the new one is. An address
     /// holds half of them at most. Where the process may have fewer files open (`LimitNOFILE`, `ulimit -n`), fewer are
     /// accepted, and the log says so.
-    pub most_connections: usize,
+    pub max_connections: usize,
     /// The proxies in front of the server, which may hold all connections: none.
     pub proxies: Proxies,
     /// How long an encrypted connection may take to shake hands.
@@ -47,7 +47,7 @@ impl ListenerSettings {
         Self {
             address,
             tls: None,
-            most_connections: 12_000,
+            max_connections: 12_000,
             proxies: Proxies::default(),
             handshake_limit: Duration::from_secs(10),
             first_head_limit: Duration::from_secs(10),

@@ -113,8 +113,8 @@ impl Exchange {
         let outcome = match verdict {
             Verdict::Charged { .. } => "charged".to_owned(),
             Verdict::Rejected { .. } => "rejected".to_owned(),
-            Verdict::Open { .. } => "open".to_owned(),
-            Verdict::Contradicted { fields, .. } => format!("contradicted: {}", fields.join(", ")),
+            Verdict::Pending { .. } => "pending".to_owned(),
+            Verdict::Mismatch { fields, .. } => format!("mismatch: {}", fields.join(", ")),
             Verdict::Unverifiable { why, .. } => format!("unverifiable: {why}"),
             _ => "not understood".to_owned(),
         };

@@ -34,7 +34,7 @@ pub enum Happened {
     /// The gateway's report: rejected.
     ReportedRejected,
     /// The gateway's reports: something else than was asked for.
-    ReportedContradicted,
+    ReportedMismatch,
     /// The gateway's reports: a charge that cannot be verified.
     ReportedUnverifiable,
     /// A person found out that it was charged.
@@ -87,9 +87,7 @@ pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<C
         (S::Confirming, H::NotConfirmed) => S::Awaiting,
         (S::Unknown | S::Awaiting | S::Confirming, H::ReportedRejected) => S::Rejected,
         // Also after an end: the gateway reports a charge of which only a person can say whether it paid.
-        (S::Unknown | S::Awaiting | S::Confirming | S::Rejected | S::NotMade, H::ReportedContradicted) => {
-            S::Contradicted
-        }
+        (S::Unknown | S::Awaiting | S::Confirming | S::Rejected | S::NotMade, H::ReportedMismatch) => S::Mismatch,
         (S::Unknown | S::Awaiting | S::Confirming | S::Rejected | S::NotMade, H::ReportedUnverifiable) => {
             S::Unverifiable
         }
@@ -115,7 +113,7 @@ fn event_of(from: PaymentState, to: PaymentState) -> EventKind {
         (_, PaymentState::Confirming) => EventKind::PaymentConfirming,
         (_, PaymentState::Charged) => EventKind::PaymentCharged,
         (_, PaymentState::Rejected) => EventKind::PaymentRejected,
-        (_, PaymentState::Contradicted) => EventKind::PaymentContradicted,
+        (_, PaymentState::Mismatch) => EventKind::PaymentMismatch,
         (_, PaymentState::Unverifiable) => EventKind::PaymentUnverifiable,
     }
 }
@@ -142,33 +140,33 @@ mod tests {
         (Unknown, ReportedOpen, Awaiting),
         (Unknown, ReportedCharged, Charged),
         (Unknown, ReportedRejected, Rejected),
-        (Unknown, ReportedContradicted, Contradicted),
+        (Unknown, ReportedMismatch, Mismatch),
         (Unknown, ReportedUnverifiable, Unverifiable),
         (Unknown, ResolvedCharged, Charged),
         (Unknown, ResolvedNotCharged, Rejected),
         (Awaiting, ConfirmationBegun, Confirming),
         (Awaiting, ReportedCharged, Charged),
         (Awaiting, ReportedRejected, Rejected),
-        (Awaiting, ReportedContradicted, Contradicted),
+        (Awaiting, ReportedMismatch, Mismatch),
         (Awaiting, ReportedUnverifiable, Unverifiable),
         (Awaiting, ResolvedCharged, Charged),
         (Awaiting, ResolvedNotCharged, Rejected),
         (Confirming, NotConfirmed, Awaiting),
         (Confirming, ReportedCharged, Charged),
         (Confirming, ReportedRejected, Rejected),
-        (Confirming, ReportedContradicted, Contradicted),
+        (Confirming, ReportedMismatch, Mismatch),
         (Confirming, ReportedUnverifiable, Unverifiable),
         (Confirming, ResolvedCharged, Charged),
         (Confirming, ResolvedNotCharged, Rejected),
         (NotMade, ReportedCharged, Charged),
-        (NotMade, ReportedContradicted, Contradicted),
+        (NotMade, ReportedMismatch, Mismatch),
         (NotMade, ReportedUnverifiable, Unverifiable),
         (Rejected, ReportedCharged, Charged),
-        (Rejected, ReportedContradicted, Contradicted),
+        (Rejected, ReportedMismatch, Mismatch),
         (Rejected, ReportedUnverifiable, Unverifiable),
-        (Contradicted, ReportedCharged, Charged),
-        (Contradicted, ResolvedCharged, Charged),
-        (Contradicted, ResolvedNotCharged, Rejected),
+        (Mismatch, ReportedCharged, Charged),
+        (Mismatch, ResolvedCharged, Charged),
+        (Mismatch, ResolvedNotCharged, Rejected),
         (Unverifiable, ReportedCharged, Charged),
         (Unverifiable, ResolvedCharged, Charged),
         (Unverifiable, ResolvedNotCharged, Rejected),
@@ -205,7 +203,7 @@ mod tests {
 
     #[test]
     fn money_after_an_end_is_told_loudly() {
-        for state in [NotMade, Rejected, Contradicted] {
+        for state in [NotMade, Rejected, Mismatch] {
             let change = next(state, Method::Mbank, ReportedCharged).unwrap();
             assert_eq!((change.event, change.after), (EventKind::PaymentCharged, Some(state)));
         }
@@ -219,7 +217,7 @@ mod tests {
             assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));
         }
         for state in PaymentState::iter() {
-            let decided = [Unknown, Awaiting, Confirming, Contradicted, Unverifiable].contains(&state);
+            let decided = [Unknown, Awaiting, Confirming, Mismatch, Unverifiable].contains(&state);
             assert_eq!(is_for_a_person(state), decided, "{state}");
         }
     }

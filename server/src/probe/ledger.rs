@@ -48,8 +48,8 @@ impl Made {
         self.state = match verdict {
             Verdict::Charged { .. } => MadeState::Charged,
             Verdict::Rejected { .. } => MadeState::Rejected,
-            Verdict::Open { .. } => MadeState::Open("the gateway has not ended it".to_owned()),
-            Verdict::Contradicted { fields, .. } => {
+            Verdict::Pending { .. } => MadeState::Open("the gateway has not ended it".to_owned()),
+            Verdict::Mismatch { fields, .. } => {
                 MadeState::Open(format!("the gateway contradicts what was asked for: {}", fields.join(", ")))
             }
             Verdict::Unverifiable { why, .. } => MadeState::Open(format!("nothing is proved: {why}")),

@@ -323,7 +323,7 @@ impl<'t> Probe<'t> {
     }
 
     /// A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn, and
-    /// one of the given dialect is a contradiction. True for the latter.
+    /// one of the given dialect is a mismatch. True for the latter.
     fn distrust(&mut self, endpoint: &str, finding: &mut ProbeFinding) -> bool {
         let raw = finding.raw.clone().unwrap_or_default();
         let means = reading(self.proposal.dialect(), endpoint, &raw).and_then(|read| read.status_means);
@@ -392,7 +392,7 @@ impl<'t> Probe<'t> {
         finding.problems.extend(self.learned.drain(..).map(|place| format!("unread: {place}")));
         let means = reading(self.proposal.dialect(), sent.endpoint, &raw).and_then(|read| read.status_means);
         if let Some(means) =
-            means.filter(|means| is_query && means != "open" && read.status_means.as_ref() != Some(means))
+            means.filter(|means| is_query && means != "pending" && read.status_means.as_ref() != Some(means))
         {
             finding.problems.push(format!("the given dialect does not know that its status means {means}"));
         }

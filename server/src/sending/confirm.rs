@@ -77,11 +77,11 @@ impl Sender {
         result: ConfirmResult,
         exchange: Option<Exchange>,
     ) -> Result<Payment, ServerError> {
-        let settle = |About { checkout, payment, sender }| {
+        let record = |About { checkout, payment, sender }| {
             let (result, exchange) = (result.clone(), exchange.clone());
-            self.storage.settle_confirmation(Confirmed { checkout, payment, sender, result, exchange })
+            self.storage.record_confirmation(Confirmed { checkout, payment, sender, result, exchange })
         };
-        self.note_in_the_end(about, settle).await
+        self.note_in_the_end(about, record).await
     }
 }
 

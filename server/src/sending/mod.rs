@@ -26,7 +26,7 @@ use crate::{
         Storage, Stored,
         error::StorageError,
         inputs::{BeginPayment, SendResult, Sent, TakePrepared},
-        outputs::{Begun, Settled, Taken},
+        outputs::{Begun, Recorded, Taken},
     },
     surroundings::Surroundings,
     values::{Millis, error::ServerError, ids::CheckoutId, ids::PaymentId, method::Method, states::PaymentState},
@@ -188,23 +188,23 @@ impl Sender {
     }
 
     async fn note(&self, about: &About, (result, exchange): Outcome) -> Result<Payment, ServerError> {
-        let settle = |About { checkout, payment, sender }| {
+        let record = |About { checkout, payment, sender }| {
             let (result, exchange) = (result.clone(), exchange.clone());
-            self.storage.settle_sending(Sent { checkout, payment, sender, result, exchange })
+            self.storage.record_send_outcome(Sent { checkout, payment, sender, result, exchange })
         };
-        self.note_in_the_end(about, settle).await
+        self.note_in_the_end(about, record).await
     }
 
     /// Writes down what came back, again where that fails, for as long as the pauses last.
     async fn note_in_the_end<'a>(
         &'a self,
         about: &About,
-        settle: impl Fn(About) -> Stored<'a, Settled>,
+        record: impl Fn(About) -> Stored<'a, Recorded>,
     ) -> Result<Payment, ServerError> {
         let mut pauses = BEFORE_NEXT_TRY.into_iter();
         loop {
-            match (settle(about.clone()).await, pauses.next()) {
-                (Ok(settled), _) => return Ok(settled.payment),
+            match (record(about.clone()).await, pauses.next()) {
+                (Ok(recorded), _) => return Ok(recorded.payment),
                 (Err(problem), None) => return Err(not_noted(&problem, about).into()),
                 (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
             }

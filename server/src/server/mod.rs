@@ -129,7 +129,7 @@ impl Server {
             gateway: gateway.clone(),
             surroundings: surroundings.clone(),
             metrics: metrics.clone(),
-            places: SendingPlaces::new(settings.sends_at_once),
+            places: SendingPlaces::new(settings.max_concurrent_sends),
             in_time: settings.send_margin / 2,
         };
         let shared = Shared {
@@ -438,7 +438,7 @@ impl Server {
     }
 
     /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
-    /// confirming, contradicted or unverifiable. The event `payment.resolved` tells the state before, the reason, who
+    /// confirming, mismatched or unverifiable. The event `payment.resolved` tells the state before, the reason, who
     /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
     /// for 30 days: if it reports a charge after all, that counts and is told.
     ///
@@ -485,7 +485,7 @@ impl Server {
         }
     }
 
-    /// Takes a callback of the gateway's, by the end of the address that it came to. **It settles nothing**: the payment is
+    /// Takes a callback of the gateway's, by the end of the address that it came to. **It proves nothing**: the payment is
     /// asked about at once. What of it cannot be read is logged, and shown to the staff. True where it is news.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// How long is waited at least: what becomes due meanwhile shares a commit.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(10);
 /// How many outcomes share a commit at most.
-const SETTLED: usize = 64;
+const RECORDED: usize = 64;
 
 /// Pieces on their ways to their outcomes, and the time until more are due.
 pub(super) type Claimed<T> = Result<(Vec<Boxed<'static, T>>, Option<Millis>), ServerError>;
@@ -31,14 +31,14 @@ pub(super) trait Work: Send {
     /// What a piece comes to.
     type Outcome: Send + 'static;
 
-    /// Whether what was settled last may have made more due at once, or given a place to what is due.
+    /// Whether what was recorded last may have made more due at once, or given a place to what is due.
     fn has_more(&self) -> bool;
 
     /// Takes so many pieces at most.
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Self::Outcome>>;
 
     /// Notes what they came to.
-    fn settle(&mut self, outcomes: Vec<Self::Outcome>) -> Boxed<'_, Result<(), ServerError>>;
+    fn record(&mut self, outcomes: Vec<Self::Outcome>) -> Boxed<'_, Result<(), ServerError>>;
 }
 
 impl Server {
@@ -63,7 +63,7 @@ impl Server {
                 false => places.outcomes_before(stop).await,
             };
             if let Some(outcomes) = outcomes {
-                places.settle(outcomes).await;
+                places.record(outcomes).await;
             }
         }
     }
@@ -126,8 +126,8 @@ impl<W: Work> Places<'_, W> {
         None
     }
 
-    async fn settle(&mut self, outcomes: Vec<W::Outcome>) {
-        match self.work.settle(outcomes).await {
+    async fn record(&mut self, outcomes: Vec<W::Outcome>) {
+        match self.work.record(outcomes).await {
             Ok(()) if self.work.has_more() => self.claim_soon(),
             Ok(()) => {}
             Err(problem) => {
@@ -146,7 +146,7 @@ impl<W: Work> Places<'_, W> {
 async fn outcomes<T>(under_way: &mut FuturesUnordered<Boxed<'static, T>>) -> Vec<T> {
     let Some(first) = under_way.next().await else { return pending().await };
     let mut outcomes = vec![first];
-    while outcomes.len() < SETTLED {
+    while outcomes.len() < RECORDED {
         match under_way.next().now_or_never() {
             Some(Some(outcome)) => outcomes.push(outcome),
             _ => break,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// More than a hundred million open payments ask.
-const MOST_QUESTIONS_PER_SECOND: u32 = 1_000_000;
+const MOST_POLL_RATE: u32 = 1_000_000;
 /// In seconds.
 const DAY: u64 = 24 * 3600;
 
@@ -32,7 +32,7 @@ pub struct ServerSettings {
     /// How long a payment may wait to be sent, before it is given up.
     pub longest_wait: Duration,
     /// How many payments are sent at once.
-    pub sends_at_once: u32,
+    pub max_concurrent_sends: u32,
     /// How many one-time passwords may be tried for a payment.
     pub otp_attempts: u32,
     /// How many cards may be tried for a checkout, so that nobody finds out with one which stolen cards are good, or guesses a
@@ -47,11 +47,11 @@ pub struct ServerSettings {
     /// How long a client token is good.
     pub token_lifetime: Duration,
     /// The most HTTP requests a second with which the whole fleet asks the gateway. A question about a pay-form counts three.
-    pub questions_per_second: u32,
+    pub poll_rate: u32,
     /// How many questions a worker asks at once, and how many workers there are.
-    pub questions_at_once: u32,
+    pub max_concurrent_polls: u32,
     /// How many workers follow payments.
-    pub followers: u32,
+    pub poll_workers: u32,
     /// How long a question belongs to who asks it: longer than the gateway's deadline for questions.
     pub question_lease: Duration,
     /// How many streams of events are delivered at once.
@@ -79,15 +79,15 @@ impl ServerSettings {
             payment_deadline: Duration::from_secs(60),
             send_margin: Duration::from_secs(20),
             longest_wait: Duration::from_secs(30),
-            sends_at_once: 64,
+            max_concurrent_sends: 64,
             otp_attempts: 3,
             card_attempts: 5,
             takes_cards: false,
             offers_pay_forms: true,
             token_lifetime: Duration::from_secs(15 * 60),
-            questions_per_second: 50,
-            questions_at_once: 32,
-            followers: 4,
+            poll_rate: 50,
+            max_concurrent_polls: 32,
+            poll_workers: 4,
             question_lease: Duration::from_secs(60),
             deliveries_at_once: 32,
             delivery_lease: Duration::from_secs(30),
@@ -122,15 +122,15 @@ impl ServerSettings {
             checks.fail("event_kinds", Rule::Required, "must have at least one kind, or be nothing");
         }
         let counts = [
-            ("sends_at_once", self.sends_at_once),
+            ("max_concurrent_sends", self.max_concurrent_sends),
             ("otp_attempts", self.otp_attempts),
             ("card_attempts", self.card_attempts),
-            ("questions_at_once", self.questions_at_once),
-            ("followers", self.followers),
+            ("max_concurrent_polls", self.max_concurrent_polls),
+            ("poll_workers", self.poll_workers),
             ("deliveries_at_once", self.deliveries_at_once),
         ];
-        if !(1..=MOST_QUESTIONS_PER_SECOND).contains(&self.questions_per_second) {
-            checks.fail("questions_per_second", Rule::Range, "must be from 1 to 1000000");
+        if !(1..=MOST_POLL_RATE).contains(&self.poll_rate) {
+            checks.fail("poll_rate", Rule::Range, "must be from 1 to 1000000");
         }
         for (field, _) in counts.iter().filter(|(_, count)| !(1..=10_000).contains(count)) {
             checks.fail(field, Rule::Range, "must be from 1 to 10000");

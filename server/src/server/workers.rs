@@ -29,7 +29,7 @@ impl Server {
     /// Does what must be done in the background, until [`stop`](Self::stop). Any number of processes may do it on one
     /// database.
     pub fn run(&self) {
-        for _ in 0..self.shared.settings.followers {
+        for _ in 0..self.shared.settings.poll_workers {
             self.spawn_worker(Self::follow_all);
         }
         if self.shared.post.is_some() {
@@ -39,7 +39,7 @@ impl Server {
         self.spawn_worker(Self::hear_neighbours);
     }
 
-    /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not settled
+    /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not recorded
     /// is asked about after the next start.
     pub async fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
@@ -102,7 +102,7 @@ impl Server {
     }
 
     async fn follow_all(self) {
-        let most = self.shared.settings.questions_at_once;
+        let most = self.shared.settings.max_concurrent_polls;
         let (shared, places) = (self.shared.clone(), Places::new(most));
         let questions = Questions { shared, sweep_at: Duration::ZERO, places, had_no_room: false };
         self.work(questions, most, &self.shared.follow).await;
@@ -144,13 +144,13 @@ impl Work for Questions {
         })
     }
 
-    fn settle(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
+    fn record(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
         self.had_no_room = Method::ALL.iter().any(|method| !self.places.has_room(*method));
         answers.iter().for_each(|answered| self.places.give_back(answered.method));
         let shared = &self.shared;
         Box::pin(async move {
             let tell = |checkout: &_| shared.changed(checkout);
-            following::settle(&*shared.storage, &shared.metrics, answers, &tell).await
+            following::record(&*shared.storage, &shared.metrics, answers, &tell).await
         })
     }
 
@@ -176,9 +176,9 @@ impl Work for Events {
         })
     }
 
-    fn settle(&mut self, delivered: Vec<Delivered>) -> Boxed<'_, Result<(), ServerError>> {
+    fn record(&mut self, delivered: Vec<Delivered>) -> Boxed<'_, Result<(), ServerError>> {
         let shared = &self.shared;
-        Box::pin(async move { delivery::settle(&*shared.storage, &shared.metrics, delivered).await })
+        Box::pin(async move { delivery::record(&*shared.storage, &shared.metrics, delivered).await })
     }
 
     /// The next events of their streams.
@@ -194,9 +194,9 @@ impl Shared {
 
     fn questions(&self) -> ClaimQuestions {
         ClaimQuestions {
-            places: Places::new(self.settings.questions_at_once),
+            places: Places::new(self.settings.max_concurrent_polls),
             lease_ms: millis(self.settings.question_lease),
-            per_second: self.settings.questions_per_second,
+            per_second: self.settings.poll_rate,
         }
     }
 

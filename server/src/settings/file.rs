@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(problems, [""; 0]);
         let found = said.iter().map(|(name, given)| (*name, given.text.expose(), given.source.to_string()));
         let expected = [
-            ("followers", "7", "k.toml:2"),
+            ("poll_workers", "7", "k.toml:2"),
             ("gateway.login", "shop", "k.toml:6"),
             ("listen", "[::1]:80", "k.toml:1"),
             ("proxies", "10.0.0.1,10.1.0.0/16", "k.toml:3"),

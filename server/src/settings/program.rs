@@ -13,10 +13,10 @@ use super::{
     sources::Sources,
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
-        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY,
-        LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN,
-        MOST_CONNECTIONS, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND,
-        SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        EVENTS_SECRET_FILE, EVENTS_URL, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
+        LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME,
+        METRICS_LISTEN, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE, POLL_WORKERS, PROXIES, PUBLIC_URL,
+        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time, traces,
     values::{Noted, Read, Values},
@@ -137,7 +137,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let per_address = values.read(&LIMITS_PER_ADDRESS, parse::count(1..=1_000_000));
     let per_token = values.read(&LIMITS_PER_TOKEN, parse::count(1..=1_000_000));
     let per_key = values.read(&LIMITS_PER_KEY, parse::count(1..=1_000_000));
-    let most_connections = values.read(&MOST_CONNECTIONS, parse::count(1..=1_000_000));
+    let max_connections = values.read(&MAX_CONNECTIONS, parse::count(1..=1_000_000));
     let has_pay_page = values.read(&PAGE_ENABLED, parse::yes_or_no);
     let merchant = merchant(values);
     let has_staff_pages = values.read(&STAFF_ENABLED, parse::yes_or_no);
@@ -164,7 +164,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     };
     let listener = ListenerSettings {
         tls: tls?,
-        most_connections: most_connections? as usize,
+        max_connections: max_connections? as usize,
         proxies: http.proxies.clone(),
         ..ListenerSettings::new(listen?)
     };
@@ -187,9 +187,9 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
 
 /// What the library is set to; its own check is the last word.
 fn server(values: &mut Values) -> Read<ServerSettings> {
-    let questions_per_second = values.read(&QUESTIONS_PER_SECOND, parse::count(1..=1_000_000));
-    let followers = values.read(&FOLLOWERS, parse::count(1..=10_000));
-    let sends_at_once = values.read(&SENDS_AT_ONCE, parse::count(1..=10_000));
+    let poll_rate = values.read(&POLL_RATE, parse::count(1..=1_000_000));
+    let poll_workers = values.read(&POLL_WORKERS, parse::count(1..=10_000));
+    let max_concurrent_sends = values.read(&MAX_CONCURRENT_SENDS, parse::count(1..=10_000));
     let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));
     let otp_attempts = values.read(&OTP_ATTEMPTS, parse::count(1..=100));
     let card_attempts = values.read(&CARD_ATTEMPTS, parse::count(1..=100));
@@ -198,9 +198,9 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
     let keep_for = values.read(&KEEP_FOR, time::within("1d", "3650d"));
     let event_kinds = values.optional(&EVENTS_KINDS, parse::event_kinds);
     Ok(ServerSettings {
-        questions_per_second: questions_per_second?,
-        followers: followers?,
-        sends_at_once: sends_at_once?,
+        poll_rate: poll_rate?,
+        poll_workers: poll_workers?,
+        max_concurrent_sends: max_concurrent_sends?,
         longest_wait: longest_wait?,
         otp_attempts: otp_attempts?,
         card_attempts: card_attempts?,

@@ -115,16 +115,16 @@ table! {
         "A file with the old secret alone, instead of `events.old_secret`",
     ).or_nothing("`events.old_secret`");
 
-    QUESTIONS_PER_SECOND = Setting::new(
-        "questions_per_second", "KASSA_SERVER_QUESTIONS_PER_SECOND", "questions-per-second", "1 to 1000000",
+    POLL_RATE = Setting::new(
+        "poll_rate", "KASSA_SERVER_POLL_RATE", "poll-rate", "1 to 1000000",
         "The most HTTP requests a second with which all servers on the database ask the gateway together",
     ).or("50");
-    FOLLOWERS = Setting::new(
-        "followers", "KASSA_SERVER_FOLLOWERS", "followers", "1 to 10000",
+    POLL_WORKERS = Setting::new(
+        "poll_workers", "KASSA_SERVER_POLL_WORKERS", "poll_workers", "1 to 10000",
         "How many workers ask the gateway about payments",
     ).or("4");
-    SENDS_AT_ONCE = Setting::new(
-        "sends_at_once", "KASSA_SERVER_SENDS_AT_ONCE", "sends-at-once", "1 to 10000",
+    MAX_CONCURRENT_SENDS = Setting::new(
+        "max_concurrent_sends", "KASSA_SERVER_MAX_CONCURRENT_SENDS", "max-concurrent-sends", "1 to 10000",
         "How many payments are sent at once; more wait",
     ).or("64");
     PAYMENT_WAIT = Setting::new(
@@ -177,8 +177,8 @@ table! {
         "limits.per_key", "KASSA_SERVER_LIMITS_PER_KEY", "limits-per-key", "1 to 1000000",
         "The most requests a second with one API key",
     ).or("2000");
-    MOST_CONNECTIONS = Setting::new(
-        "most_connections", "KASSA_SERVER_MOST_CONNECTIONS", "most-connections", "1 to 1000000",
+    MAX_CONNECTIONS = Setting::new(
+        "max_connections", "KASSA_SERVER_MAX_CONNECTIONS", "max-connections", "1 to 1000000",
         "The most connections that are open at once",
     ).or("12000");
 
@@ -213,16 +213,16 @@ table! {
         "How it is written, to the standard error",
     ).or("text");
 
-    TRACES_URL = Setting::new(
-        "traces.url", "KASSA_SERVER_TRACES_URL", "traces-url", "URL",
+    TRACING_URL = Setting::new(
+        "tracing.url", "KASSA_SERVER_TRACING_URL", "tracing-url", "URL",
         "Where an OpenTelemetry collector takes traces by OTLP over HTTP; for a program built with the feature `opentelemetry`",
     ).or_nothing("no traces").shown_as_origin();
-    TRACES_HEADERS = Setting::secret(
-        "traces.headers", "KASSA_SERVER_TRACES_HEADERS", "NAME=VALUE,...",
+    TRACING_HEADERS = Setting::secret(
+        "tracing.headers", "KASSA_SERVER_TRACING_HEADERS", "NAME=VALUE,...",
         "Headers that the collector asks for, with a key as a rule",
     ).or_nothing("none");
-    TRACES_ONE_IN = Setting::new(
-        "traces.one_in", "KASSA_SERVER_TRACES_ONE_IN", "traces-one-in", "1 to 1000000",
+    TRACING_SAMPLE_RATIO = Setting::new(
+        "tracing.sample_ratio", "KASSA_SERVER_TRACING_SAMPLE_RATIO", "tracing-sample-ratio", "1 to 1000000",
         "Of so many traces that begin here the collector gets one; a shop that calls within a trace of its own decides itself",
     ).or("1");
 }

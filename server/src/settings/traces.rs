@@ -7,27 +7,27 @@ use reqwest::{
 
 use super::{
     parse,
-    table::{TRACES_HEADERS, TRACES_ONE_IN, TRACES_URL},
+    table::{TRACING_HEADERS, TRACING_SAMPLE_RATIO, TRACING_URL},
     values::{Read, Values},
 };
 use crate::{spans::CollectorSettings, surroundings::is_loopback, values::hidden::Hidden};
 
 /// The collector, where there is one.
 pub(super) fn read(values: &mut Values) -> Read<Option<CollectorSettings>> {
-    let url = values.optional(&TRACES_URL, address);
-    let headers = values.optional(&TRACES_HEADERS, headers);
-    let one_in = values.read(&TRACES_ONE_IN, parse::count(1..=1_000_000));
+    let url = values.optional(&TRACING_URL, address);
+    let headers = values.optional(&TRACING_HEADERS, headers);
+    let one_in = values.read(&TRACING_SAMPLE_RATIO, parse::count(1..=1_000_000));
     let (url, headers, one_in) = (url?, headers?.unwrap_or_default(), one_in?);
     let Some(url) = url else {
-        if values.is_given(&TRACES_HEADERS) {
-            values.warnings.push("traces.headers are for a collector: without traces.url they do nothing".to_owned());
+        if values.is_given(&TRACING_HEADERS) {
+            values.warnings.push("tracing.headers are for a collector: without tracing.url they do nothing".to_owned());
         }
         return Ok(None);
     };
     let has_key = !headers.is_empty() || url.query().is_some();
     if has_key && url.scheme() != "https" && !is_loopback(&url) {
         return Err(values
-            .wrong(&TRACES_URL, "must be https where it has a query, or traces.headers go with it: they hold keys"));
+            .wrong(&TRACING_URL, "must be https where it has a query, or tracing.headers go with it: they hold keys"));
     }
     Ok(Some(CollectorSettings { headers, one_in, ..CollectorSettings::to(url) }))
 }

@@ -52,8 +52,8 @@ pub(super) fn payment_state(state: PaymentState) -> Chip {
         }
         PaymentState::Charged => chip("charged", "good", "The money was taken. Nothing takes that back."),
         PaymentState::Rejected => chip("rejected", "calm", "It ended, and no money was taken."),
-        PaymentState::Contradicted => {
-            chip("contradicted", "bad", "The gateway reports another order, amount or currency than was asked for.")
+        PaymentState::Mismatch => {
+            chip("mismatch", "bad", "The gateway reports another order, amount or currency than was asked for.")
         }
         PaymentState::Unverifiable => {
             chip("unverifiable", "bad", "The gateway reports a charge, and nothing proves that it is this payment's.")
@@ -68,11 +68,9 @@ pub(super) fn need(need: Need) -> Chip {
             "bad",
             "Nobody has known for two minutes whether the money was taken. Look at the gateway, then decide.",
         ),
-        Need::Contradicted => chip(
-            "contradicted",
-            "bad",
-            "The gateway reports something else than was asked for. Look there, then decide.",
-        ),
+        Need::Mismatch => {
+            chip("mismatch", "bad", "The gateway reports something else than was asked for. Look there, then decide.")
+        }
         Need::Unverifiable => chip(
             "unverifiable",
             "bad",
@@ -103,14 +101,14 @@ pub(super) fn claim_state(state: ClaimState) -> Chip {
     match state {
         ClaimState::Asked => chip("asked", "wait", "The gateway has not answered about this number yet."),
         ClaimState::Unknown => chip("not known", "calm", "The gateway's answers say nothing about this number."),
-        ClaimState::Open => chip("open", "wait", "The gateway reports that it is open."),
+        ClaimState::Pending => chip("pending", "wait", "The gateway reports that it is pending."),
         ClaimState::Rejected => chip("rejected", "calm", "The gateway reports that it ended without a charge."),
         ClaimState::Charged => chip("charged", "good", "The gateway reports the charge that was asked for."),
         ClaimState::Unverifiable => {
             chip("unverifiable", "bad", "The gateway reports a charge that cannot be verified.")
         }
-        ClaimState::Contradicted => {
-            chip("contradicted", "bad", "The gateway reports a charge of something else than was asked for.")
+        ClaimState::Mismatch => {
+            chip("mismatch", "bad", "The gateway reports a charge of something else than was asked for.")
         }
         ClaimState::OtherPayment => chip(
             "another payment's",
@@ -172,7 +170,7 @@ pub(super) fn event(kind: EventKind) -> &'static str {
         EventKind::PaymentNotConfirmed => "The one-time password was not taken",
         EventKind::PaymentCharged => "The gateway reported that the money was taken",
         EventKind::PaymentRejected => "The gateway reported that no money was taken",
-        EventKind::PaymentContradicted => "The gateway reported something else than was asked for",
+        EventKind::PaymentMismatch => "The gateway reported something else than was asked for",
         EventKind::PaymentUnverifiable => "The gateway reported a charge that cannot be verified",
         EventKind::PaymentReviewed => "A person decided about one more charge of a charged payment",
         EventKind::PaymentResolved => "A person decided what became of the payment",

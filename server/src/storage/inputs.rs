@@ -326,10 +326,10 @@ pub enum Report {
     Charged(Box<PaymentRef>),
     /// Rejected.
     Rejected,
-    /// Open.
-    Open(Box<PaymentRef>),
+    /// Pending.
+    Pending(Box<PaymentRef>),
     /// Something else than was asked for.
-    Contradicted {
+    Mismatch {
         /// What differs.
         fields: Vec<String>,
         /// Whether it is a charge.
@@ -356,8 +356,8 @@ impl Report {
     pub fn is_charge(&self) -> bool {
         match self {
             Self::Charged(_) | Self::Unverifiable { .. } => true,
-            Self::Contradicted { is_charge, .. } => *is_charge,
-            Self::Rejected | Self::Open(_) | Self::Nothing | Self::Trouble { .. } => false,
+            Self::Mismatch { is_charge, .. } => *is_charge,
+            Self::Rejected | Self::Pending(_) | Self::Nothing | Self::Trouble { .. } => false,
         }
     }
 }

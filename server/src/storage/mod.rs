@@ -20,8 +20,8 @@ use inputs::{
 };
 use neighbours::Neighbours;
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions, Resolved,
-    Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions, Recorded,
+    RecordedMany, Resolved, Statistics, SteppedOver, Swept, Taken,
 };
 use staff::{
     Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
@@ -82,13 +82,13 @@ pub trait Storage: Send + Sync + 'static {
     fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken>;
 
     /// Notes what sending brought.
-    fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled>;
+    fn record_send_outcome(&self, sent: Sent) -> Stored<'_, Recorded>;
 
     /// Writes down that a one-time password is about to be sent.
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun>;
 
     /// Notes what sending it brought.
-    fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled>;
+    fn record_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Recorded>;
 
     /// Notes what a person decided of a payment of which nobody knows.
     fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved>;
@@ -103,7 +103,7 @@ pub trait Storage: Send + Sync + 'static {
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions>;
 
     /// Notes what the gateway answered.
-    fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany>;
+    fn record_answers(&self, answers: Vec<Answered>) -> Stored<'_, RecordedMany>;
 
     /// Reads the events after a cursor, in the order in which they were committed.
     fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage>;
@@ -112,7 +112,7 @@ pub trait Storage: Send + Sync + 'static {
     fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries>;
 
     /// Notes what became of deliveries; the events that are stepped over from now on.
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>>;
+    fn record_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>>;
 
     /// Starts a stream of events again that was given up, or stepped over what the shop refused, or every one; how many were. It goes
     /// on from the first one that was refused, and what came after that comes again.

@@ -127,7 +127,7 @@ pub enum Resolved {
 
 /// A payment as it stands now, whether what was told changed it or came too late.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct Recorded {
     /// The payment.
     pub payment: Payment,
     /// Whether anything changed.
@@ -136,7 +136,7 @@ pub struct Settled {
 
 /// Which checkouts changed.
 #[derive(Clone, Debug, Default)]
-pub struct SettledMany {
+pub struct RecordedMany {
     /// Those.
     pub changed: Vec<CheckoutId>,
 }

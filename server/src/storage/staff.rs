@@ -52,7 +52,7 @@ pub enum Need {
     /// Nobody has known for two minutes what became of a payment.
     Unknown,
     /// The gateway reports something else than was asked for.
-    Contradicted,
+    Mismatch,
     /// The gateway reports a charge that cannot be verified, or one more of a payment that is charged.
     Unverifiable,
     /// A payment has been open for three days, or its checkout ended and nobody can ask about its code.

@@ -39,7 +39,7 @@ pub enum PaymentState {
     /// The gateway reported that it ended without money being taken, or a person decided it.
     Rejected,
     /// The gateway reports something else than was asked for: a person has to look.
-    Contradicted,
+    Mismatch,
     /// The gateway reports a charge that cannot be verified: a person has to look.
     Unverifiable,
 }
@@ -53,8 +53,8 @@ pub enum ClaimState {
     Asked,
     /// The gateway's answers say nothing about it.
     Unknown,
-    /// The gateway reports that it is open.
-    Open,
+    /// The gateway reports that it is pending.
+    Pending,
     /// The gateway reports that it ended without a charge. The payer may have tried again under another number.
     Rejected,
     /// The gateway reports the charge that was asked for. Nothing takes that back.
@@ -62,7 +62,7 @@ pub enum ClaimState {
     /// The gateway reports a charge that cannot be verified.
     Unverifiable,
     /// The gateway reports a charge of another amount, currency or order.
-    Contradicted,
+    Mismatch,
     /// The gateway reports a charge that belongs to another payment.
     OtherPayment,
 }
@@ -70,7 +70,7 @@ pub enum ClaimState {
 impl ClaimState {
     /// The gateway reports a charge that cannot be believed: a person has to decide.
     pub fn is_in_doubt(self) -> bool {
-        matches!(self, Self::Unverifiable | Self::Contradicted | Self::OtherPayment)
+        matches!(self, Self::Unverifiable | Self::Mismatch | Self::OtherPayment)
     }
 
     /// It gives way to a newer claim where too many are kept.
@@ -107,14 +107,14 @@ impl PaymentState {
         Self::Unknown,
         Self::Awaiting,
         Self::Confirming,
-        Self::Contradicted,
+        Self::Mismatch,
         Self::Unverifiable,
     ];
 
-    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted or an
+    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a mismatch or an
     /// unverifiable one charged. They hold back the expiry of a checkout, and its cancellation, as a card does that awaits nothing of its payer.
     pub const UNDER_WAY: [Self; 6] =
-        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted, Self::Unverifiable];
+        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Mismatch, Self::Unverifiable];
 
     /// True where it may still take money.
     pub fn may_take_money(self) -> bool {
@@ -128,6 +128,6 @@ impl PaymentState {
 
     /// True where the gateway reported a charge that cannot be believed: a person has to decide, and nobody pays meanwhile.
     pub fn is_in_doubt(self) -> bool {
-        matches!(self, Self::Contradicted | Self::Unverifiable)
+        matches!(self, Self::Mismatch | Self::Unverifiable)
     }
 }

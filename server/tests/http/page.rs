@@ -431,7 +431,7 @@ async fn each_state_is_shown() {
         ("state = 'confirming'", "waiting", "Do not pay a second time"),
         ("state = 'confirming', is_stuck = 1", "person-needed", "Do not pay again"),
         ("state = 'unknown', unknown_since = 1", "unknown", "Do not pay again"),
-        ("state = 'contradicted'", "person-needed", "order-"),
+        ("state = 'mismatch'", "person-needed", "order-"),
         ("state = 'unverifiable', is_in_doubt = 1", "person-needed", "We are checking your payment. Do not pay again"),
         ("state = 'rejected'", "choose", "The payment was declined"),
         ("state = 'not_made', failure_kind = 'Unavailable'", "choose", "The bank could not be reached"),

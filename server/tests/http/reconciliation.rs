@@ -209,7 +209,7 @@ async fn a_pay_form_that_a_person_found_charged_is_matched_by_what_was_claimed()
     let payment = begun["id"].as_str().unwrap();
     let sql = format!(
         "BEGIN IMMEDIATE; DELETE FROM due; UPDATE payments SET is_stuck = 1 WHERE id = '{payment}';
-         INSERT INTO claims (payment_id, number, state, at) VALUES ('{payment}', 'G-77', 'open', 1); COMMIT"
+         INSERT INTO claims (payment_id, number, state, at) VALUES ('{payment}', 'G-77', 'pending', 1); COMMIT"
     );
     served.database().execute_batch(&sql).unwrap();
     let person = Visitor::log_in(&served, "Aizada").await;

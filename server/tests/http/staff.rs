@@ -281,24 +281,16 @@ async fn a_form_of_another_site_or_session_does_nothing() {
 async fn what_needs_a_person_is_listed_and_nothing_else() {
     let served = Served::start().await;
     let mut ids = Vec::new();
-    for reference in [
-        "healthy",
-        "unknown",
-        "contradicted",
-        "stuck",
-        "overpaid",
-        "undelivered",
-        "in doubt",
-        "just unknown",
-        "refused",
-    ] {
+    for reference in
+        ["healthy", "unknown", "mismatch", "stuck", "overpaid", "undelivered", "in doubt", "just unknown", "refused"]
+    {
         ids.push(paying(&served, reference, &mbank()).await.0);
     }
     // Nobody asks the gateway about them, which knows better.
     let sql = format!(
         "BEGIN IMMEDIATE; DELETE FROM due;
          UPDATE payments SET state = 'unknown', unknown_since = 1 WHERE checkout_id = '{}';
-         UPDATE payments SET state = 'contradicted' WHERE checkout_id = '{}';
+         UPDATE payments SET state = 'mismatch' WHERE checkout_id = '{}';
          UPDATE payments SET is_stuck = 1 WHERE checkout_id = '{}';
          UPDATE checkouts SET is_overpaid = 1, refunds_due = 1 WHERE id = '{}';
          UPDATE streams SET is_given_up = 1, due_at = NULL WHERE checkout_id = '{}';
@@ -318,7 +310,7 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
     let (top, rest) = start.split_once("Newest checkouts").unwrap();
     assert_eq!(checkouts(top).into_iter().collect::<BTreeSet<_>>(), expected);
     assert_eq!(checkouts(rest).len(), ids.len());
-    for word in ["unknown", "contradicted", "unverifiable", "stuck", "overpaid", "not delivered", "refused"] {
+    for word in ["unknown", "mismatch", "unverifiable", "stuck", "overpaid", "not delivered", "refused"] {
         assert!(start.contains(&format!("data-need=\"{word}\">1</span>")), "{word}: {start}");
     }
 

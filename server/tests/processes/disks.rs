@@ -123,7 +123,7 @@ fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
     let metrics = with_metrics(&mut scene);
     let disk = Disk::limited(&scene);
     fill(&scene, &disk, &metrics);
-    scene.settled();
+    scene.recorded();
     assert!(disk.server.stop().0.success());
 }
 
@@ -275,7 +275,7 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
     until("the gateway was asked", || app.get("/v1/checkout").unwrap().body["payments"][0]["state"] == "awaiting");
     let path = format!("{PAYMENTS}/{}/confirm", again.member("id").unwrap());
     assert!(app.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })).unwrap().status < 300);
-    scene.settled();
+    scene.recorded();
     assert_eq!(requests(&scene, EndpointName::MbankPay), 1);
     assert_eq!(app.get("/v1/checkout").unwrap().body["state"], "paid");
 }

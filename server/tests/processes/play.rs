@@ -15,8 +15,9 @@ use crate::{
     fleet::{APART, FLEET, Fleet, RESTLESS},
     gateway_side, paying,
     program::Program,
+    recording,
     scene::Scene,
-    settling, troubles,
+    troubles,
 };
 
 /// Longer than a server that stands still has the lease of what it sends: 1 s for the gateway, and 20 s.
@@ -142,7 +143,7 @@ impl Play {
             *self.met.entry(fault.fault.name().to_string()).or_default() += fault.struck;
         }
         no(books::broken(&self.scene))?;
-        settling::settle(self)?;
+        recording::record(self)?;
         troubles::count(self);
         for event in self.scene.ledger().events() {
             self.meet(&event.kind);
@@ -213,7 +214,7 @@ impl Play {
     pub fn start(&mut self, which: usize) -> Result<(), String> {
         if self.servers[which].is_none() {
             let mut plan = self.scene.plans[which].clone();
-            plan.set("KASSA_SERVER_SENDS_AT_ONCE", ["1", "64"][self.random.usize(0..2)]);
+            plan.set("KASSA_SERVER_MAX_CONCURRENT_SENDS", ["1", "64"][self.random.usize(0..2)]);
             plan.set("KASSA_SERVER_PAYMENT_WAIT", "2s");
             plan.set("KASSA_SERVER_LOG", ["trace", "info"][usize::from(self.random.u32(0..8) > 0)]);
             self.servers[which] = Some(plan.start_in_the_end()?);

@@ -51,7 +51,7 @@ impl Plan {
             ("KASSA_SERVER_GATEWAY_DIALECT", SANDBOX_DIALECT.to_owned()),
             ("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "1s".to_owned()),
             ("KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "1s".to_owned()),
-            ("KASSA_SERVER_QUESTIONS_PER_SECOND", "1000".to_owned()),
+            ("KASSA_SERVER_POLL_RATE", "1000".to_owned()),
             ("KASSA_SERVER_LIMITS_PER_TOKEN", "1000".to_owned()),
         ];
         Self { address, folder: folder.to_owned(), variables }

@@ -156,7 +156,7 @@ impl Scene {
     }
 
     /// Waits until everything that the gateway has has ended, as there, and was told; and compares the books.
-    pub fn settled(&self) {
+    pub fn recorded(&self) {
         until("everything ends and is told", || {
             self.read_events(0);
             books::missing(self).is_empty()

@@ -74,7 +74,7 @@ fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
     for payment in scene.sandbox.payments().iter().filter(|payment| !payment.status.is_final()) {
         scene.sandbox.approve(&payment.gateway_number).unwrap();
     }
-    scene.settled();
+    scene.recorded();
     let paid = scene.ledger().checkouts();
     assert_eq!(paid.iter().filter(|checkout| checkout.state == "paid").count(), 2);
     assert!(server.stop().0.success());

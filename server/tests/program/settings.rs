@@ -54,7 +54,7 @@ fn what_is_set_reaches_its_place() {
         ("KASSA_SERVER_TOKEN_LIFETIME", "2h"),
         ("KASSA_SERVER_EVENTS_URL", "https://shop.example.kg/events"),
         ("KASSA_SERVER_EVENTS_SECRET", SECRET),
-        ("KASSA_SERVER_MOST_CONNECTIONS", "77"),
+        ("KASSA_SERVER_MAX_CONNECTIONS", "77"),
         ("KASSA_SERVER_LIMITS_PER_KEY", "78"),
         ("KASSA_SERVER_CARDS_ENABLED", "true"),
         ("KASSA_SERVER_CARD_ATTEMPTS", "7"),
@@ -70,7 +70,7 @@ fn what_is_set_reaches_its_place() {
     assert_eq!((server.payment_deadline, settings.gateway.payment_deadline), (secs(90), secs(90)), "they must agree");
     assert!(server.question_lease > settings.gateway.query_deadline, "a lease is longer than its question");
     assert_eq!((server.longest_wait, server.token_lifetime), (secs(90), secs(7200)));
-    assert_eq!((server.signing_secrets.len(), settings.listener.most_connections), (1, 77));
+    assert_eq!((server.signing_secrets.len(), settings.listener.max_connections), (1, 77));
     assert_eq!(settings.http.per_key, 78);
     assert_eq!((server.takes_cards, server.card_attempts), (true, 7));
     assert!(!settings.http.has_pay_page);

@@ -108,8 +108,8 @@ fn find<'a>(spans: &'a [Span], name: &str, is: impl Fn(&Span) -> bool) -> &'a Sp
 fn start(place: &Place, collector: &str, shop: &str, secret: &str) -> Running {
     let traces = format!("{collector}/v1/traces");
     let mut command = place.command(&["--config", "kassa.toml", "--announce", "json"]);
-    command.args(["--traces-url", &traces, "--events-url", shop]);
-    command.env("KASSA_SERVER_TRACES_HEADERS", "x-key=hunter2").env("KASSA_SERVER_EVENTS_SECRET", secret);
+    command.args(["--tracing-url", &traces, "--events-url", shop]);
+    command.env("KASSA_SERVER_TRACING_HEADERS", "x-key=hunter2").env("KASSA_SERVER_EVENTS_SECRET", secret);
     Running::start(&mut command)
 }
 
@@ -148,7 +148,7 @@ fn a_shop_finds_in_its_trace_what_was_done_for_it_and_joins_that_of_an_event() {
     let request = find(&spans, "POST /v1/checkout/payments", |span| span.parent_span_id.is_empty());
     let in_it = |span: &Span| span.trace_id == request.trace_id;
     find(&spans, "begin_payment", in_it);
-    find(&spans, "settle_sending", in_it);
+    find(&spans, "record_send_outcome", in_it);
     let sent = find(&spans, "send", in_it);
     assert_eq!((text(sent, "kassa.payment"), text(sent, "kassa.outcome")), (Some(payment), Some("accepted")));
     find(&spans, "ask", paid);
@@ -173,7 +173,7 @@ fn a_payers_trace_is_not_believed() {
     let place = Place::with(&sandbox);
     let key = place.key();
     let traces = format!("{}/v1/traces", collector.url);
-    let running = place.start(&["--traces-url", &traces, "--traces-one-in", "1000000"]);
+    let running = place.start(&["--tracing-url", &traces, "--tracing-sample-ratio", "1000000"]);
     let (_, app) = Caller::new(&running, &key).open("order-1");
     let traced = Caller { headers: format!("traceparent: 00-{TRACE}-{CALLER}-01\r\n"), ..app };
     assert_eq!(traced.call("GET", "/v1/checkout", &Value::Null).0, 200);
@@ -192,7 +192,7 @@ fn a_collector_that_refuses_holds_nothing_up_and_is_told_of_once() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.key();
-    let running = place.start(&["--traces-url", &format!("{}/v1/traces", collector.url)]);
+    let running = place.start(&["--tracing-url", &format!("{}/v1/traces", collector.url)]);
     let server = Caller::new(&running, &key);
     for order in ["order-1", "order-2"] {
         server.open(order);
@@ -210,7 +210,7 @@ fn a_collector_that_says_nothing_does_not_keep_it_from_stopping() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.key();
-    let running = place.start(&["--traces-url", &format!("http://{}/v1/traces", silent.local_addr().unwrap())]);
+    let running = place.start(&["--tracing-url", &format!("http://{}/v1/traces", silent.local_addr().unwrap())]);
     Caller::new(&running, &key).open("order-1");
     let (status, log, took) = running.stop();
     assert!(status.success() && log.contains("the last spans may be lost"), "{log}");
@@ -222,11 +222,11 @@ fn a_collector_that_says_nothing_does_not_keep_it_from_stopping() {
 fn a_key_does_not_go_to_a_collector_in_clear() {
     let place = Place::with(&sandbox());
     let mut command =
-        place.command(&["check", "--config", "kassa.toml", "--traces-url", "http://collector:4318/v1/traces"]);
-    let ended = crate::support::ended(command.env("KASSA_SERVER_TRACES_HEADERS", "authorization=Bearer hunter2"));
-    assert!(ended.out.contains("traces.url") && ended.out.contains("must be https"), "{ended:?}");
-    let ended = place.run(&["check", "--traces-url", "collector"]);
+        place.command(&["check", "--config", "kassa.toml", "--tracing-url", "http://collector:4318/v1/traces"]);
+    let ended = crate::support::ended(command.env("KASSA_SERVER_TRACING_HEADERS", "authorization=Bearer hunter2"));
+    assert!(ended.out.contains("tracing.url") && ended.out.contains("must be https"), "{ended:?}");
+    let ended = place.run(&["check", "--tracing-url", "collector"]);
     assert!(ended.out.contains("must be an http or https address"), "{ended:?}");
-    let ended = crate::support::ended(command.env("KASSA_SERVER_TRACES_HEADERS", "hunter2"));
-    assert!(ended.out.contains("traces.headers") && !ended.out.contains("hunter2"), "{ended:?}");
+    let ended = crate::support::ended(command.env("KASSA_SERVER_TRACING_HEADERS", "hunter2"));
+    assert!(ended.out.contains("tracing.headers") && !ended.out.contains("hunter2"), "{ended:?}");
 }

@@ -92,7 +92,7 @@ fn the_same_one_twice_is_asked_about_once() {
 }
 
 #[test]
-fn a_forged_one_settles_nothing() {
+fn a_forged_one_proves_nothing() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -115,9 +115,9 @@ fn a_forged_one_settles_nothing() {
     for forged in [body.clone(), body.replace(":5,", ":390,")] {
         hint(&process, &payment, &forged);
         follow(&process);
-        assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Contradicted), "{forged}");
+        assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Mismatch), "{forged}");
     }
-    assert_eq!(reasons(&process, "payment.contradicted"), ["amount"]);
+    assert_eq!(reasons(&process, "payment.mismatch"), ["amount"]);
     hint(&process, &cheap, &body);
     follow(&process);
     assert_eq!(state(&process, &other), (CheckoutState::Paid, PaymentState::Charged), "the claim took nothing away");
@@ -229,13 +229,16 @@ fn every_number_that_is_claimed_is_kept_and_asked_about() {
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
     for number in 0..40 {
-        let open = Verdict::open(PaymentRef::pay_form(390.into()), report(PaymentStatus::Other("OPEN".into())));
+        let open = Verdict::pending(PaymentRef::pay_form(390.into()), report(PaymentStatus::Other("OPEN".into())));
         says(&world, &format!("GW-{number}"), open);
         assert!(claim(&process, &payment, &format!("GW-{number}")));
     }
     follow(&process);
     assert_eq!(claims(&process, &id).len(), 40);
-    assert!(claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Open), "all were asked about at once");
+    assert!(
+        claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Pending),
+        "all were asked about at once"
+    );
     says(&world, "GW-40", charge_of("GW-40"));
     assert!(claim(&process, &payment, "GW-40"));
     follow(&process);
@@ -493,11 +496,11 @@ fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
 
 /// Somebody who presses a button three times asks once.
 #[test]
-fn contradictions_count_where_they_lie_apart_in_time() {
+fn mismatches_count_where_they_lie_apart_in_time() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    let odd = Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
+    let odd = Verdict::mismatch(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
     force(&world, &payment.reference, vec![odd]);
     for _ in 0..10 {
         process.run(process.server.check_now(&id)).unwrap();
@@ -506,7 +509,7 @@ fn contradictions_count_where_they_lie_apart_in_time() {
     }
     assert_eq!(state(&process, &id).1, PaymentState::Awaiting);
     ask(&process, &world, 2);
-    assert_eq!(state(&process, &id).1, PaymentState::Contradicted);
+    assert_eq!(state(&process, &id).1, PaymentState::Mismatch);
 }
 
 #[test]
@@ -539,8 +542,8 @@ fn a_payment_that_paid_for_one_order_pays_for_no_other() {
     hint(&process, &other, &body);
     follow(&process);
     assert_eq!(state(&process, &first), (CheckoutState::Paid, PaymentState::Charged));
-    assert_eq!(state(&process, &second), (CheckoutState::Open, PaymentState::Contradicted), "for a person");
-    assert_eq!(reasons(&process, "payment.contradicted"), ["NumberTaken"]);
+    assert_eq!(state(&process, &second), (CheckoutState::Open, PaymentState::Mismatch), "for a person");
+    assert_eq!(reasons(&process, "payment.mismatch"), ["NumberTaken"]);
     // Nor with a number of the merchant's own, of another kind of payment.
     let third = open(&process, "order-3");
     let mbank = process.run(process.server.pay_by_mbank(&third, "996700000001", None)).unwrap();
@@ -581,40 +584,40 @@ fn reports_that_contradict_are_for_a_person() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
-    let odd = || Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
-    let open = Verdict::open(payment.reference.clone(), report(PaymentStatus::Other("OPEN".into())));
+    let odd = || Verdict::mismatch(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
+    let open = Verdict::pending(payment.reference.clone(), report(PaymentStatus::Other("OPEN".into())));
     force(&world, &payment.reference, vec![odd(), odd(), open, odd(), odd(), odd()]);
     ask(&process, &world, 5);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Awaiting));
     ask(&process, &world, 1);
-    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Contradicted));
+    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Mismatch));
     let refused = process.run(process.server.pay_by_qr(&id, None));
-    assert!(matches!(refused, Err(ServerError::UnderWay { state: PaymentState::Contradicted, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(ServerError::UnderWay { state: PaymentState::Mismatch, .. })), "{refused:?}");
     let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
-    assert_eq!(events.last().unwrap().kind.unwrap().name(), "payment.contradicted");
+    assert_eq!(events.last().unwrap().kind.unwrap().name(), "payment.mismatch");
     assert!(events.last().unwrap().body.contains(r#""reason":"amount""#));
 }
 
-fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
+fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
     let (id, payment) = mbank(process, "order-1");
-    let odd = Verdict::contradicted(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
+    let odd = Verdict::mismatch(payment.reference.clone(), ["amount"], Some(report(PaymentStatus::Charged)));
     force(world, &payment.reference, vec![odd]);
     ask(process, world, 3);
-    assert_eq!(state(process, &id).1, PaymentState::Contradicted);
+    assert_eq!(state(process, &id).1, PaymentState::Mismatch);
     (id, payment)
 }
 
 /// A person may find it charged.
 #[test]
-fn what_is_contradicted_neither_expires_nor_is_cancelled() {
+fn what_is_a_mismatch_neither_expires_nor_is_cancelled() {
     let world = World::new(0);
     let process = world.start(None);
-    let (id, _) = contradicted(&process, &world);
+    let (id, _) = mismatch(&process, &world);
     world.fake.advance(Duration::from_secs(24 * 3600));
     follow(&process);
     assert_eq!(state(&process, &id).0, CheckoutState::Open);
     let cancelled = process.run(process.server.cancel(&id));
-    let is_held = matches!(cancelled, Err(ServerError::UnderWay { state: PaymentState::Contradicted, .. }));
+    let is_held = matches!(cancelled, Err(ServerError::UnderWay { state: PaymentState::Mismatch, .. }));
     assert!(is_held, "{cancelled:?}");
 }
 

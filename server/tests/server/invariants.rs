@@ -204,7 +204,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
         if kind == "payment.confirming" && replaced.contains(&payment) {
             broken.push(format!("invariant 3: {payment} was confirmed after its payer left it"));
         }
-        match matches!(state.as_str(), "contradicted" | "unverifiable") {
+        match matches!(state.as_str(), "mismatch" | "unverifiable") {
             true => doubts.insert(payment.clone()),
             false => doubts.remove(&payment),
         };
@@ -241,7 +241,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
 fn tells_without_a_change(kind: &str) -> bool {
     matches!(
         kind,
-        "payment.replaced" | "payment.stuck" | "payment.contradicted" | "payment.unverifiable" | "payment.reviewed"
+        "payment.replaced" | "payment.stuck" | "payment.mismatch" | "payment.unverifiable" | "payment.reviewed"
     )
 }
 
@@ -249,7 +249,7 @@ fn tells_without_a_change(kind: &str) -> bool {
 fn may_follow(before: &str, after: &str, kind: &str, reason: Option<&str>) -> bool {
     let by_time = matches!(reason, Some("NeverSent" | "NoAnswer"));
     if kind == "payment.resolved" {
-        let was_in_doubt = matches!(before, "unknown" | "contradicted" | "unverifiable" | "awaiting" | "confirming");
+        let was_in_doubt = matches!(before, "unknown" | "mismatch" | "unverifiable" | "awaiting" | "confirming");
         return was_in_doubt && matches!(after, "charged" | "rejected");
     }
     match (before, after) {
@@ -257,12 +257,12 @@ fn may_follow(before: &str, after: &str, kind: &str, reason: Option<&str>) -> bo
         (_, "charged") => true,
         ("prepared", "sending") | ("sending", "awaiting" | "unknown") => true,
         ("prepared" | "sending", "not_made") => true,
-        ("unknown", "awaiting" | "rejected" | "contradicted" | "unverifiable") => true,
+        ("unknown", "awaiting" | "rejected" | "mismatch" | "unverifiable") => true,
         ("unknown", "not_made") => !by_time,
-        ("awaiting", "confirming" | "rejected" | "contradicted" | "unverifiable") => true,
-        ("confirming", "awaiting" | "rejected" | "contradicted" | "unverifiable") => true,
+        ("awaiting", "confirming" | "rejected" | "mismatch" | "unverifiable") => true,
+        ("confirming", "awaiting" | "rejected" | "mismatch" | "unverifiable") => true,
         // A charge is reported after an end, and cannot be believed.
-        ("rejected" | "not_made", "contradicted" | "unverifiable") => true,
+        ("rejected" | "not_made", "mismatch" | "unverifiable") => true,
         _ => false,
     }
 }
@@ -304,7 +304,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], world:
     for row in rows {
         let state = row.state.as_str();
         let booked = booked(row, books).map(|payment| &payment.status);
-        let is_odd = matches!(state, "contradicted" | "unverifiable") && lock(&world.log).odd.contains(&row.id);
+        let is_odd = matches!(state, "mismatch" | "unverifiable") && lock(&world.log).odd.contains(&row.id);
         // A person is believed, until the gateway reports a charge.
         let by_a_person =
             row.is_resolved && (state == "charged" || state == "rejected" && booked != Some(&PaymentStatus::Charged));
@@ -329,7 +329,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], world:
         }
     }
     let late = "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
-        (SELECT checkout_id FROM payments WHERE state IN ('unknown', 'contradicted', 'unverifiable'))";
+        (SELECT checkout_id FROM payments WHERE state IN ('unknown', 'mismatch', 'unverifiable'))";
     let late: i64 = one(db, late, []).unwrap();
     if late > 0 {
         broken.push(format!("invariant 8: {late} checkouts should have expired"));

@@ -82,9 +82,9 @@ impl Slow {
 }
 
 /// A server of few connections, all of which one address may hold.
-async fn serving_few(most_connections: usize) -> (SocketAddr, Slow) {
+async fn serving_few(max_connections: usize) -> (SocketAddr, Slow) {
     let mut settings = settings();
-    settings.most_connections = most_connections;
+    settings.max_connections = max_connections;
     settings.proxies = "127.0.0.1".parse().unwrap();
     let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
     let address = listener.address();
@@ -204,7 +204,7 @@ async fn connected_from(last: u8, address: SocketAddr) -> TcpStream {
 #[tokio::test]
 async fn who_opens_many_and_sends_nothing_keeps_nobody_out() {
     let mut settings = settings();
-    settings.most_connections = 8;
+    settings.max_connections = 8;
     let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
     let (address, metrics) = (listener.address(), Arc::new(Metrics::default()));
     tokio::spawn(listener.counted_by(metrics.clone()).serve(slow.router(), pending(), NEVER));

@@ -96,7 +96,7 @@ async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimQuestions) 
         let begin = own(checkout, 0);
         let reference = begin.reference.clone();
         servers[0].begin_payment(begin).await.unwrap();
-        servers[0].settle_sending(accepted(checkout, checkout * 10, reference)).await.unwrap();
+        servers[0].record_send_outcome(accepted(checkout, checkout * 10, reference)).await.unwrap();
         servers[0].note_hint(Hint::Checkout { id: id(checkout) }).await.unwrap();
     }
     race(servers, |server, _, _| async move { server.claim_questions(claim).await.unwrap() }).await
@@ -175,14 +175,14 @@ fn what_was_not_sent_is_noted_of_a_payment_whose_commit_is_still_under_way() {
         until(&database, waiting, "1");
         let noting = tokio::spawn({
             let server = server.clone();
-            async move { server.settle_sending(sent).await }
+            async move { server.record_send_outcome(sent).await }
         });
         until(&database, "SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted", "t");
         database.psql("ALTER SYSTEM RESET synchronous_standby_names");
         database.psql("SELECT pg_reload_conf()");
         assert!(matches!(beginning.await.unwrap(), Ok(Begun::New(_))));
-        let settled = noting.await.unwrap().unwrap();
-        assert_eq!((settled.is_changed, settled.payment.state), (true, PaymentState::NotMade));
+        let recorded = noting.await.unwrap().unwrap();
+        assert_eq!((recorded.is_changed, recorded.payment.state), (true, PaymentState::NotMade));
     });
 }
 
@@ -331,12 +331,12 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
             let begin = begin(number, number, Method::Mbank);
             let reference = begin.reference.clone();
             storage.begin_payment(begin).await.unwrap();
-            storage.settle_sending(accepted(number, number, reference.clone())).await.unwrap();
+            storage.record_send_outcome(accepted(number, number, reference.clone())).await.unwrap();
             storage.note_hint(Hint::Checkout { id: id(number) }).await.unwrap();
             let claim = ClaimQuestions { places: Places::new(10), lease_ms: 60_000, per_second: 500 };
             let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));
-            storage.settle_questions(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
+            storage.record_answers(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
             storage.claim_deliveries(deliver(10, None)).await.unwrap();
             storage.sweep(SWEEP).await.unwrap();
         }
@@ -360,13 +360,13 @@ fn a_plan_for_a_small_table_does_not_outlive_it() {
     database.psql("VACUUM ANALYZE exchanges");
     let ask = || {
         let answered = answer(1, 1, 0, Report::Nothing);
-        runtime.block_on(storage.settle_questions(vec![answered])).unwrap();
+        runtime.block_on(storage.record_answers(vec![answered])).unwrap();
     };
     runtime.block_on(storage.open_checkout(new(1))).unwrap();
     runtime.block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     ask();
     database.psql(
-        "INSERT INTO exchanges SELECT 'pay_' || i, 1, 'status', NULL, 'open', NULL, NULL, NULL, NULL, 0, 0, 1, NULL
+        "INSERT INTO exchanges SELECT 'pay_' || i, 1, 'status', NULL, 'pending', NULL, NULL, NULL, NULL, 0, 0, 1, NULL
          FROM generate_series(1, 20000) AS i",
     );
     let read = || {
@@ -446,7 +446,7 @@ fn what_is_done_all_the_time_goes_by_indexes() {
         "SELECT MAX(seq) FROM events WHERE seq IS NOT NULL",
         "SELECT version FROM events WHERE checkout_id = 'a' AND version > 5 ORDER BY version LIMIT 1",
         "SELECT checkout_id FROM payments WHERE unknown_since <= 5 LIMIT 10000",
-        "SELECT checkout_id FROM payments WHERE state = 'contradicted' LIMIT 10000",
+        "SELECT checkout_id FROM payments WHERE state = 'mismatch' LIMIT 10000",
         "SELECT checkout_id FROM payments WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT 10000",
     ];
     for sql in often {

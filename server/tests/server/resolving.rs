@@ -165,25 +165,24 @@ fn only_what_has_not_ended_is_for_a_person_and_needs_a_reason() {
 }
 
 /// The gateway reports another amount, three times.
-fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
+fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
     let (id, payment) = unknown(process, world, FakeFault::AnswerLost);
-    let odd =
-        Verdict::contradicted(payment.reference.clone(), ["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
+    let odd = Verdict::mismatch(payment.reference.clone(), ["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
     lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
     for _ in 0..3 {
         world.fake.advance(Duration::from_secs(11));
         process.run(process.server.follow_once()).unwrap();
     }
-    assert_eq!(state(process, &id).1, PaymentState::Contradicted);
+    assert_eq!(state(process, &id).1, PaymentState::Mismatch);
     (id, payment)
 }
 
 /// By itself the server asks at growing distance.
 #[test]
-fn what_is_contradicted_is_asked_about_when_a_person_says_so() {
+fn what_is_a_mismatch_is_asked_about_when_a_person_says_so() {
     let world = World::new(0);
     let process = world.start(None);
-    let (id, payment) = contradicted(&process, &world);
+    let (id, payment) = mismatch(&process, &world);
     world.fake.advance(Duration::from_secs(3000));
     assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 1);
     lock(&world.faults.0).forced.clear();
@@ -197,13 +196,13 @@ fn what_is_contradicted_is_asked_about_when_a_person_says_so() {
 }
 
 #[test]
-fn what_is_contradicted_is_decided_too() {
+fn what_is_a_mismatch_is_decided_too() {
     let world = World::new(0);
     let process = world.start(None);
-    let (id, payment) = contradicted(&process, &world);
+    let (id, payment) = mismatch(&process, &world);
     resolve(&process, &payment, Resolution::Charged).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
-    assert!(events(&process).iter().any(|event| event.body.contains(r#""after":"contradicted""#)));
+    assert!(events(&process).iter().any(|event| event.body.contains(r#""after":"mismatch""#)));
 }
 
 /// A colleague's page that is old notes nothing, and one note never stands for two payments.

@@ -211,7 +211,7 @@ async fn one_slow_answer_does_not_hold_up_others() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
-    (settings.followers, settings.questions_at_once) = (1, 2);
+    (settings.poll_workers, settings.max_concurrent_polls) = (1, 2);
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
     let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
     let mut payments = Vec::new();
@@ -278,7 +278,7 @@ async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
-    settings.sends_at_once = 8;
+    settings.max_concurrent_sends = 8;
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
     let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
     fake.stop_clock();
@@ -303,7 +303,7 @@ async fn what_waits_when_it_stops_is_not_sent() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
-    settings.sends_at_once = 1;
+    settings.max_concurrent_sends = 1;
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
     let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
     fake.stop_clock();

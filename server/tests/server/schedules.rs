@@ -132,15 +132,15 @@ impl Coverage {
             "payment.unknown card",
             "payment.charged card",
             "payment.rejected card",
-            "payment.contradicted card",
+            "payment.mismatch card",
             "payment.resolved card",
             "payment.charged mbank",
             "payment.charged qr",
             "payment.charged pay_form",
             "payment.rejected mbank",
             "payment.rejected qr",
-            "payment.contradicted mbank",
-            "payment.contradicted pay_form",
+            "payment.mismatch mbank",
+            "payment.mismatch pay_form",
             "payment.unverifiable mbank",
             "payment.unverifiable card",
             "payment.unverifiable pay_form",
@@ -236,7 +236,7 @@ fn play(seed: u64) -> Result<Coverage, String> {
 /// A process on a machine whose clocks are up to an hour from another's, and which may send few payments at once.
 fn start(world: &Arc<World>, random: &mut Rng) -> Arc<Process> {
     let mut settings = World::settings();
-    settings.sends_at_once = [1, 64][random.usize(0..2)];
+    settings.max_concurrent_sends = [1, 64][random.usize(0..2)];
     let offset = Duration::from_secs(random.u64(0..3600));
     Arc::new(world.start_with(None, offset, settings))
 }
@@ -432,7 +432,7 @@ impl Play {
         let Some(number) = number else { return };
         let charge = Some(StatusReport::new(PaymentStatus::Charged));
         let odd = match self.random.bool() {
-            true => Verdict::contradicted(payment.reference.clone(), ["amount"], charge),
+            true => Verdict::mismatch(payment.reference.clone(), ["amount"], charge),
             false => Verdict::unverifiable(payment.reference.clone(), "the report has no amount", charge),
         };
         lock(&self.world.faults.0).forced.insert(number, vec![odd]);
@@ -475,7 +475,7 @@ impl Play {
 
     /// Rightly or not.
     fn a_person_acts(&mut self, process: &Arc<Process>, server: Server) {
-        let sql = "SELECT id FROM payments WHERE state IN ('unknown', 'contradicted', 'unverifiable') OR is_stuck = 1
+        let sql = "SELECT id FROM payments WHERE state IN ('unknown', 'mismatch', 'unverifiable') OR is_stuck = 1
             ORDER BY begun_at, id LIMIT 1 OFFSET ?1";
         let which = self.random.u32(0..3);
         let Some(id) = one::<String>(&lock(&self.world.db), sql, [which]) else { return };

@@ -144,7 +144,7 @@ fn deliveries(storage: &dyn Storage) -> Vec<Delivery> {
 }
 
 fn came_to(storage: &dyn Storage, delivery: &Delivery, result: DeliveryResult) -> Vec<SteppedOver> {
-    block_on(storage.settle_deliveries(vec![Delivered::of(delivery, result)])).unwrap()
+    block_on(storage.record_deliveries(vec![Delivered::of(delivery, result)])).unwrap()
 }
 
 fn refused() -> DeliveryResult {
@@ -152,7 +152,7 @@ fn refused() -> DeliveryResult {
 }
 
 fn said() -> Exchange {
-    Exchange::new(Asked::Status, "open")
+    Exchange::new(Asked::Status, "pending")
 }
 
 fn events_after(storage: &dyn Storage, cursor: &Cursor, most: u32) -> Vec<Event> {
@@ -199,7 +199,7 @@ const SUITE: [(&str, Check); 39] = [
     ("cards and payments run out", cards_and_payments_run_out),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("claims are kept with what the gateway says of them", claims_are_kept_with_what_the_gateway_says_of_them),
-    ("only the sender settles", only_the_sender_settles),
+    ("only the sender records", only_the_sender_records_the_outcome),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
     ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
     (
@@ -311,7 +311,7 @@ fn a_payer_cannot_fill_the_database_with_keys(storage: &dyn Storage, _: &Calenda
     assert!(matches!(begin(0, 1), Begun::New(_)));
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
     let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
-    block_on(storage.settle_sending(sent(1, 1, shown))).unwrap();
+    block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     for key in 1..300 {
         assert!(matches!(begin(key, 1), Begun::Again(_)), "{key}");
     }
@@ -362,7 +362,7 @@ fn not_confirmed(storage: &dyn Storage, number: u8, sender: &str) {
     let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
     let (checkout, payment, sender) = (id(1), payment_id(number), sender.into());
     let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
-    assert!(block_on(storage.settle_confirmation(confirmed)).unwrap().is_changed);
+    assert!(block_on(storage.record_confirmation(confirmed)).unwrap().is_changed);
 }
 
 fn payment(storage: &dyn Storage, number: u8) -> Payment {
@@ -392,7 +392,7 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     assert_eq!((told(EventKind::PaymentReplaced), told(EventKind::PaymentCreated)), (1, 2));
 
     // Its password stays good for nothing after the other one's end, and the gateway's report ends it.
-    block_on(storage.settle_sending(accepted(1, 2, PaymentRef::mbank(payment_id(2).bare(), 390)))).unwrap();
+    block_on(storage.record_send_outcome(accepted(1, 2, PaymentRef::mbank(payment_id(2).bare(), 390)))).unwrap();
     assert!(matches!(confirmed(storage, 2, "c"), ConfirmationBegun::New(_)));
     not_confirmed(storage, 2, "c");
     calendar.pass(Duration::from_secs(60));
@@ -400,7 +400,7 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     assert!(asked.iter().any(|question| question.payment == payment_id(1)), "it is followed");
     let rejected = |number| {
         let leased = asked.iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
-        block_on(storage.settle_questions(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
+        block_on(storage.record_answers(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
         assert_eq!(state(storage, 1, number), PaymentState::Rejected);
     };
     rejected(2);
@@ -410,7 +410,7 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     // Each sends somebody a message: five are left, and no more.
     assert!(matches!(begun(begin(1, 10, Method::Mbank)), Begun::New(_)));
     for number in 10..15 {
-        block_on(storage.settle_sending(accepted(1, number, PaymentRef::mbank(payment_id(number).bare(), 390))))
+        block_on(storage.record_send_outcome(accepted(1, number, PaymentRef::mbank(payment_id(number).bare(), 390))))
             .unwrap();
         let begun = begun(instead(number + 1, number));
         assert_eq!(matches!(begun, Begun::New(_)), number < 14, "{begun:?}");
@@ -427,7 +427,7 @@ fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calenda
     let result = ConfirmResult::Sent { reference: None };
     let (checkout, payment, sender) = (id(1), payment_id(1), "a".into());
     let unknown = Confirmed { checkout, payment, sender, result, exchange: None };
-    block_on(storage.settle_confirmation(unknown)).unwrap();
+    block_on(storage.record_confirmation(unknown)).unwrap();
     assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "nobody knows what it did");
     assert!(!self::payment(storage, 1).is_replaced);
 }
@@ -451,11 +451,11 @@ fn a_qr_code_is_left_for_another_way(storage: &dyn Storage, _: &Calendar) {
     assert!(matches!(begun(instead(2, 1)), Begun::UnderWay(PaymentState::Sending)), "nobody has seen its code");
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
     let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
-    block_on(storage.settle_sending(sent(1, 1, shown))).unwrap();
+    block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     let other = BeginPayment { instead_of: Some(payment_id(1)), ..begin(1, 2, Method::PayForm) };
     assert!(matches!(begun(other), Begun::New(_)));
     assert!(matches!(begun(begin(1, 3, Method::Mbank)), Begun::New(_)), "what was left holds back nothing");
-    block_on(storage.settle_sending(accepted(1, 3, PaymentRef::mbank(payment_id(3).bare(), 390)))).unwrap();
+    block_on(storage.record_send_outcome(accepted(1, 3, PaymentRef::mbank(payment_id(3).bare(), 390)))).unwrap();
 
     // The page that is open is shown again, and what is left for it is left all the same.
     let back = BeginPayment { instead_of: Some(payment_id(3)), ..begin(1, 4, Method::PayForm) };
@@ -516,7 +516,7 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
         block_on(storage.begin_payment(card.clone())).unwrap();
         let page_url = (number == 2).then(|| "https://gateway.example.kg/3ds".to_owned());
         let result = SendResult::Accepted { reference: card.reference.clone(), page_url, qr_text: None };
-        block_on(storage.settle_sending(sent(number, number, result))).unwrap();
+        block_on(storage.record_send_outcome(sent(number, number, result))).unwrap();
     }
     let cancel = |number| block_on(storage.cancel_checkout(id(number), None)).unwrap();
     assert!(matches!(cancel(1), Cancelled::UnderWay(PaymentState::Awaiting)));
@@ -527,7 +527,7 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
     assert_eq!(open(), CheckoutState::Open, "its shop must not hear that it expired");
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     let asked = asked.into_iter().find(|asked| asked.payment == payment_id(1)).unwrap();
-    block_on(storage.settle_questions(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
+    block_on(storage.record_answers(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Expired, "as soon as the gateway says so");
 }
@@ -539,7 +539,7 @@ fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
         let begun = block_on(storage.begin_payment(begin(1, number, method))).unwrap();
         let result = SendResult::NothingHappened { failure: Failure::of_kind(kind), retry_after: None };
         if matches!(begun, Begun::New(_)) {
-            block_on(storage.settle_sending(sent(1, number, result))).unwrap();
+            block_on(storage.record_send_outcome(sent(1, number, result))).unwrap();
         }
         begun
     };
@@ -560,7 +560,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     block_on(storage.open_checkout(new(1))).unwrap();
     let form = begin(1, 1, Method::PayForm);
     block_on(storage.begin_payment(form.clone())).unwrap();
-    block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
+    block_on(storage.record_send_outcome(accepted(1, 1, form.reference.clone()))).unwrap();
     block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
     let claim = Some(Claim { number: "form-1".into(), provider: None, status: Some(PaymentStatus::Charged) });
     let secret = format!("{:032x}", 1);
@@ -571,7 +571,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
     let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
     let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
-    assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
+    assert_eq!(block_on(storage.record_answers(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
@@ -595,14 +595,14 @@ fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Cal
     assert_eq!(begun(2, Method::Mbank), PaymentState::Sending);
     let failure = Failure::of_kind("Unavailable");
     let busy = SendResult::NothingHappened { failure, retry_after: Some(Duration::from_secs(3_600)) };
-    block_on(storage.settle_sending(sent(2, 2, busy))).unwrap();
+    block_on(storage.record_send_outcome(sent(2, 2, busy))).unwrap();
     assert_eq!((begun(3, Method::Qr), begun(4, Method::Mbank)), (PaymentState::Sending, PaymentState::Prepared));
     assert_eq!(begun(5, Method::Mbank), PaymentState::Prepared);
     assert!(matches!(take(4), Taken::Wait(1..=60_000)));
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1, "nobody refused questions");
     calendar.pass(Duration::from_secs(60));
     assert!(matches!((take(4), take(5)), (Taken::Send, Taken::Wait(_))), "one tries");
-    block_on(storage.settle_sending(accepted(4, 4, begin(4, 4, Method::Mbank).reference))).unwrap();
+    block_on(storage.record_send_outcome(accepted(4, 4, begin(4, 4, Method::Mbank).reference))).unwrap();
     assert!(matches!(take(5), Taken::Send));
 }
 
@@ -613,8 +613,8 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
     block_on(storage.begin_payment(begin(2, 2, Method::Mbank))).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
-    let open = Report::Open(Box::new(begin(1, 1, Method::Mbank).reference));
-    block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
+    let open = Report::Pending(Box::new(begin(1, 1, Method::Mbank).reference));
+    block_on(storage.record_answers(vec![answer(1, 1, leased, open)])).unwrap();
     while let [delivery, ..] = &block_on(storage.claim_deliveries(deliver(1, None))).unwrap().deliveries[..] {
         came_to(storage, delivery, DeliveryResult::Failed);
     }
@@ -639,24 +639,24 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
     let own = |number: u8| begin(1, number, Method::Mbank).reference;
     let begin_and_accept = |number: u8| {
         block_on(storage.begin_payment(begin(1, number, Method::Mbank))).unwrap();
-        block_on(storage.settle_sending(accepted(1, number, own(number)))).unwrap();
+        block_on(storage.record_send_outcome(accepted(1, number, own(number)))).unwrap();
     };
     let report_after = |seconds: u64, report: &Report| {
         calendar.pass(Duration::from_secs(seconds));
         let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
         let leased = asked.into_iter().find(|question| question.payment == payment_id(1)).unwrap().leased_until;
-        block_on(storage.settle_questions(vec![answer(1, 1, leased, report.clone())])).unwrap();
+        block_on(storage.record_answers(vec![answer(1, 1, leased, report.clone())])).unwrap();
     };
     begin_and_accept(1);
     report_after(60, &Report::Rejected);
     begin_and_accept(2);
-    let contradicted = Report::Contradicted { fields: vec!["amount".into()], is_charge: true };
-    [30, 120, 500].into_iter().for_each(|seconds| report_after(seconds, &contradicted));
-    assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Contradicted, PaymentState::Awaiting));
+    let mismatch = Report::Mismatch { fields: vec!["amount".into()], is_charge: true };
+    [30, 120, 500].into_iter().for_each(|seconds| report_after(seconds, &mismatch));
+    assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Mismatch, PaymentState::Awaiting));
     let confirmation =
         BeginConfirmation { checkout: id(1), payment: payment_id(2), key: None, sender: "sender-2".into() };
     let begun = block_on(storage.begin_confirmation(confirmation)).unwrap();
-    assert!(matches!(begun, ConfirmationBegun::UnderWay(PaymentState::Contradicted)), "{begun:?}");
+    assert!(matches!(begun, ConfirmationBegun::UnderWay(PaymentState::Mismatch)), "{begun:?}");
 }
 
 /// A callback about the code of a checkout, which says this.
@@ -707,10 +707,10 @@ fn a_word_that_nobody_knows_of_what_has_no_number_is_told_once(storage: &dyn Sto
     assert_eq!(stuck(), 0);
     for checkout in [1, 2] {
         let reference = begin(checkout, checkout, Method::Qr).reference;
-        block_on(storage.settle_sending(accepted(checkout, checkout, reference))).unwrap();
+        block_on(storage.record_send_outcome(accepted(checkout, checkout, reference))).unwrap();
     }
     let known = begin(3, 3, Method::Qr).reference.with_transaction_id("tx-3");
-    block_on(storage.settle_sending(accepted(3, 3, known))).unwrap();
+    block_on(storage.record_send_outcome(accepted(3, 3, known))).unwrap();
     assert_eq!(stuck(), 1);
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     assert_eq!(asked.iter().map(|question| &question.payment).collect::<Vec<_>>(), [&payment_id(3)], "at once");
@@ -732,7 +732,7 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     block_on(storage.open_checkout(new(1))).unwrap();
     let form = begin(1, 1, Method::PayForm);
     block_on(storage.begin_payment(form.clone())).unwrap();
-    block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
+    block_on(storage.record_send_outcome(accepted(1, 1, form.reference.clone()))).unwrap();
     let claimed = |number: u32| {
         let provider = (number == 2).then_some(Provider::MBank);
         let status = Some(PaymentStatus::Charged);
@@ -743,27 +743,27 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
         calendar.pass(Duration::from_secs(1));
     };
     (1..=3).for_each(claimed);
-    let settle = |report: &dyn Fn(&PaymentRef) -> Report| {
+    let record = |report: &dyn Fn(&PaymentRef) -> Report| {
         let asked = block_on(storage.claim_questions(claim())).unwrap().questions.remove(0);
         let report = |ask: Ask| Reported { report: report(&ask.reference), claim: ask.claim, exchange: said() };
         let reports = asked.ask.into_iter().map(report).collect();
         let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
-        block_on(storage.settle_questions(vec![answered])).unwrap();
+        block_on(storage.record_answers(vec![answered])).unwrap();
     };
-    settle(&|reference| match reference.order_number.as_deref() {
+    record(&|reference| match reference.order_number.as_deref() {
         Some("GW-1") => Report::Rejected,
         Some("GW-2") => Report::Unverifiable { why: "no amount".into() },
-        _ => Report::Open(Box::new(reference.clone())),
+        _ => Report::Pending(Box::new(reference.clone())),
     });
     let listed = || block_on(storage.history(id(1))).unwrap().unwrap();
     let claims: Vec<_> = listed().claims.remove(0).into_iter().map(|claim| (claim.number, claim.state)).collect();
-    let expected = [("GW-1", ClaimState::Rejected), ("GW-2", ClaimState::Unverifiable), ("GW-3", ClaimState::Open)];
+    let expected = [("GW-1", ClaimState::Rejected), ("GW-2", ClaimState::Unverifiable), ("GW-3", ClaimState::Pending)];
     assert_eq!(claims, expected.map(|(number, state)| (number.to_owned(), state)));
     let kept = listed().claims.remove(0).remove(1);
     assert_eq!((kept.provider.as_deref(), kept.reason.as_deref()), (Some("MBank"), Some("no amount")));
     assert_eq!((state(storage, 1, 1), listed().listed.needs), (PaymentState::Unverifiable, vec![Need::Unverifiable]));
     let needs = block_on(storage.count_needs()).unwrap();
-    assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Contradicted, 0)), "{needs:?}");
+    assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Mismatch, 0)), "{needs:?}");
     let need_person = ListCheckouts { which: Which::NeedPerson, after: None, most: 10 };
     assert_eq!(block_on(storage.list_checkouts(need_person)).unwrap().checkouts.len(), 1);
     let called = Which::Called("GW-3".into());
@@ -771,14 +771,14 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     assert_eq!(called.checkouts.len(), 1);
     // Two charges of one form, in one answer.
     calendar.pass(Duration::from_secs(60));
-    settle(&|reference| Report::Charged(Box::new(reference.clone())));
+    record(&|reference| Report::Charged(Box::new(reference.clone())));
     let view = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
     assert_eq!((view.checkout.state, view.checkout.refunds_due), (CheckoutState::Paid, 2));
     assert!(!view.payments[0].is_in_doubt && listed().listed.needs == [Need::Overpaid]);
     // Those that came to nothing give way.
     (4..=60).for_each(|number| {
         claimed(number);
-        settle(&|_| Report::Nothing);
+        record(&|_| Report::Nothing);
     });
     let kept = listed().claims.remove(0);
     assert_eq!(kept.iter().filter(|claim| claim.state == ClaimState::Charged).count(), 3);
@@ -797,7 +797,7 @@ fn what_another_payment_has_is_not_adopted(storage: &dyn Storage, _: &Calendar) 
             _ => begin.reference.with_gateway_number("GW-1"),
         };
         let result = SendResult::Accepted { reference, page_url: page_url.map(str::to_owned), qr_text: None };
-        block_on(storage.settle_sending(sent(number, number, result))).unwrap().payment
+        block_on(storage.record_send_outcome(sent(number, number, result))).unwrap().payment
     };
     let (page, other_page) = ("https://gw.example.kg/3ds?token=1", "https://gw.example.kg/3ds?token=2");
     let first = made(1, Method::Card, Some(page));
@@ -819,21 +819,21 @@ fn what_another_payment_has_is_not_adopted(storage: &dyn Storage, _: &Calendar) 
     }
 }
 
-fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
+fn only_the_sender_records_the_outcome(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     let failure = Failure::of_kind("Refused");
     let result = SendResult::NothingHappened { failure, retry_after: None };
-    let settle = |sender: &str| {
+    let record = |sender: &str| {
         let sent = Sent { sender: sender.into(), ..sent(1, 1, result.clone()) };
-        block_on(storage.settle_sending(sent)).unwrap()
+        block_on(storage.record_send_outcome(sent)).unwrap()
     };
-    assert!(!settle("another").is_changed);
+    assert!(!record("another").is_changed);
     assert_eq!(state(storage, 1, 1), PaymentState::Sending);
-    let settled = settle("sender-1");
-    assert_eq!((settled.is_changed, settled.payment.state), (true, PaymentState::NotMade));
-    assert_eq!(settled.payment.failure.unwrap().kind, "Refused");
-    assert!(!settle("sender-1").is_changed);
+    let recorded = record("sender-1");
+    assert_eq!((recorded.is_changed, recorded.payment.state), (true, PaymentState::NotMade));
+    assert_eq!(recorded.payment.failure.unwrap().kind, "Refused");
+    assert!(!record("sender-1").is_changed);
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Mbank))), Ok(Begun::New(_))));
 }
 
@@ -860,7 +860,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     assert_eq!(asked[0].payment, payment_id(1));
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
+    block_on(storage.record_answers(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
@@ -885,7 +885,7 @@ fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
     block_on(storage.open_checkout(new(checkout))).unwrap();
     let begin = begin(checkout, checkout, Method::Mbank);
     block_on(storage.begin_payment(begin.clone())).unwrap();
-    block_on(storage.settle_sending(accepted(checkout, checkout, begin.reference))).unwrap();
+    block_on(storage.record_send_outcome(accepted(checkout, checkout, begin.reference))).unwrap();
     calendar.pass(Duration::from_secs(10));
 }
 
@@ -900,7 +900,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         // A sender whose commit was not answered notes it again.
         let exchange = Some(Exchange::new(Asked::Create, "accepted"));
         let reference = begin(1, 1, Method::Mbank).reference;
-        block_on(storage.settle_sending(Sent { exchange, ..accepted(1, 1, reference) })).unwrap();
+        block_on(storage.record_send_outcome(Sent { exchange, ..accepted(1, 1, reference) })).unwrap();
     }
     let ask = |exchange: &Exchange, claim: Option<&str>| {
         calendar.pass(Duration::from_secs(10));
@@ -909,7 +909,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         exchange.claim = claim.clone();
         let reports = vec![Reported { claim, report: Report::Nothing, exchange }];
         let answered = Answered { reports, ..answer(1, 1, 0, Report::Nothing) };
-        block_on(storage.settle_questions(vec![answered])).unwrap();
+        block_on(storage.record_answers(vec![answered])).unwrap();
     };
     // Two questions take turns, and each one's answers are counted.
     for _ in 0..3 {
@@ -927,7 +927,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         Reported { claim, report: Report::Nothing, exchange }
     });
     let answered = Answered { reports: together.into(), ..answer(1, 1, 0, Report::Nothing) };
-    block_on(storage.settle_questions(vec![answered])).unwrap();
+    block_on(storage.record_answers(vec![answered])).unwrap();
     let now = kept(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 4, 4, 1]);
     assert_eq!(now[3].exchange.claim.as_deref(), Some("other"));
@@ -954,9 +954,9 @@ fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(second.questions.len(), 1, "who had it is dead");
     let (early, late) = (first.questions[0].leased_until, second.questions[0].leased_until);
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, 1, early, charged.clone())])).unwrap();
-    let again = block_on(storage.settle_questions(vec![answer(1, 1, late, charged)])).unwrap();
-    assert!(again.changed.is_empty(), "of two settlers one wins");
+    block_on(storage.record_answers(vec![answer(1, 1, early, charged.clone())])).unwrap();
+    let again = block_on(storage.record_answers(vec![answer(1, 1, late, charged)])).unwrap();
+    assert!(again.changed.is_empty(), "of two recorders one wins");
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
     let events = events_after(storage, &Cursor::default(), 100);
     let kinds: Vec<_> = events.iter().map(|event| (event.number, event.kind.unwrap())).collect();
@@ -983,8 +983,8 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1));
     assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
     // The answer may be from before what the hint tells of.
-    let open = Report::Open(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
+    let open = Report::Pending(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.record_answers(vec![answer(1, 1, leased, open)])).unwrap();
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
     let (secret, payment) = ("x".into(), payment_id(1));
     let nobody = Hint::Callback { secret, payment, claim: None, same: None, exchange: None, is_whole: true };
@@ -1043,7 +1043,7 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
         let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
         let (checkout, payment, sender) = (id(1), payment_id(1), sender.into());
         let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
-        block_on(storage.settle_confirmation(confirmed)).unwrap()
+        block_on(storage.record_confirmation(confirmed)).unwrap()
     };
     assert!(matches!(begin("a"), ConfirmationBegun::New(_)));
     assert!(matches!(begin("b"), ConfirmationBegun::NotAwaited(PaymentState::Confirming)), "one at a time");
@@ -1058,26 +1058,26 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     following(storage, calendar, 2);
     let next = || deliveries(storage);
-    let settle = |delivery: &Delivery, is_taken: bool| {
+    let record = |delivery: &Delivery, is_taken: bool| {
         let result = if is_taken { DeliveryResult::Taken } else { DeliveryResult::Failed };
         assert!(came_to(storage, delivery, result).is_empty());
     };
     let first = next();
     assert_eq!(first.len(), 2, "one a stream");
     assert!(next().is_empty(), "somebody has them");
-    settle(&first[0], true);
-    settle(&first[1], false);
+    record(&first[0], true);
+    record(&first[1], false);
     let second = next();
     assert_eq!(second.len(), 1, "one that fails holds up nobody else's");
     assert!(second[0].checkout == first[0].checkout && second[0].seq > first[0].seq);
-    settle(&second[0], true);
+    record(&second[0], true);
     calendar.pass(Duration::from_secs(5));
     let again = next();
     assert_eq!((again.len(), &again[0].id), (1, &first[1].id), "the same, before what comes after it");
     // Three days of failures, and it is given up until somebody or something starts it again.
     let mut delivery = again[0].clone();
     for _ in 0..20 {
-        settle(&delivery, false);
+        record(&delivery, false);
         calendar.pass(Duration::from_secs(12 * 3600));
         match next().pop() {
             Some(again) => delivery = again,
@@ -1095,7 +1095,7 @@ fn charged(storage: &dyn Storage, number: u8) {
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     let leased = asked.into_iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(number).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(number, number, leased, charged)])).unwrap();
+    block_on(storage.record_answers(vec![answer(number, number, leased, charged)])).unwrap();
 }
 
 /// The kinds of events that the shop gets, which refuses one of them; the event that was stepped over, where one was.
@@ -1222,7 +1222,7 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
     assert_eq!((count().due_payments, count().oldest_due_ms), (0, 0), "somebody asks");
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, 1, leased, charged)])).unwrap();
+    block_on(storage.record_answers(vec![answer(1, 1, leased, charged)])).unwrap();
     assert_eq!((open(PaymentState::Awaiting), open(PaymentState::Sending)), (Some(1), Some(1)));
     // The other one is open for days, and the shop takes nothing.
     let mut most = 0;
@@ -1230,14 +1230,14 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
         calendar.pass(Duration::from_secs(12 * 3600));
         let deliveries = deliveries(storage);
         let failed = deliveries.iter().map(|delivery| Delivered::of(delivery, DeliveryResult::Failed));
-        block_on(storage.settle_deliveries(failed.collect())).unwrap();
+        block_on(storage.record_deliveries(failed.collect())).unwrap();
         most = most.max(count().oldest_undelivered_ms);
     }
     assert!(most >= 2 * 24 * 3_600_000, "{most}");
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (3, 0));
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
-    let still_open = Report::Open(Box::new(PaymentRef::mbank(payment_id(2).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(2, 2, leased, still_open)])).unwrap();
+    let still_open = Report::Pending(Box::new(PaymentRef::mbank(payment_id(2).bare(), 390)));
+    block_on(storage.record_answers(vec![answer(2, 2, leased, still_open)])).unwrap();
     assert_eq!(count().stuck_payments, 1);
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (2, 0), "it is told that one is stuck");
     block_on(storage.replay(None)).unwrap();
@@ -1247,13 +1247,13 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let begin_unknown = begin(4, 5, Method::Mbank);
     let unknown = SendResult::Unknown { reference: begin_unknown.reference.clone() };
     block_on(storage.begin_payment(begin_unknown)).unwrap();
-    block_on(storage.settle_sending(sent(4, 5, unknown))).unwrap();
+    block_on(storage.record_send_outcome(sent(4, 5, unknown))).unwrap();
     calendar.pass(Duration::from_secs(5));
     block_on(storage.open_checkout(new(5))).unwrap();
     block_on(storage.begin_payment(begin(5, 6, Method::Mbank))).unwrap();
     let retry_after = Some(Duration::from_secs(30));
     let busy = SendResult::NothingHappened { failure: Failure::of_kind("Unavailable"), retry_after };
-    block_on(storage.settle_sending(sent(5, 6, busy))).unwrap();
+    block_on(storage.record_send_outcome(sent(5, 6, busy))).unwrap();
     assert_eq!((count().oldest_unknown_ms, count().gateway_wait_ms), (5_000, 30_000));
 }
 
@@ -1282,7 +1282,7 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
         is_whole: true,
     };
     block_on(storage.note_hint(hint())).unwrap();
-    block_on(storage.settle_questions(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
+    block_on(storage.record_answers(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
@@ -1419,7 +1419,7 @@ fn a_row_that_cannot_be_read_holds_up_no_others() {
     let damage = "UPDATE payments SET reference = 'torn' WHERE id = ?1";
     assert_eq!(db.execute(damage, [payment_id(2).as_str()]).unwrap(), 1);
     let all = (1..=3).map(|number| answer(number, number, leased, Report::Rejected)).collect();
-    assert_eq!(block_on(storage.settle_questions(all)).unwrap().changed, [id(1), id(3)]);
+    assert_eq!(block_on(storage.record_answers(all)).unwrap().changed, [id(1), id(3)]);
     calendar.pass(Duration::from_secs(60));
     following(&storage, &calendar, 4);
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;

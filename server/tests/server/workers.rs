@@ -155,7 +155,7 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
 fn one_that_waits_for_the_gateway_keeps_no_place_that_others_need() {
     let world = World::new(0);
     let mut settings = World::settings();
-    settings.sends_at_once = 1;
+    settings.max_concurrent_sends = 1;
     let process = Arc::new(world.start_with(None, Duration::ZERO, settings));
     let server = process.server.clone();
     let opened = |reference: &str| {

@@ -67,7 +67,7 @@ impl PaymentGateway for StillOpen {
         Box::pin(async move {
             self.0.note(payment);
             sleep(ANSWERS_AFTER).await;
-            Ok(Verdict::open(payment.clone(), StatusReport::new(PaymentStatus::Other("OPEN".into()))))
+            Ok(Verdict::pending(payment.clone(), StatusReport::new(PaymentStatus::Other("OPEN".into()))))
         })
     }
     fn create_card_payment(&self, _: CardPayment) -> Answer<'_, CardPaymentCreated> {

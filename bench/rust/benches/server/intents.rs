@@ -63,7 +63,7 @@ pub fn apart(place: &Place) {
     take_part(|| match STEPS[step] {
         "checkouts opened" => runtime.block_on(all(numbers, |number| open(&storage, number))),
         "intents" => runtime.block_on(all(numbers, |number| begin(&storage, number))),
-        _ => runtime.block_on(all(numbers, |number| settle(&storage, number))),
+        _ => runtime.block_on(all(numbers, |number| record(&storage, number))),
     });
 }
 
@@ -102,13 +102,13 @@ async fn begin(storage: &Arc<dyn Storage>, number: u128) {
     assert!(matches!(storage.begin_payment(begin).await, Ok(Begun::New(_))));
 }
 
-async fn settle(storage: &Arc<dyn Storage>, number: u128) {
+async fn record(storage: &Arc<dyn Storage>, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
     let mut exchange = Exchange::new(Asked::Create, "accepted");
     exchange.reply = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
     let (checkout, payment, sender) = (checkout(number), payment(number), sender(number));
     let sent = Sent { checkout, payment, sender, result, exchange: Some(exchange) };
-    assert!(storage.settle_sending(sent).await.is_ok_and(|settled| settled.is_changed));
+    assert!(storage.record_send_outcome(sent).await.is_ok_and(|recorded| recorded.is_changed));
 }
 
 /// Spread as random ones are.

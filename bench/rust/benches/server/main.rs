@@ -13,8 +13,8 @@ mod parts;
 mod peers;
 mod place;
 mod plain;
+mod recording;
 mod sandbox;
-mod settlements;
 mod snapshot;
 mod start;
 
@@ -36,7 +36,7 @@ type Measure = fn(&Place);
 const MEASURES: [(&str, Measure); 7] = [
     ("first-payment", first_payment::measure),
     ("intents", intents::measure),
-    ("settlements", settlements::measure),
+    ("recording", recording::measure),
     ("sandbox", sandbox::measure),
     ("following", following::measure),
     ("start", start::measure),
@@ -51,7 +51,7 @@ const APART: [(&str, Measure); 8] = [
     ("apps-apart", apps::apart),
     ("intents-apart", intents::apart),
     ("leases-apart", leases::apart),
-    ("settlements-apart", settlements::apart),
+    ("recording-apart", recording::apart),
     ("lease-rounds", peers::lease_rounds),
     ("job-rounds", peers::job_rounds),
     ("plain-rounds", plain::rounds),
@@ -115,7 +115,7 @@ fn runtime() -> Runtime {
 /// A server that asks as often as it must.
 fn server(storage: Arc<dyn Storage>, gateway: impl PaymentGateway + 'static) -> Server {
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
-    settings.questions_per_second = 10_000;
+    settings.poll_rate = 10_000;
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
     Server::new(storage, Arc::new(gateway), surroundings, settings, None).expect("settings that can work")
 }

@@ -24,8 +24,8 @@ use crate::{
     leases::{claim_all, lease},
     parts::rounds,
     place::Place,
+    recording::said,
     runtime,
-    settlements::said,
 };
 
 pub const A_ROUND: usize = 20_000;
@@ -141,12 +141,12 @@ pub fn job_rounds(place: &Place) {
 
 async fn put_down(storage: Arc<dyn Storage>, questions: Vec<Question>) {
     let answers = questions.into_iter().map(still_open).collect();
-    storage.settle_questions(answers).await.expect("a database");
+    storage.record_answers(answers).await.expect("a database");
 }
 
 fn still_open(question: Question) -> Answered {
     let report =
-        |ask: Ask| Reported { claim: ask.claim, report: Report::Open(Box::new(ask.reference)), exchange: said() };
+        |ask: Ask| Reported { claim: ask.claim, report: Report::Pending(Box::new(ask.reference)), exchange: said() };
     Answered {
         payment: question.payment,
         checkout: question.checkout,

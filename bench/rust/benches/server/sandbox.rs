@@ -1,4 +1,4 @@
-//! Settlements with the sandbox over HTTP on the same machine: the gateway's work, and the way there and back, included.
+//! Recorded answers with the sandbox over HTTP on the same machine: the gateway's work, and the way there and back, included.
 
 use std::{env, path::PathBuf, time::Instant};
 
@@ -14,7 +14,7 @@ use crate::{order, place::Place, runtime, server};
 
 const MANY: usize = 20_000;
 const CALLERS: usize = 64;
-/// Settlements a second.
+/// Recorded answers a second.
 const BAR: f64 = 2_000.0;
 /// How exactly the end is found.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ pub fn measure(place: &Place) {
     let program = PathBuf::from(env::var_os("KASSA_BENCH_SANDBOX").expect("KASSA_BENCH_SANDBOX names no program"));
     let sandbox = Sandbox::start(&program, None);
     let config = GatewayConfig::new(&sandbox.url, Credentials::basic(&sandbox.login, &sandbox.password));
-    let (begun, settled) = runtime().block_on(async {
+    let (begun, recorded) = runtime().block_on(async {
         let gateway = Gateway::new(config).expect("a gateway");
         let server = server(place.storage().await, gateway);
         let started = Instant::now();
@@ -32,17 +32,17 @@ pub fn measure(place: &Place) {
         make_due(place);
         let started = Instant::now();
         server.run();
-        while settled(place) < MANY {
+        while recorded(place) < MANY {
             sleep(LOOK).await;
         }
-        let settled = MANY as f64 / started.elapsed().as_secs_f64();
+        let recorded = MANY as f64 / started.elapsed().as_secs_f64();
         server.stop().await;
-        (begun, settled)
+        (begun, recorded)
     });
     let a_second = |figure: f64| format!("{figure:.0} a second");
     let mut figures = Figures::new("With the sandbox over HTTP on the same machine");
     figures.add(format!("checkouts opened, and payments created, by {CALLERS} callers"), a_second(begun));
-    figures.add_with_floor("settlements: asked about, and the answer written down", settled, BAR, a_second);
+    figures.add_with_floor("recording: asked about, and the answer written down", recorded, BAR, a_second);
     figures.print();
 }
 
@@ -60,7 +60,7 @@ fn make_due(place: &Place) {
     }
 }
 
-fn settled(place: &Place) -> usize {
+fn recorded(place: &Place) -> usize {
     const ANSWERS: &str = "SELECT COUNT(*) FROM exchanges WHERE asked = 'status'";
     match &place.url {
         Some(url) => psql(url, ANSWERS).parse().expect("a number"),

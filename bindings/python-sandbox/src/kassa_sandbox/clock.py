@@ -27,11 +27,11 @@ class Clock:
         """
         return clock_values(self._admin.ask("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
 
-    def settle_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
+    def resolve_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
         """Lets pending payments become final by themselves, those that are pending already, too; without either, never.
 
         * ``after_queries``: once the status was asked for so often, each of these questions still being told ``PENDING``
         * ``after``: once it has been pending for so long by the sandbox's clock, in whole milliseconds
         """
-        wanted = {"settle_after_queries": after_queries, "settle_after_ms": whole("after", after, MILLISECOND)}
+        wanted = {"resolve_after_queries": after_queries, "resolve_after_ms": whole("after", after, MILLISECOND)}
         return clock_values(self._admin.ask("PATCH", "clock", wanted))

@@ -142,9 +142,9 @@ class ClockValues:
     """What time it is there."""
     ahead: timedelta
     """How far it is ahead of the machine's clock."""
-    settle_after_queries: int | None
+    resolve_after_queries: int | None
     """After how many questions about its status a pending payment becomes final; None for never."""
-    settle_after: timedelta | None
+    resolve_after: timedelta | None
     """After how long a pending payment becomes final; None for never."""
 
 
@@ -207,12 +207,12 @@ def switch_values(told: Mapping[str, Any]) -> SwitchValues:
 
 def clock_values(told: Mapping[str, Any]) -> ClockValues:
     """The clock as the sandbox tells it."""
-    after = told["settle_after_ms"]
+    after = told["resolve_after_ms"]
     return ClockValues(
         now=moment(told["now"]),
         ahead=timedelta(milliseconds=told["ahead_ms"]),
-        settle_after_queries=told["settle_after_queries"],
-        settle_after=None if after is None else timedelta(milliseconds=after),
+        resolve_after_queries=told["resolve_after_queries"],
+        resolve_after=None if after is None else timedelta(milliseconds=after),
     )
 
 

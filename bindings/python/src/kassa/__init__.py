@@ -37,7 +37,7 @@ take a callback                       Callback.parse                       verif
 take the payer's return               ReturnRedirect.parse                 verify_return
 ask about a payment once              check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
-forget no payment, send none twice    Gateway(..., journal=folder)         settle, finish
+forget no payment, send none twice    Gateway(..., journal=folder)         recover, finish
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``. Each comes in the context (``contextvars``) of its own
@@ -92,8 +92,8 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
-from .settling import AsyncSettling, Settled, SettlePolicy, Settling
-from .verdict import Charged, Contradicted, Open, Rejected, Unverifiable, Verdict
+from .recovery import AsyncRecovery, Recovered, RecoveryPolicy, Recovery
+from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
 from .violations import Advice, AdviceTopic, Language, Rule, Violation
 from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
 
@@ -116,7 +116,7 @@ __all__ = [
     "AskStatus",
     "AsyncGateway",
     "AsyncPaymentGateway",
-    "AsyncSettling",
+    "AsyncRecovery",
     "AsyncStatusWatch",
     "BankLink",
     "Callback",
@@ -128,7 +128,7 @@ __all__ = [
     "CardPaymentCreated",
     "Charged",
     "Complete",
-    "Contradicted",
+    "Mismatch",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
@@ -151,7 +151,7 @@ __all__ = [
     "MbankPaymentCreated",
     "Misconfigured",
     "NextStep",
-    "Open",
+    "Pending",
     "OpenConfirmation",
     "OutcomeUnknown",
     "PayForm",
@@ -175,9 +175,9 @@ __all__ = [
     "Rejected",
     "ReturnRedirect",
     "Rule",
-    "SettlePolicy",
-    "Settled",
-    "Settling",
+    "RecoveryPolicy",
+    "Recovered",
+    "Recovery",
     "StatusQueryForm",
     "StatusReport",
     "StatusWatch",

@@ -35,7 +35,7 @@ class OpenConfirmation:
 @mirrors(native.NextStep.ASK_STATUS)
 @dataclass(frozen=True, slots=True)
 class AskStatus:
-    """Nothing to confirm. Ask for the status: only a status query settles a payment."""
+    """Nothing to confirm. Ask for the status: only a status query decides a payment."""
 
     status: str | None = None
     """The word that the create reply showed, such as ``Success``."""
@@ -82,7 +82,7 @@ class MbankPaymentCreated(_Accepted):
     reason: str | None
     """The gateway's own words, where there are any."""
     status: str | None
-    """The status word that the reply shows, where there is one. Only a status query settles a payment."""
+    """The status word that the reply shows, where there is one. Only a status query decides a payment."""
     raw: str
     """The whole reply, with secrets masked."""
 
@@ -95,7 +95,7 @@ class MbankPaymentCreated(_Accepted):
 @mirrors(native.MbankConfirmed)
 @dataclass(frozen=True, slots=True)
 class MbankConfirmed(_Accepted):
-    """The gateway accepted a confirmation. **Accepted, not settled**: watch `payment` for its final status."""
+    """The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status."""
 
     payment: PaymentRef
     """What to ask about the payment with."""
@@ -104,7 +104,7 @@ class MbankConfirmed(_Accepted):
     reason: str | None
     """The gateway's own words, where there are any."""
     status: str | None
-    """The status word that the reply shows, where there is one. Only a status query settles a payment."""
+    """The status word that the reply shows, where there is one. Only a status query decides a payment."""
     raw: str
     """The whole reply, with secrets masked."""
 

@@ -15,7 +15,7 @@ from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected, note_what_is_left
-from .settling import AsyncSettling, SettlePolicy, begun
+from .recovery import AsyncRecovery, RecoveryPolicy, begun
 from .verdict import Verdict
 from .watching import AsyncStatusWatch, PollPolicy, made
 
@@ -172,14 +172,14 @@ class AsyncGateway(Connected):
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
         return Pages(call_on_disk(self._core().unfinished_pages)).items_read_apart()
 
-    def settle(self, policy: SettlePolicy = SettlePolicy()) -> AsyncSettling:  # noqa: B008 (frozen)
+    def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> AsyncRecovery:  # noqa: B008 (frozen)
         """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
-        program that runs for long. ``async for settled in gateway.settle():`` brings each payment when it ends: deliver what
-        is charged, then ``finish`` it. Nothing is asked until then. See `AsyncSettling`.
+        program that runs for long. ``async for recovered in gateway.recover():`` brings each payment when it ends: deliver what
+        is charged, then ``finish`` it. Nothing is asked until then. See `AsyncRecovery`.
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy that asks about no
         payment at once."""
-        return begun(AsyncSettling, call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
+        return begun(AsyncRecovery, call(self._core().recover, _check.instance("policy", policy, RecoveryPolicy)))
 
     async def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were
@@ -190,14 +190,14 @@ class AsyncGateway(Connected):
         await ask(self._core().finish, id_of(entry))
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
-        """Refuses further calls, and ends every watch and settling at once: whoever waits in one gets `kassa.Misconfigured`,
+        """Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets `kassa.Misconfigured`,
         which says nothing about a payment. Then waits until every payment on its way has its reply.
 
         ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
         longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
 
         The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it
-        goes on while the process lives. A journal has it, and the next ``settle`` follows it, also that of another process;
+        goes on while the process lives. A journal has it, and the next ``recover`` follows it, also that of another process;
         without a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
         longest = _check.optional_duration("timeout", timeout)
         core = self._to_close()

@@ -27,7 +27,7 @@ class Journal:
       dead: a second try is `kassa.OutcomeUnknown` and names what is known of the first. Where the first ended in an error
       that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again
       while it is unknown what the first one did;
-    * ``gateway.settle()`` follows everything that is not done with to its end, after a crash, too: deliver what is charged,
+    * ``gateway.recover()`` follows everything that is not done with to its end, after a crash, too: deliver what is charged,
       and ``finish`` it. ``unfinished()`` lists it without asking anybody.
 
     Where an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secret, and can be read by the
@@ -44,8 +44,8 @@ class Journal:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Gateway("https://pay.example.kg", kassa.Credentials("shop", "secret"), journal=folder.name) as gateway:
-    ...     for settled in gateway.settle():
-    ...         print("deliver or look at", settled)
+    ...     for recovered in gateway.recover():
+    ...         print("deliver or look at", recovered)
     >>> folder.cleanup()
     """
 
@@ -67,7 +67,7 @@ class Journal:
         return cls(folder)
 
     def unfinished(self) -> Iterator[Unfinished]:
-        """What is not done with: open, unknown or contradicted payments, and charged ones that are not finished. The oldest
+        """What is not done with: open, unknown or mismatch payments, and charged ones that are not finished. The oldest
         first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
         little memory.
 

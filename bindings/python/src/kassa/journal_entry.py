@@ -17,11 +17,11 @@ class JournalState(Enum):
 
     UNKNOWN = "unknown"
     """It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask."""
-    OPEN = "open"
+    PENDING = "pending"
     """The gateway accepted it. Ask for its end."""
     CHARGED = "charged"
     """The gateway said that the money was taken. Deliver the goods, then finish the entry."""
-    CONTRADICTED = "contradicted"
+    MISMATCH = "mismatch"
     """The gateway's report was about something else than was asked for. Let a person look, then finish the entry."""
     REJECTED = "rejected"
     """It ended without the money being taken."""
@@ -53,7 +53,7 @@ class JournalEntry:
     """Whether ``finish`` was called for it: nothing is left to be done."""
     reason: str | None = None
     """What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
-    payment's; of a contradicted one the fields that differ from what was asked for, such as ``amount, currency``. At most 256
+    payment's; of a mismatch the fields that differ from what was asked for, such as ``amount, currency``. At most 256
     characters."""
     code: str | None = None
     """The gateway's code in the reply to its creation, where there was one."""
@@ -97,7 +97,7 @@ class Unreadable:
 
 
 Unfinished: TypeAlias = JournalEntry | Unreadable
-"""What a journal lists as not done with: a payment that is open, unknown or contradicted, or charged and not yet finished;
+"""What a journal lists as not done with: a payment that is open, unknown or mismatch, or charged and not yet finished;
 or a file that cannot be read."""
 
 lifts(native.Unfinished.PAYMENT, lambda item: lift(item.entry))

@@ -248,7 +248,7 @@ def note_what_is_left(error: BaseException) -> None:
     add_note: Any = getattr(error, "add_note", None)
     if add_note is not None:
         add_note(
-            "Kassa: the gateway was closed while a payment was on its way. Its outcome is unknown: settle the journal, or ask "
+            "Kassa: the gateway was closed while a payment was on its way. Its outcome is unknown: recover the journal, or ask "
             "with its payment_ref(), and never send it again."
         )
 

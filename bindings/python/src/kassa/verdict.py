@@ -70,24 +70,24 @@ class Rejected(_Judged):
 
 
 @dataclass(frozen=True, slots=True)
-class Open(_Judged):
+class Pending(_Judged):
     """The gateway says that the payment is still open. Watch it."""
 
     payment: PaymentRef
     """The payment to watch, with the number by which it was found."""
     report: StatusReport
     """The gateway's own report."""
-    kind: Literal["open"] = field(default="open", repr=False, kw_only=True)
+    kind: Literal["pending"] = field(default="pending", repr=False, kw_only=True)
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
         report = _check.instance("report", self.report, StatusReport)
-        _check.verdict(self, "open", not report.status.is_final)
+        _check.verdict(self, "pending", not report.status.is_final)
 
 
 @dataclass(frozen=True, slots=True)
-class Contradicted(_Judged):
+class Mismatch(_Judged):
     """The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it;
     let a person look."""
 
@@ -97,14 +97,14 @@ class Contradicted(_Judged):
     """The fields that differ, as the interface spells them."""
     report: StatusReport | None = None
     """The gateway's own report, where it was asked."""
-    kind: Literal["contradicted"] = field(default="contradicted", repr=False, kw_only=True)
+    kind: Literal["mismatch"] = field(default="mismatch", repr=False, kw_only=True)
     """Tells stored verdicts apart."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
         object.__setattr__(self, "fields", _check.texts("fields", self.fields))
         _check.optional_instance("report", self.report, StatusReport)
-        _check.verdict(self, "contradicted")
+        _check.verdict(self, "mismatch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Unverifiable(_Judged):
         _check.verdict(self, "unverifiable")
 
 
-Verdict: TypeAlias = Charged | Rejected | Open | Contradicted | Unverifiable
+Verdict: TypeAlias = Charged | Rejected | Pending | Mismatch | Unverifiable
 """What the gateway says about a payment, compared with what was asked for. **Only `Charged` is a reason to ship.**
 
 It is the same, made in the same place, whether a payment is asked about once (``check``), until it ends (``watch``), or because
@@ -145,6 +145,6 @@ def _mirrors(core: Any, own: type[_Judged]) -> None:
 
 _mirrors(native.Verdict.CHARGED, Charged)
 _mirrors(native.Verdict.REJECTED, Rejected)
-_mirrors(native.Verdict.OPEN, Open)
-_mirrors(native.Verdict.CONTRADICTED, Contradicted)
+_mirrors(native.Verdict.PENDING, Pending)
+_mirrors(native.Verdict.MISMATCH, Mismatch)
 _mirrors(native.Verdict.UNVERIFIABLE, Unverifiable)

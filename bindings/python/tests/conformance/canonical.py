@@ -63,7 +63,7 @@ def _fields(value: Any) -> Any:
     match value:
         case kassa.Callback():
             form |= {"dedup_key": value.dedup_key(), "payment_ref": canonical(value.payment_ref())}
-        case kassa.Charged() | kassa.Rejected() | kassa.Open() | kassa.Contradicted() | kassa.Unverifiable():
+        case kassa.Charged() | kassa.Rejected() | kassa.Pending() | kassa.Mismatch() | kassa.Unverifiable():
             form["is_charged"] = value.is_charged
         case kassa.PaymentRef():
             form["is_claimed"] = value.is_claimed or None

@@ -203,9 +203,9 @@ def policy(given: Any) -> kassa.PollPolicy:
     return kassa.PollPolicy(**_times(given))
 
 
-def settle_policy(given: Any) -> kassa.SettlePolicy:
+def recovery_policy(given: Any) -> kassa.RecoveryPolicy:
     others = {name: given[name] for name in ("at_once", "follow_new") if name in given}
-    return kassa.SettlePolicy(**_times(given), **others)
+    return kassa.RecoveryPolicy(**_times(given), **others)
 
 
 def _times(given: Any) -> dict[str, Any]:

@@ -210,8 +210,8 @@ def _report(report: kassa.WatchReport | None) -> Any:
     return form if report is None or isinstance(report, kassa.QueryFailed) else {"kind": "status", "verdict": form}
 
 
-def _listed(item: kassa.Unfinished | kassa.Settled) -> Any:
-    """In Python an entry is unfinished, or settled, as it is."""
+def _listed(item: kassa.Unfinished | kassa.Recovered) -> Any:
+    """In Python an entry is unfinished, or recovered, as it is."""
     form = canonical(item)
     return {"kind": "payment", "entry": form} if isinstance(item, kassa.JournalEntry) else form
 
@@ -232,7 +232,7 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "start": lambda _: None,
     "next": _report,
     "unfinished": lambda items: list(map(_listed, items)),
-    "settle": lambda end: {"settled": list(map(_listed, end[0])), "error": canonical(end[1])},
+    "recover": lambda end: {"recovered": list(map(_listed, end[0])), "error": canonical(end[1])},
     "ledger": lambda lines: lines,
     "requests": lambda lines: lines,
     "callbacks": lambda lines: lines,

@@ -140,8 +140,8 @@ class Scenario:
         gateway, given = inputs.within(self.the_gateway(), given)
         return operations.call(gateway, name, given)
 
-    def settle(self, given: Any) -> tuple[list[Any], kassa.PaymentError | None]:
-        return self.all_of(self.the_gateway().settle(inputs.settle_policy(given)))
+    def recover(self, given: Any) -> tuple[list[Any], kassa.PaymentError | None]:
+        return self.all_of(self.the_gateway().recover(inputs.recovery_policy(given)))
 
     def all_of(self, items: Any) -> tuple[list[Any], kassa.PaymentError | None]:
         """Everything until the end, and the error that ended it, if one did."""
@@ -199,7 +199,7 @@ _OWN: dict[str, Callable[[Scenario, Any], Any]] = {
     "check_now": lambda scenario, _: scenario.watch.check_now(),
     "cancel": lambda scenario, _: scenario.watch.cancel(),
     "all": lambda scenario, _: scenario.all_of(scenario.watch),
-    "settle": lambda scenario, given: scenario.settle(given),
+    "recover": lambda scenario, given: scenario.recover(given),
     "entry": lambda scenario, given: scenario.entry(given),
     "new_process": lambda scenario, _: scenario.new_process(),
 }

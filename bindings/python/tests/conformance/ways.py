@@ -64,7 +64,7 @@ class Blocking:
     def function(self, function: Function) -> Function:
         return function
 
-    def next(self, items: kassa.StatusWatch | kassa.Settling | CheckoutStates) -> Any:
+    def next(self, items: kassa.StatusWatch | kassa.Recovery | CheckoutStates) -> Any:
         return next(items, None)
 
     def all(self, items: Iterator[kassa.Unfinished]) -> Any:
@@ -139,7 +139,7 @@ class InLoop:
     def function(self, function: Function) -> Function:
         return lambda: asyncio.to_thread(function)
 
-    def next(self, items: kassa.AsyncStatusWatch | kassa.AsyncSettling | AsyncCheckoutStates) -> Any:
+    def next(self, items: kassa.AsyncStatusWatch | kassa.AsyncRecovery | AsyncCheckoutStates) -> Any:
         return anext(items, None)
 
     async def all(self, items: AsyncIterator[kassa.Unfinished]) -> Any:

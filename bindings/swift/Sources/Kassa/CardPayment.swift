@@ -110,7 +110,7 @@ public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConve
 public enum NextStep: Hashable, Sendable, Codable {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
     case openConfirmation(url: URL)
-    /// Nothing to confirm. Ask for the status: only a status query settles a payment. `status` is the word that the create reply
+    /// Nothing to confirm. Ask for the status: only a status query decides a payment. `status` is the word that the create reply
     /// showed, such as `Success`.
     case askStatus(status: String?)
 }

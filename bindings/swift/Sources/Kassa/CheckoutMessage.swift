@@ -62,7 +62,7 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     /// many were replaced. The state shows how it stands now.
     case changeRefused = "change_refused"
     /// The gateway reports something else than was asked for: a person of the merchant's finds out.
-    case contradicted
+    case mismatch
     /// The shop cancelled it.
     case cancelled
 
@@ -94,7 +94,7 @@ extension MessageTopic {
             case .inputRefused: .inputRefused
             case .tooManyTries: .tooManyTries
             case .changeRefused: .changeRefused
-            case .contradicted: .contradicted
+            case .mismatch: .mismatch
             case .cancelled: .cancelled
             }
     }
@@ -115,7 +115,7 @@ extension MessageTopic {
         case .inputRefused: .inputRefused
         case .tooManyTries: .tooManyTries
         case .changeRefused: .changeRefused
-        case .contradicted: .contradicted
+        case .mismatch: .mismatch
         case .cancelled: .cancelled
         }
     }

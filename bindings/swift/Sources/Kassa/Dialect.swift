@@ -70,7 +70,7 @@ public struct DialectReading: Hashable, Sendable, Codable, CustomStringConvertib
     /// The list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`. None where no list has it, or the reply has
     /// no code. A code in no list is a success where the list of success codes is empty.
     public let codeMeans: String?
-    /// What the status word means: `charged`, `rejected` or `open`. None where the reply is no answer, or the endpoint is no status
+    /// What the status word means: `charged`, `rejected` or `pending`. None where the reply is no answer, or the endpoint is no status
     /// query.
     public let statusMeans: String?
     /// The JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long reply the

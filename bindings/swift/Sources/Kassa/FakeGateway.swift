@@ -45,7 +45,7 @@ public final class FakeGateway: Sendable {
     /// The payer pays. The answer is what the gateway would tell the merchant, for a test to hand on.
     ///
     /// - Parameter payment: One of its numbers, the address of its page, or the text of its code.
-    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no such payment, or it is settled.
+    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no such payment, or it is final.
     @discardableResult
     public func charge(_ payment: String) throws -> FakeNotice {
         FakeNotice(try translated { try core.charge(payment: checked(payment, "payment")) })

@@ -22,7 +22,7 @@ internal import KassaGenerated
 /// switch try await gateway.watch(payment.paymentRef()).outcome() {
 /// case .charged: print("paid")  // the only reason to ship
 /// case .rejected: print("not paid")
-/// case .open, .contradicted, .unverifiable: print("a person has to look")
+/// case .pending, .mismatch, .unverifiable: print("a person has to look")
 /// case nil: print("stopped asking")
 /// }
 /// ```
@@ -211,14 +211,14 @@ public final class Gateway: PaymentGateway {
     }
 
     /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that
-    /// runs for long. Nothing is asked until it is iterated over: see ``Settling``.
+    /// runs for long. Nothing is asked until it is iterated over: see ``Recovery``.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal, and
     ///   ``PaymentError/invalid(violations:)`` for a policy of zeros.
-    public func settle(_ policy: SettlePolicy = SettlePolicy()) throws -> Settling {
-        let settling = Settling { [core] in try core.settle(policy: policy.core) }
-        _ = try translated(settling.begin)  // what is wrong is said at once
-        return settling
+    public func recover(_ policy: RecoveryPolicy = RecoveryPolicy()) throws -> Recovery {
+        let recovery = Recovery { [core] in try core.recover(policy: policy.core) }
+        _ = try translated(recovery.begin)  // what is wrong is said at once
+        return recovery
     }
 
     /// What the gateway's journal has not done with, without asking anybody: see ``Journal/unfinished()``.
@@ -244,7 +244,7 @@ public final class Gateway: PaymentGateway {
         try await translated { try await core.finish(id: checked(id, "id")) }
     }
 
-    /// Refuses further calls, and ends every watch and settling at once: whoever waits in one gets
+    /// Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets
     /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment on
     /// its way has its reply, for as long as its deadline at most, or until this task is cancelled; a task that was cancelled before does
     /// not wait.
@@ -260,7 +260,7 @@ public final class Gateway: PaymentGateway {
     /// The same as ``close()``, and waits for so long at most; zero waits for nothing.
     ///
     /// - Returns: True where every payment has its reply. **Where it is false, the outcome of a payment is unknown**: it goes on while the
-    ///   process lives. A journal has it, and the next ``settle(_:)`` follows it; without a journal, ask with the ``PaymentRef`` that was
+    ///   process lives. A journal has it, and the next ``recover(_:)`` follows it; without a journal, ask with the ``PaymentRef`` that was
     ///   stored. Never send it again.
     @discardableResult
     public func close(within timeout: Duration) async -> Bool {

@@ -21,7 +21,7 @@ internal import KassaGenerated
 ///   is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and names what is known of the first. Where the first
 ///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
 ///   again while it is unknown what the first one did.
-/// - ``unfinished()`` lists everything that is not done with, and ``Gateway/settle(_:)`` follows it to its end: deliver what is charged,
+/// - ``unfinished()`` lists everything that is not done with, and ``Gateway/recover(_:)`` follows it to its end: deliver what is charged,
 ///   and finish it (`finish(_:)`).
 /// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///
@@ -55,7 +55,7 @@ public final class Journal: Sendable {
         self.folder = folder
     }
 
-    /// What is not done with: open, unknown or contradicted payments, and charged ones that are not finished. The oldest first, by the
+    /// What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
     /// day on which they were begun. They are read as they are asked for, so that any number of them needs little memory, and entries can
     /// be finished meanwhile.
     public func unfinished() -> UnfinishedEntries {

@@ -17,7 +17,7 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     /// Whether `Gateway.finish(_:)` was called for it: nothing is left to be done.
     public var isFinished: Bool
     /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's; of a
-    /// contradicted one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
+    /// mismatched one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
     /// scalars).
     public var reason: String?
     /// The gateway's code in the reply to its creation, where there was one.
@@ -55,11 +55,11 @@ public enum JournalState: String, Hashable, Sendable, Codable, CaseIterable, Cus
     /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask.
     case unknown
     /// The gateway accepted it. Ask for its end.
-    case open
+    case pending
     /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
     case charged
     /// The gateway's report was about something else than was asked for. Let a person look, then finish the entry.
-    case contradicted
+    case mismatch
     /// It ended without the money being taken.
     case rejected
 
@@ -69,7 +69,7 @@ public enum JournalState: String, Hashable, Sendable, Codable, CaseIterable, Cus
 
 /// What a journal lists as not done with.
 public enum Unfinished: Hashable, Sendable, Codable {
-    /// A payment that is open, unknown or contradicted, or charged and not yet finished.
+    /// A payment that is pending, unknown or mismatched, or charged and not yet finished.
     case payment(entry: JournalEntry)
     /// A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number whose entry it
     /// is, until a person has looked and finishes it by this name. `why` says what is wrong with it.
@@ -100,9 +100,9 @@ extension JournalState {
         self =
             switch core {
             case .unknown: .unknown
-            case .open: .open
+            case .pending: .pending
             case .charged: .charged
-            case .contradicted: .contradicted
+            case .mismatch: .mismatch
             case .rejected: .rejected
             }
     }

@@ -42,7 +42,7 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
     public let code: String?
     /// The gateway's own words, where there are any.
     public let reason: String?
-    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
     public let status: String?
     /// The whole reply, with secrets masked.
     public let raw: String
@@ -60,7 +60,7 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
     public var description: String { described(self) }
 }
 
-/// The gateway accepted a confirmation. **Accepted, not settled**: watch ``payment`` for its final status.
+/// The gateway accepted a confirmation. **Accepted, not final**: watch ``payment`` for its final status.
 public struct MbankConfirmed: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with.
     public let payment: PaymentRef
@@ -68,7 +68,7 @@ public struct MbankConfirmed: Hashable, Sendable, Codable, CustomStringConvertib
     public let code: String?
     /// The gateway's own words, where there are any.
     public let reason: String?
-    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
     public let status: String?
     /// The whole reply, with secrets masked.
     public let raw: String

@@ -11,8 +11,8 @@ internal import KassaGenerated
 /// switch try await gateway.verifyCallback(callback, payment: stored) {
 /// case .charged(let payment, _, _): try ship(payment)
 /// case .rejected: print("tell the payer")
-/// case .open(let payment, _): try watch(payment)
-/// case .contradicted, .unverifiable: print("let a person look")
+/// case .pending(let payment, _): try watch(payment)
+/// case .mismatch, .unverifiable: print("let a person look")
 /// }
 /// ```
 public enum Verdict: Hashable, Sendable, Codable {
@@ -28,11 +28,11 @@ public enum Verdict: Hashable, Sendable, Codable {
     /// The payment ended without the money being taken. `payment` has the number by which it was found.
     case rejected(payment: PaymentRef, report: StatusReport)
     /// The gateway says that the payment is still open. Watch `payment`, which has the number by which it was found.
-    case open(payment: PaymentRef, report: StatusReport)
+    case pending(payment: PaymentRef, report: StatusReport)
     /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
     /// person look. `payment` is the one that was asked about; `fields` are those that differ, as the interface spells them; `report` is
     /// the gateway's own, where it was asked.
-    case contradicted(payment: PaymentRef, fields: [String], report: StatusReport?)
+    case mismatch(payment: PaymentRef, fields: [String], report: StatusReport?)
     /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment. `payment` is the one
     /// that was asked about; `why` says what is missing; `report` is the gateway's own, where it was asked.
     case unverifiable(payment: PaymentRef, why: String, report: StatusReport?)
@@ -45,16 +45,16 @@ public enum Verdict: Hashable, Sendable, Codable {
     /// The payment that it is about.
     public var payment: PaymentRef {
         switch self {
-        case .charged(let payment, _, _), .rejected(let payment, _), .open(let payment, _): payment
-        case .contradicted(let payment, _, _), .unverifiable(let payment, _, _): payment
+        case .charged(let payment, _, _), .rejected(let payment, _), .pending(let payment, _): payment
+        case .mismatch(let payment, _, _), .unverifiable(let payment, _, _): payment
         }
     }
 
     /// The gateway's own report, where it was asked.
     public var report: StatusReport? {
         switch self {
-        case .charged(_, let report, _), .rejected(_, let report), .open(_, let report): report
-        case .contradicted(_, _, let report), .unverifiable(_, _, let report): report
+        case .charged(_, let report, _), .rejected(_, let report), .pending(_, let report): report
+        case .mismatch(_, _, let report), .unverifiable(_, _, let report): report
         }
     }
 }
@@ -66,8 +66,8 @@ extension Verdict: CustomStringConvertible {
             switch self {
             case .charged(let payment, let report, let compared): ["\(payment)", "\(report)", "compared: \(compared)"]
             case .rejected(let payment, let report): ["\(payment)", "\(report)"]
-            case .open(let payment, let report): ["\(payment)", "\(report)"]
-            case .contradicted(let payment, let fields, let report): ["\(payment)", "\(fields)", report?.description]
+            case .pending(let payment, let report): ["\(payment)", "\(report)"]
+            case .mismatch(let payment, let fields, let report): ["\(payment)", "\(fields)", report?.description]
             case .unverifiable(let payment, let why, let report): ["\(payment)", why, report?.description]
             }
         return "\(name)(\(fields.compactMap { $0 }.joined(separator: ", ")))"
@@ -77,8 +77,8 @@ extension Verdict: CustomStringConvertible {
         switch self {
         case .charged: "charged"
         case .rejected: "rejected"
-        case .open: "open"
-        case .contradicted: "contradicted"
+        case .pending: "pending"
+        case .mismatch: "mismatch"
         case .unverifiable: "unverifiable"
         }
     }
@@ -91,9 +91,9 @@ extension Verdict {
             case .charged(let payment, let report, let compared):
                 .charged(payment: PaymentRef(payment), report: StatusReport(report), compared: compared)
             case .rejected(let payment, let report): .rejected(payment: PaymentRef(payment), report: StatusReport(report))
-            case .open(let payment, let report): .open(payment: PaymentRef(payment), report: StatusReport(report))
-            case .contradicted(let payment, let fields, let report):
-                .contradicted(payment: PaymentRef(payment), fields: fields, report: report.map(StatusReport.init))
+            case .pending(let payment, let report): .pending(payment: PaymentRef(payment), report: StatusReport(report))
+            case .mismatch(let payment, let fields, let report):
+                .mismatch(payment: PaymentRef(payment), fields: fields, report: report.map(StatusReport.init))
             case .unverifiable(let payment, let why, let report):
                 .unverifiable(payment: PaymentRef(payment), why: why, report: report.map(StatusReport.init))
             }

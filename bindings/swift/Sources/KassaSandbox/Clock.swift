@@ -8,15 +8,15 @@ extension Sandbox {
         /// How far it was stepped forward.
         public let ahead: Duration
         /// How often the status of a pending payment is asked for until it becomes final; nil where that makes none final.
-        public let settleAfterQueries: Int?
+        public let resolveAfterQueries: Int?
         /// How long a payment is pending until it becomes final; nil where that makes none final.
-        public let settleAfter: Duration?
+        public let resolveAfter: Duration?
 
         private enum CodingKeys: String, CodingKey {
             case now
             case ahead = "ahead_ms"
-            case settleAfterQueries = "settle_after_queries"
-            case settleAfter = "settle_after_ms"
+            case resolveAfterQueries = "resolve_after_queries"
+            case resolveAfter = "resolve_after_ms"
         }
 
         /// As the sandbox tells it.
@@ -24,8 +24,8 @@ extension Sandbox {
             let told = try decoder.container(keyedBy: CodingKeys.self)
             now = try told.decode(Date.self, forKey: .now)
             ahead = .milliseconds(try told.decode(Int64.self, forKey: .ahead))
-            settleAfterQueries = try told.decode(Int?.self, forKey: .settleAfterQueries)
-            settleAfter = try told.decode(Int64?.self, forKey: .settleAfter).map { .milliseconds($0) }
+            resolveAfterQueries = try told.decode(Int?.self, forKey: .resolveAfterQueries)
+            resolveAfter = try told.decode(Int64?.self, forKey: .resolveAfter).map { .milliseconds($0) }
         }
     }
 
@@ -56,11 +56,11 @@ extension Sandbox {
         ///   - after: Once it has been pending for so long by the sandbox's clock, in whole milliseconds.
         /// - Returns: How it stands then.
         @discardableResult
-        public func settlePending(afterQueries: Int? = nil, after: Duration? = nil) async throws -> ClockValues {
+        public func resolvePending(afterQueries: Int? = nil, after: Duration? = nil) async throws -> ClockValues {
             let wanted = [
-                "settle_after_queries": afterQueries.map(Int64.init),
+                "resolve_after_queries": afterQueries.map(Int64.init),
                 // Nothing is told as null: a setting that is not named would stay.
-                "settle_after_ms": try after.map { try whole($0, of: .milliseconds(1), "after") },
+                "resolve_after_ms": try after.map { try whole($0, of: .milliseconds(1), "after") },
             ]
             return try await admin.ask(ClockValues.self, "PATCH", "clock", body: wanted)
         }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ResultTests {
     private let cancelled = CheckoutMessage(topic: .cancelled)
     private let tooMany = CheckoutMessage(topic: .tooManyTries)
-    private let contradicted = CheckoutMessage(topic: .contradicted)
+    private let mismatch = CheckoutMessage(topic: .mismatch)
 
     @Test func eachStateHasItsResult() {
         func result(_ state: CheckoutState, after mayHavePaid: Bool) -> CheckoutResult {
@@ -14,7 +14,7 @@ import Testing
         for mayHavePaid in [true, false] {
             #expect(result(.paid(amount: 5, currency: "KGS"), after: mayHavePaid) == .paid(amount: 5, currency: "KGS"))
             #expect(result(.ready(methods: [.qr], canKeepMethod: true), after: mayHavePaid) == .stillOpen)
-            #expect(result(.personNeeded(message: contradicted), after: mayHavePaid) == .personNeeded(contradicted))
+            #expect(result(.personNeeded(message: mismatch), after: mayHavePaid) == .personNeeded(mismatch))
             for open: CheckoutState in [
                 .opening(), .sending(), .enterOtp(attemptsLeft: 1), .openPage(url: "", begunHere: true, methods: [.qr]),
                 .showQr(text: ""), .waiting(methods: [.qr]), .tokenExpired,
@@ -36,7 +36,7 @@ import Testing
         let cases: [(CheckoutState, CheckoutMark?, CheckoutMark?)] = [
             (.opening(), .progress, .progress), (.sending(), .progress, .progress), (.waiting(methods: []), .progress, .progress),
             (.paid(amount: 5, currency: "KGS"), .paid, .paid), (.expired, .notPaid, .unknown),
-            (.notPaid(reason: cancelled), .notPaid, .unknown), (.personNeeded(message: contradicted), .unknown, .unknown),
+            (.notPaid(reason: cancelled), .notPaid, .unknown), (.personNeeded(message: mismatch), .unknown, .unknown),
             (.tokenExpired, .unknown, .unknown), (.ready(methods: [.qr]), nil, nil), (.enterOtp(attemptsLeft: 1), nil, nil),
             (.openPage(url: "", begunHere: true, methods: []), nil, nil), (.showQr(text: ""), nil, nil),
         ]

@@ -130,24 +130,24 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func theClockStepsForwardAndSettlesWhatIsPending() async throws {
+    @Test func theClockStepsForwardAndResolvesWhatIsPending() async throws {
         let sandbox = try await Sandbox.start()
         #expect(try await sandbox.clock.read().ahead == .zero)
         try await Shop(sandbox).pay("order-1", by: .without3DSStuckPending)
         try await sandbox.clock.forward(by: .seconds(24 * 3600))
         #expect(try await sandbox.payment(orderNumber: "order-1").status == .pending)
-        let values = try await sandbox.clock.settlePending(afterQueries: 9, after: .seconds(3600))
-        #expect((values.settleAfterQueries, values.settleAfter, values.ahead) == (9, .seconds(3600), .seconds(24 * 3600)))
+        let values = try await sandbox.clock.resolvePending(afterQueries: 9, after: .seconds(3600))
+        #expect((values.resolveAfterQueries, values.resolveAfter, values.ahead) == (9, .seconds(3600), .seconds(24 * 3600)))
         #expect(values.now > Date(timeIntervalSinceNow: 23 * 3600))
         try await until { try await sandbox.payment(orderNumber: "order-1").isCharged }
 
-        let off = try await sandbox.clock.settlePending()
-        #expect((off.settleAfterQueries, off.settleAfter, off.ahead) == (nil, nil, .seconds(24 * 3600)))
+        let off = try await sandbox.clock.resolvePending()
+        #expect((off.resolveAfterQueries, off.resolveAfter, off.ahead) == (nil, nil, .seconds(24 * 3600)))
         let inParts = await refusal { try await sandbox.clock.forward(by: .microseconds(1)) }
         #expect(inParts == .invalid(field: "step", rule: "must be a whole number of milliseconds"))
         for tried in [
             await refusal { try await sandbox.clock.forward(by: .seconds(-1)) },
-            await refusal { try await sandbox.clock.settlePending(afterQueries: 0) },
+            await refusal { try await sandbox.clock.resolvePending(afterQueries: 0) },
         ] {
             guard case .refused(httpStatus: 400, _, _) = tried else {
                 Issue.record("\(String(describing: tried))")
@@ -162,7 +162,7 @@ import Testing
     @Test func aPendingPaymentIsFinalAfterSoManyQuestions() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
-        try await sandbox.clock.settlePending(afterQueries: 2)
+        try await sandbox.clock.resolvePending(afterQueries: 2)
         try await shop.pay("order-1", by: .without3DSStuckPending)
         #expect(try await [shop.status("order-1"), shop.status("order-1")] == [.other("PENDING"), .other("PENDING")])
         #expect(try await shop.status("order-1") == .charged)

@@ -71,10 +71,10 @@ import Testing
         try expect(entry, json)
         try expect(Unfinished.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
         try expect(Unfinished.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
-        try expect(JournalState.allCases, #"["unknown","open","charged","contradicted","rejected"]"#)
-        try expect(Settled.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
-        try expect(Settled.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
-        #expect("\(Settled.payment(entry: entry))" == "\(Unfinished.payment(entry: entry))")
+        try expect(JournalState.allCases, #"["unknown","pending","charged","mismatch","rejected"]"#)
+        try expect(Recovered.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
+        try expect(Recovered.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
+        #expect("\(Recovered.payment(entry: entry))" == "\(Unfinished.payment(entry: entry))")
         #expect("\(Unfinished.payment(entry: entry))".contains("cart 17"))
         #expect("\(Unfinished.unreadable(id: "x", why: "is torn"))" == "unreadable(x, is torn)")
     }
@@ -106,14 +106,14 @@ import Testing
                 #"{"charged":{"compared":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
             ),
             (.rejected(payment: payment, report: charged), #"{"rejected":{"payment":\#(stored),"report":\#(chargedJSON)}}"#),
-            (.open(payment: payment, report: held), #"{"open":{"payment":\#(stored),"report":\#(heldJSON)}}"#),
+            (.pending(payment: payment, report: held), #"{"pending":{"payment":\#(stored),"report":\#(heldJSON)}}"#),
             (
-                .contradicted(payment: payment, fields: ["amount"], report: charged),
-                #"{"contradicted":{"fields":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
+                .mismatch(payment: payment, fields: ["amount"], report: charged),
+                #"{"mismatch":{"fields":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
             ),
             (
-                .contradicted(payment: payment, fields: ["currency"], report: nil),
-                #"{"contradicted":{"fields":["currency"],"payment":\#(stored)}}"#
+                .mismatch(payment: payment, fields: ["currency"], report: nil),
+                #"{"mismatch":{"fields":["currency"],"payment":\#(stored)}}"#
             ),
             (
                 .unverifiable(payment: payment, why: "?", report: charged),
@@ -134,7 +134,7 @@ import Testing
         #""charged""#, "{}", #"{"charged":{}}"#, #"{"Charged":{"report":{"raw":"","status":"charged"}}}"#,
         #"{"charged":{"compared":[],"report":{"raw":"","status":"charged"}}}"#,
         #"{"charged":{"compared":[],"payment":"kassa9:kind=card","report":{"raw":"","status":"charged"}}}"#,
-        #"{"charged":{"compared":[],"payment":"kassa1:kind=card","report":{"raw":"","status":"charged"}},"open":{}}"#,
+        #"{"charged":{"compared":[],"payment":"kassa1:kind=card","report":{"raw":"","status":"charged"}},"pending":{}}"#,
     ])
     func aDamagedVerdictIsNone(_ json: String) {
         #expect(throws: DecodingError.self) { let _: Verdict = try read(json) }
@@ -148,8 +148,8 @@ import Testing
         try expect(
             PollPolicy(interval: .nanoseconds(-1), deadline: .milliseconds(-1500)),
             #"{"deadline":"-1.5","interval":"-0.000000001"}"#)
-        try expect(SettlePolicy(followNew: true), #"{"atOnce":8,"deadline":"1200","followNew":true,"interval":"10"}"#)
-        try expect(SettlePolicy(), #"{"atOnce":8,"deadline":"1200","followNew":false,"interval":"10"}"#)
+        try expect(RecoveryPolicy(followNew: true), #"{"atOnce":8,"deadline":"1200","followNew":true,"interval":"10"}"#)
+        try expect(RecoveryPolicy(), #"{"atOnce":8,"deadline":"1200","followNew":false,"interval":"10"}"#)
         try expect(Advice(field: "amount", topic: .megaPayMinimum, text: "!"), #"{"field":"amount","text":"!","topic":"mega_pay_minimum"}"#)
         try expect(
             Violation(field: "pan", rule: .length, limit: "13 to 20", text: "!"),

@@ -63,7 +63,7 @@ import Testing
         #expect(unknown.localizedDescription.contains("lost"))
         #expect(unknown.kind == "OutcomeUnknown" && unknown.paymentMayExist && !unknown.isRetryable)
         #expect(payment.description.contains("o-1"))
-        let verdict = Verdict.open(payment: payment, report: report)
+        let verdict = Verdict.pending(payment: payment, report: report)
         for value in [report, error, WatchReport.queryFailed(error: error), verdict] as [Any] {
             #expect(everyForm(of: value).contains("HOLD"))
         }

@@ -13,14 +13,14 @@ func takePayment(from phone: String, journal: Journal, askForCode: () async -> S
         let created = try await gateway.withNote("cart 17").createMbankPayment(payment)  // the journal has it before it is sent
         _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
     } catch let error as PaymentError {
-        print(error)  // it says whether money may have moved; if so, settle() asks the gateway
+        print(error)  // it says whether money may have moved; if so, recover() asks the gateway
     }
-    for try await settled in try gateway.settle() {  // everything unfinished, including payments of a crashed process
-        switch settled {
+    for try await recovered in try gateway.recover() {  // everything unfinished, including payments of a crashed process
+        switch recovered {
         case .payment(let entry) where entry.state == .charged:
             print("paid: deliver", entry.note ?? "")  // the only reason to ship
             try await gateway.finish(entry)
-        default: print("not paid, or for a person:", settled)
+        default: print("not paid, or for a person:", recovered)
         }
     }
 }
@@ -29,19 +29,19 @@ func takeCallback(_ body: Data, stored: PaymentRef, gateway: Gateway, ship: (Pay
     switch try await gateway.verifyCallback(Callback(body), payment: stored) {
     case .charged(let payment, _, _): try ship(payment)  // the only reason to ship
     case .rejected: print("tell the payer")
-    case .open(let payment, _): print("watch \(payment)")
-    case .contradicted, .unverifiable: print("let a person look")
+    case .pending(let payment, _): print("watch \(payment)")
+    case .mismatch, .unverifiable: print("let a person look")
     }
 }
 
 func deliverWhatIsPaid(_ config: GatewayConfig, deliver: (JournalEntry) async throws -> Void) async throws {
     let gateway = try Gateway(config, journal: .standard())
-    for try await settled in try gateway.settle() {  // everything unfinished, including payments of a crashed process
-        switch settled {
+    for try await recovered in try gateway.recover() {  // everything unfinished, including payments of a crashed process
+        switch recovered {
         case .payment(let entry) where entry.state == .charged:
             try await deliver(entry)  // what entry.note says; it may come twice
             try await gateway.finish(entry)
-        default: print("nothing was taken, or a person should look: \(settled)")
+        default: print("nothing was taken, or a person should look: \(recovered)")
         }
     }
 }

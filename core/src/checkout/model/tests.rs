@@ -86,7 +86,7 @@ fn every_state_of_a_payment_has_its_screen() {
             ("confirming", "waiting"),
             ("charged", "waiting"),
             ("rejected", "ready"),
-            ("contradicted", "person_needed"),
+            ("mismatch", "person_needed"),
             ("unverifiable", "person_needed"),
             ("of-tomorrow", "waiting"),
         ] {
@@ -319,7 +319,7 @@ fn a_choice_never_hides_what_became_of_the_open_payment() {
         ("open", vec![p1("confirming", json!({}))], "waiting", None),
         ("open", vec![p1("charged", json!({}))], "waiting", None),
         ("open", vec![p1("unknown", json!({}))], "waiting", Some(MessageTopic::OutcomeUnknown)),
-        ("open", vec![p1("contradicted", json!({}))], "person_needed", Some(MessageTopic::Contradicted)),
+        ("open", vec![p1("mismatch", json!({}))], "person_needed", Some(MessageTopic::Mismatch)),
         ("open", vec![p1("rejected", json!({}))], "ready", Some(MessageTopic::Rejected)),
         ("open", vec![p1("awaiting", json!({"attempts_left": 1}))], "enter_otp", None),
         ("open", vec![replaced(), shown_qr("p2")], "show_qr", None),

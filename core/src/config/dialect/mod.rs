@@ -173,7 +173,7 @@ impl Dialect {
     }
 }
 
-/// Only letter case is ignored: a word that is merely similar must not settle a payment.
+/// Only letter case is ignored: a word that is merely similar must not decide a payment.
 fn status_of(word: &str, charged: &[String], rejected: &[String]) -> PaymentStatus {
     let listed = |words: &[String]| words.iter().any(|known| same_word(known, word));
     if listed(charged) {

@@ -1,5 +1,5 @@
 //! The journal in a schedule: its disk may be full for a moment, or dead from some step on, and forgets what was not
-//! flushed when the power goes. Whatever happens, what was charged is settled or still listed.
+//! flushed when the power goes. Whatever happens, what was charged is recovered or still listed.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use super::{
     world::World,
 };
 use crate::{
-    Gateway, JournalState, PaymentRef, SettlePolicy, Settled, Unfinished,
+    Gateway, JournalState, PaymentRef, Recovered, RecoveryPolicy, Unfinished,
     journal::{
         Journal,
         tests::memory_disk::{Crash, MemoryDisk},
@@ -48,30 +48,30 @@ impl Journaled {
         self.0.restart(if has_lost { Crash::Power } else { Crash::Process });
     }
 
-    /// A new process settles what is unfinished, an hour later and once more a day later; what it says is true, and nothing that was
+    /// A new process recovers what is unfinished, an hour later and once more a day later; what it says is true, and nothing that was
     /// charged is missing, also where it was reported as rejected at first.
-    pub(super) async fn settle(&self, world: &Arc<World>, policy: Policy) -> Result<(), Broken> {
+    pub(super) async fn recover(&self, world: &Arc<World>, policy: Policy) -> Result<(), Broken> {
         let (line, gateway) = open(world, &Process::default(), policy);
         line.begin_call();
         let gateway = gateway.with_journal(self.open());
         let mut ends = Vec::new();
         for hours in [1, 24] {
             self.0.pass(Duration::from_secs(hours * 60 * 60));
-            ends.extend(settled(&gateway).await?);
+            ends.extend(recovered(&gateway).await?);
         }
         for (key, state) in &ends {
             let books = world.payment(key).and_then(|payment| payment.end);
             let told = if *state == JournalState::Charged { Ending::Charged } else { Ending::Rejected };
             // Where whose number it was could not be known, a person looks.
-            let is_doubted = *state == JournalState::Contradicted && world.repeats_itself();
+            let is_doubted = *state == JournalState::Mismatch && world.repeats_itself();
             if books != Some(told) && !is_doubted {
-                return Err(format!("{key} was settled as {state:?}, and is {books:?}"));
+                return Err(format!("{key} was recovered as {state:?}, and is {books:?}"));
             }
         }
         let listed = unfinished(&gateway)?;
         let charged = world.payments().into_iter().filter(|(_, payment)| payment.times_charged > 0);
         for (key, payment) in charged {
-            if !ends.iter().any(|(settled, _)| *settled == key) && !listed.contains(&key) {
+            if !ends.iter().any(|(recovered, _)| *recovered == key) && !listed.contains(&key) {
                 return Err(format!("the journal has forgotten {key}: {payment:?}"));
             }
         }
@@ -79,13 +79,13 @@ impl Journaled {
     }
 }
 
-async fn settled(gateway: &Gateway) -> Result<Vec<(String, JournalState)>, Broken> {
-    let policy = SettlePolicy::default().with_deadline(Duration::from_secs(600));
-    let settling = gateway.settle(policy).map_err(|error| format!("no settling: {error}"))?;
+async fn recovered(gateway: &Gateway) -> Result<Vec<(String, JournalState)>, Broken> {
+    let policy = RecoveryPolicy::default().with_deadline(Duration::from_secs(600));
+    let recovery = gateway.recover(policy).map_err(|error| format!("no recovery: {error}"))?;
     let mut ends = Vec::new();
-    while let Some(settled) = settling.next().await.map_err(|error| format!("the settling ended: {error}"))? {
+    while let Some(recovered) = recovery.next().await.map_err(|error| format!("the recovery ended: {error}"))? {
         // An empty file is one that nothing was sent for.
-        if let Settled::Payment { entry } = settled {
+        if let Recovered::Payment { entry } = recovered {
             ends.push((key_of(&entry.payment), entry.state));
         }
     }

@@ -105,7 +105,7 @@ pub struct Merchant<S> {
 }
 
 /// What a call came to.
-enum Told<T> {
+enum ParsedStatus<T> {
     Answer(T),
     /// The error said that nothing happened, so the same order may be sent again where it said to try again.
     Nothing {
@@ -145,12 +145,12 @@ impl<S: Scene> Merchant<S> {
         for _ in 0..3 {
             let sending = self.gateway.create_card_payment(payment.clone());
             match self.call("card_payment", &self.order, true, sending).await? {
-                Told::Answer(created) => {
+                ParsedStatus::Answer(created) => {
                     known = created.payment;
                     self.scene.store(&known);
                 }
-                Told::Nothing { again: true } => continue,
-                Told::Nothing { again: false } | Told::Unknown => {}
+                ParsedStatus::Nothing { again: true } => continue,
+                ParsedStatus::Nothing { again: false } | ParsedStatus::Unknown => {}
             }
             break;
         }
@@ -164,12 +164,12 @@ impl<S: Scene> Merchant<S> {
         for _ in 0..3 {
             let sending = self.gateway.create_mbank_payment(payment.clone());
             match self.call("mbank_payment", &self.order, true, sending).await? {
-                Told::Answer(created) => {
+                ParsedStatus::Answer(created) => {
                     known = created.payment;
                     self.scene.store(&known);
                 }
-                Told::Nothing { again: true } => continue,
-                Told::Nothing { again: false } | Told::Unknown => {}
+                ParsedStatus::Nothing { again: true } => continue,
+                ParsedStatus::Nothing { again: false } | ParsedStatus::Unknown => {}
             }
             break;
         }
@@ -179,7 +179,7 @@ impl<S: Scene> Merchant<S> {
             let typed = if attempt == 0 && self.below(4) == 0 { WRONG_OTP } else { &otp };
             let confirming = self.gateway.confirm_mbank_payment(&known, typed);
             match self.call("mbank_confirm", &self.order, true, confirming).await? {
-                Told::Nothing { again } if again || typed == WRONG_OTP => {}
+                ParsedStatus::Nothing { again } if again || typed == WRONG_OTP => {}
                 _ => break,
             }
         }
@@ -189,7 +189,7 @@ impl<S: Scene> Merchant<S> {
     async fn pay_forms(&self) -> Result<(), Broken> {
         for _ in 0..4 {
             let making = self.gateway.create_pay_form(self.scene.pay_form());
-            if let Told::Answer(page) = self.call("pay_form", "", false, making).await? {
+            if let ParsedStatus::Answer(page) = self.call("pay_form", "", false, making).await? {
                 self.scene.made_page(&page);
             }
         }
@@ -208,7 +208,7 @@ impl<S: Scene> Merchant<S> {
         for _ in 0..3 {
             let making = self.gateway.create_qr_data(self.scene.qr_payment());
             let made = self.call("qr_data", "", false, making).await?;
-            if let Told::Answer(data) = made
+            if let ParsedStatus::Answer(data) = made
                 && data.payment.can_be_asked_about()
             {
                 self.scene.store(&data.payment);
@@ -264,7 +264,7 @@ impl<S: Scene> Merchant<S> {
         let callback = Callback::parse(&body).map_err(|error| format!("the callback is not read: {error}"))?;
         let verifying = self.gateway.verify_callback(&callback, payment);
         match self.call("provider_status", key, false, verifying).await? {
-            Told::Answer(verdict) if verdict.is_charged() => self.scene.told_final(key, true),
+            ParsedStatus::Answer(verdict) if verdict.is_charged() => self.scene.told_final(key, true),
             _ => Ok(()),
         }
     }
@@ -276,8 +276,8 @@ impl<S: Scene> Merchant<S> {
         question: impl Future<Output = Result<StatusReport, PaymentError>>,
     ) -> Result<(), Broken> {
         match self.call(endpoint, key, false, question).await? {
-            Told::Answer(report) => self.note(key, &report),
-            Told::Nothing { .. } | Told::Unknown => Ok(()),
+            ParsedStatus::Answer(report) => self.note(key, &report),
+            ParsedStatus::Nothing { .. } | ParsedStatus::Unknown => Ok(()),
         }
     }
 
@@ -286,7 +286,7 @@ impl<S: Scene> Merchant<S> {
         match verdict {
             Verdict::Charged { .. } => self.scene.told_final(key, true),
             Verdict::Rejected { .. } => self.scene.told_final(key, false),
-            Verdict::Open { .. } => Ok(()),
+            Verdict::Pending { .. } => Ok(()),
             _ if self.scene.gateway_repeats_itself() => Ok(()),
             odd => Err(format!("{key}: {odd:?}")),
         }
@@ -304,7 +304,7 @@ impl<S: Scene> Merchant<S> {
         key: &str,
         moves_money: bool,
         call: impl Future<Output = Result<T, PaymentError>>,
-    ) -> Result<Told<T>, Broken> {
+    ) -> Result<ParsedStatus<T>, Broken> {
         let about = Call { endpoint, key: key.to_owned(), moves_money };
         let id = self.scene.begin(&about);
         let ended = self.patience().wait_for(call).await;
@@ -317,9 +317,9 @@ impl<S: Scene> Merchant<S> {
         };
         self.scene.end(id, about, end)?;
         Ok(match ended {
-            Some(Ok(answer)) => Told::Answer(answer),
-            Some(Err(error)) if !error.payment_may_exist() => Told::Nothing { again: error.is_retryable() },
-            Some(Err(_)) | None => Told::Unknown,
+            Some(Ok(answer)) => ParsedStatus::Answer(answer),
+            Some(Err(error)) if !error.payment_may_exist() => ParsedStatus::Nothing { again: error.is_retryable() },
+            Some(Err(_)) | None => ParsedStatus::Unknown,
         })
     }
 

@@ -23,8 +23,8 @@ use super::{
 };
 use crate::{
     Gateway, PaymentError, PaymentRef, PollPolicy, Verdict,
-    exchange::outcome::{Again, ResendPolicy, again},
     operations::operation::Effect,
+    pipeline::outcome::{Again, ResendPolicy, again},
     reply::Reply,
     transport::Failure,
 };
@@ -50,10 +50,10 @@ impl Policy {
     }
 }
 
-fn resend_whatever_is_lost(effect: &Effect, came_back: &Result<Reply, Failure>) -> Again {
-    match came_back {
+fn resend_whatever_is_lost(effect: &Effect, result: &Result<Reply, Failure>) -> Again {
+    match result {
         Err(Failure::Lost { .. }) => Again::After(None),
-        _ => again(effect, came_back),
+        _ => again(effect, result),
     }
 }
 
@@ -96,9 +96,9 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
     world.heal();
     if let Some(journaled) = &journaled {
         journaled.restart(world);
-        journaled.settle(world, policy).await?;
+        journaled.recover(world, policy).await?;
     }
-    settle(world, &disk, policy).await?;
+    recover(world, &disk, policy).await?;
     check_books(world, &disk)?;
     Ok(std::mem::take(&mut disk.lock().expect("nothing panics in here").coverage))
 }
@@ -111,7 +111,7 @@ pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Ar
 }
 
 /// A new process asks about everything that the old one stored.
-async fn settle(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Result<(), Broken> {
+async fn recover(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Result<(), Broken> {
     let stored: Vec<String> =
         disk.lock().expect("nothing panics in here").payments.iter().map(PaymentRef::to_string).collect();
     let watches = stored.into_iter().map(|text| async move {
@@ -122,7 +122,7 @@ async fn settle(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Resul
         let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
         let outcome = watch.outcome().await;
         let key = key_of(&payment);
-        let is_doubted = matches!(outcome, Ok(Some(Verdict::Contradicted { .. } | Verdict::Unverifiable { .. })));
+        let is_doubted = matches!(outcome, Ok(Some(Verdict::Mismatch { .. } | Verdict::Unverifiable { .. })));
         if is_doubted && world.repeats_itself() {
             return Ok(());
         }

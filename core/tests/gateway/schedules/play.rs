@@ -58,8 +58,8 @@ pub fn play(seed: u64) -> Result<Coverage, Broken> {
 
     sandbox.faults().clear();
     by_payer.extend(decide_all(&sandbox, &mut rng));
-    let settled = runtime().block_on(settle(&sandbox, &journal, &mut by_payer, &mut rng));
-    settled.map_err(|broken| with_the_story(&sandbox, &journal, broken))?;
+    let recovered = runtime().block_on(recover(&sandbox, &journal, &mut by_payer, &mut rng));
+    recovered.map_err(|broken| with_the_story(&sandbox, &journal, broken))?;
     books::check(&sandbox, &journal, &by_payer).map_err(|broken| with_the_story(&sandbox, &journal, broken))?;
     Ok(coverage)
 }
@@ -144,7 +144,7 @@ fn decide_all(sandbox: &Sandbox, rng: &mut Rng) -> Vec<String> {
 }
 
 /// A new process asks about everything that the old one stored, and about every callback there was.
-async fn settle(
+async fn recover(
     sandbox: &Sandbox,
     journal: &[Event],
     by_payer: &mut HashSet<String>,

@@ -1,6 +1,8 @@
 //! The README's first program, as it stands there.
 
-use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, SettlePolicy, Settled};
+use kassa::{
+    BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, Recovered, RecoveryPolicy,
+};
 
 fn main() -> Result<(), PaymentError> {
     let gateway = BlockingGateway::new(GatewayConfig::from_environment()?)? // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
@@ -14,12 +16,12 @@ fn main() -> Result<(), PaymentError> {
         gateway.confirm_mbank_payment(&created.payment, otp.trim())
     });
     if let Err(error) = sent {
-        println!("{error}"); // it says whether money may have moved; if so, settle() asks the gateway
+        println!("{error}"); // it says whether money may have moved; if so, recover() asks the gateway
     }
     // Everything unfinished, including payments of a crashed process.
-    for settled in gateway.settle(SettlePolicy::default())? {
-        match settled? {
-            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+    for recovered in gateway.recover(RecoveryPolicy::default())? {
+        match recovered? {
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => {
                 println!("paid: deliver {:?}", entry.note); // the only reason to ship
                 gateway.finish(&entry.id)?;
             }

@@ -66,7 +66,7 @@ async fn weigh(
 fn exit_code_of(verdict: Option<&Verdict>) -> u8 {
     match verdict {
         Some(Verdict::Charged { .. } | Verdict::Rejected { .. }) => AS_EXPECTED,
-        Some(Verdict::Contradicted { .. }) => NOT_AS_EXPECTED,
+        Some(Verdict::Mismatch { .. }) => NOT_AS_EXPECTED,
         Some(_) | None => NOT_KNOWN,
     }
 }

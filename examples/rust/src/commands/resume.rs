@@ -1,7 +1,7 @@
 //! Follows unfinished payments to their ends, all at once: one that stays open must not keep the others waiting.
 
 use futures_util::future::{join, join_all};
-use kassa::{JournalEntry, JournalState, PaymentError, SettlePolicy, Settled};
+use kassa::{JournalEntry, JournalState, PaymentError, Recovered, RecoveryPolicy};
 
 use crate::{
     failure::Failure,
@@ -10,15 +10,15 @@ use crate::{
     setup::Checkout,
 };
 
-/// Settles what has a number of its own. Pay-forms and QR pictures have none, or one that was only claimed, and the payer may
+/// Recovers what has a number of its own. Pay-forms and QR pictures have none, or one that was only claimed, and the payer may
 /// try again under another: they are followed by their callbacks, too.
 pub(super) async fn run(shop: &Checkout, entries: &[JournalEntry]) -> Result<Vec<Report>, Failure> {
     let flows = entries.iter().map(|entry| begin(shop, entry, entries.len() > 1));
     let flows = flows.collect::<Result<Vec<_>, Failure>>()?;
     let (own, others): (Vec<_>, Vec<_>) = flows.into_iter().partition(|begun| begun.flow.has_own_number());
     let followed = join_all(others.into_iter().map(|begun| begun.flow.follow()));
-    let (settled, followed) = join(settle(shop, own), followed).await;
-    Ok(settled?.into_iter().chain(followed).collect())
+    let (recovered, followed) = join(recover(shop, own), followed).await;
+    Ok(recovered?.into_iter().chain(followed).collect())
 }
 
 /// A payment that was found in the journal.
@@ -34,25 +34,25 @@ fn begin<'a>(shop: &'a Checkout, entry: &JournalEntry, several: bool) -> Result<
     let state = match entry.state {
         JournalState::Unknown => "may have been sent",
         JournalState::Charged => "charged, not delivered",
-        JournalState::Contradicted => "for a person to look at",
-        _ => "open",
+        JournalState::Mismatch => "for a person to look at",
+        _ => "pending",
     };
     flow.narrator.step("listed", &format!("{}: {state}", flow.report.payment));
     Ok(Begun { id: entry.id.clone(), was: entry.state, flow })
 }
 
-async fn settle(shop: &Checkout, mut asked: Vec<Begun<'_>>) -> Result<Vec<Report>, Failure> {
+async fn recover(shop: &Checkout, mut asked: Vec<Begun<'_>>) -> Result<Vec<Report>, Failure> {
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let policy = SettlePolicy::default().with_interval(shop.policy.interval).with_deadline(shop.policy.deadline);
-    let settling = shop.gateway.settle(policy)?;
+    let policy = RecoveryPolicy::default().with_interval(shop.policy.interval).with_deadline(shop.policy.deadline);
+    let recovery = shop.gateway.recover(policy)?;
     let _waiting = shop.narrator.waiting("for their ends, asking again and again");
     let mut reports = Vec::new();
     let mut failure = PaymentError::deadline_expired(None);
     while !asked.is_empty() {
-        match settling.next().await {
-            Ok(Some(Settled::Payment { entry })) => {
+        match recovery.next().await {
+            Ok(Some(Recovered::Payment { entry })) => {
                 if let Some(place) = asked.iter().position(|begun| begun.id == entry.id) {
                     reports.push(end(asked.remove(place).flow, *entry).await);
                 }
@@ -72,8 +72,8 @@ async fn settle(shop: &Checkout, mut asked: Vec<Begun<'_>>) -> Result<Vec<Report
     for Begun { mut flow, was, .. } in asked {
         flow.report.watch_error = Some(failure.clone());
         flow.report.outcome = match was {
-            JournalState::Open => Outcome::Open,
-            JournalState::Contradicted => Outcome::PersonNeeded,
+            JournalState::Pending => Outcome::Pending,
+            JournalState::Mismatch => Outcome::PersonNeeded,
             _ => Outcome::Unknown,
         };
         reports.push(flow.finish().await);

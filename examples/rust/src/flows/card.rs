@@ -85,7 +85,7 @@ async fn confirm(flow: &Flow<'_>, args: &CardArgs, code: &str, next_step: &NextS
         NextStep::AskStatus { status, .. } => {
             let status = status.as_deref().unwrap_or("none");
             let text =
-                format!("code {code}, accepted; nothing to confirm, status {status:?}, which settles nothing: we ask");
+                format!("code {code}, accepted; nothing to confirm, status {status:?}, which proves nothing: we ask");
             flow.narrator.step("gateway", &text);
         }
         other => flow.narrator.warn("gateway", &format!("a step that this program does not know: {other:?}")),

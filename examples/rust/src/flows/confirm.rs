@@ -65,7 +65,7 @@ pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: 
         Ok(reply) => {
             let code = reply.code.as_deref().unwrap_or("none");
             let status = reply.status.as_deref().unwrap_or("none");
-            let text = format!("code {code}, took the confirmation, status {status:?}, which settles nothing: we ask");
+            let text = format!("code {code}, took the confirmation, status {status:?}, which proves nothing: we ask");
             flow.narrator.step("gateway", &text);
             flow.answered(json_output::mbank_confirmed(&reply), Some(reply.payment.clone()));
         }
@@ -84,7 +84,7 @@ pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: 
 /// The confirmation did nothing: the payment stands where it stood, and one question tells where. It may have been
 /// created elsewhere, so only where the gateway does not know it either there is none.
 async fn after_refusal(mut flow: Flow<'_>, created: bool) -> Report {
-    flow.report.outcome = if created { Outcome::Open } else { Outcome::NotMade };
+    flow.report.outcome = if created { Outcome::Pending } else { Outcome::NotMade };
     if let Ok(verdict) = flow.gateway.check(&flow.report.payment).await {
         flow.narrator.step("status", &crate::follow::verdict_in_words(&verdict));
         flow.heard(&verdict);

@@ -49,7 +49,7 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
         Err(failure) => {
             flow.narrator.warn("payer", &failure.describe());
             flow.narrator.step("later", &format!("checkout confirm --order-number {order} goes on with it"));
-            Ok(flow.left_open(Outcome::Open).await)
+            Ok(flow.left_open(Outcome::Pending).await)
         }
     }
 }

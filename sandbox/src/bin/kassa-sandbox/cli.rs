@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use kassa_sandbox::{
-    Database, Demo, Dialect, Fault, Language, MbankQuid, ReusedOrderNumber, SandboxOptions, SettlePending,
+    Database, Demo, Dialect, Fault, Language, MbankQuid, ResolvePending, ReusedOrderNumber, SandboxOptions,
     StatusNumbers, TlsFiles,
 };
 
@@ -83,11 +83,11 @@ pub(crate) struct Cli {
 
     /// Let pending payments become final once their status was asked for so often [default: never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    settle_after_queries: Option<u32>,
+    resolve_after_queries: Option<u32>,
 
     /// Let pending payments become final after so many seconds [default: never]
     #[arg(long, value_name = "SECONDS")]
-    settle_after: Option<u32>,
+    resolve_after: Option<u32>,
 
     /// Put the gateway's clock ahead of the machine's by so many seconds
     #[arg(long, default_value_t = 0, value_name = "SECONDS")]
@@ -176,9 +176,9 @@ impl From<Cli> for SandboxOptions {
             callback_ca: cli.callback_ca,
             admin_token: cli.admin_token,
             public_url: cli.public_url,
-            settle_pending: SettlePending {
-                after_queries: cli.settle_after_queries,
-                after: cli.settle_after.map(seconds),
+            resolve_pending: ResolvePending {
+                after_queries: cli.resolve_after_queries,
+                after: cli.resolve_after.map(seconds),
             },
             clock_ahead: seconds(cli.clock_ahead),
             tls: cli.tls_cert.zip(cli.tls_key).map(|(certificate, key)| TlsFiles { certificate, key }),

@@ -16,8 +16,8 @@ pub enum TestOutcome {
     /// Rejected: insufficient funds.
     #[strum(serialize = "insufficient funds")]
     InsufficientFunds,
-    /// Stays pending until it is decided by `approve` or `decline`, or settles by itself where it is to
-    /// (`settle_pending`).
+    /// Stays pending until it is decided by `approve` or `decline`, or resolves by itself where it is to
+    /// (`resolve_pending`).
     #[strum(serialize = "stuck pending")]
     StuckPending,
     /// The creating request answers HTTP 500, and the payment ends rejected.
@@ -46,7 +46,7 @@ pub enum ThreeDs {
     /// 3DS 1.0: a confirmation page only by a switch.
     #[strum(serialize = "3DS 1.0")]
     V1,
-    /// No 3DS: settled at once.
+    /// No 3DS: resolved at once.
     #[strum(serialize = "without 3DS")]
     None,
 }

@@ -26,7 +26,7 @@ impl Wish {
 pub(super) fn read(place: &str, form: &FormPairs) -> Option<Wish> {
     match place {
         "switches" => Wish::new(Method::PATCH, "switches", switches(form), "switches"),
-        "clock" => Wish::new(Method::PATCH, "clock", settling(form), "clock"),
+        "clock" => Wish::new(Method::PATCH, "clock", resolving(form), "clock"),
         "clock/forward" => Wish::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
         "faults" => Wish::new(Method::POST, "faults", fault(form), "fault"),
         "faults/remove" => {
@@ -53,8 +53,8 @@ pub(super) fn read(place: &str, form: &FormPairs) -> Option<Wish> {
 /// unit.
 pub(super) fn in_its_words(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
-        ("clock", "settle_after_ms") => FieldError::new(
-            "settle_after_s",
+        ("clock", "resolve_after_ms") => FieldError::new(
+            "resolve_after_s",
             "must be seconds, to the millisecond and of at most 100 years, or nothing",
         ),
         ("clock/forward", "ms") => FieldError { field: "by".to_owned(), ..error },
@@ -78,11 +78,11 @@ fn switches(form: &FormPairs) -> Value {
 }
 
 /// A field that is empty switches off.
-fn settling(form: &FormPairs) -> Value {
+fn resolving(form: &FormPairs) -> Value {
     let or_null = |text: &str, read: fn(&str) -> Value| if text.is_empty() { Value::Null } else { read(text) };
     json!({
-        "settle_after_queries": or_null(form.get("settle_after_queries"), |text| times(text, 1)),
-        "settle_after_ms": or_null(form.get("settle_after_s"), milliseconds),
+        "resolve_after_queries": or_null(form.get("resolve_after_queries"), |text| times(text, 1)),
+        "resolve_after_ms": or_null(form.get("resolve_after_s"), milliseconds),
     })
 }
 
@@ -138,8 +138,8 @@ mod tests {
     fn seconds_have_parts_that_survive_being_shown_and_sent_again() {
         for (text, ms) in [("0.5", json!(500)), ("90", json!(90_000)), ("0.0005", json!("0.0005")), ("-1", json!("-1"))]
         {
-            let (_, body) = asked("clock", &format!("settle_after_s={text}")).expect("a form");
-            assert_eq!(body, json!({ "settle_after_queries": null, "settle_after_ms": ms }), "{text}");
+            let (_, body) = asked("clock", &format!("resolve_after_s={text}")).expect("a form");
+            assert_eq!(body, json!({ "resolve_after_queries": null, "resolve_after_ms": ms }), "{text}");
         }
     }
 

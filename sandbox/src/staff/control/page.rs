@@ -34,8 +34,8 @@ struct Page<'a> {
     redirect_declines: bool,
     now: String,
     ahead: String,
-    settle_after_queries: String,
-    settle_after_s: String,
+    resolve_after_queries: String,
+    resolve_after_s: String,
     faults: Vec<Fault>,
     fault_names: &'static [FaultName],
     endpoints: [EndpointName; 9],
@@ -76,7 +76,7 @@ pub(super) fn show(
 ) -> Response {
     let switches = state.switches();
     let now = state.clock().now_ms();
-    let settle_pending = state.settle_pending();
+    let resolve_pending = state.resolve_pending();
     let page = Page {
         document,
         csrf: visitor.csrf.clone(),
@@ -89,8 +89,8 @@ pub(super) fn show(
         switches: choices(switches),
         now: clock::local_date_time(now).replace('T', " "),
         ahead: ahead(state.clock().ahead_ms()),
-        settle_after_queries: settle_pending.after_queries.map(|count| count.to_string()).unwrap_or_default(),
-        settle_after_s: settle_pending.after.map(|after| after.as_secs_f64().to_string()).unwrap_or_default(),
+        resolve_after_queries: resolve_pending.after_queries.map(|count| count.to_string()).unwrap_or_default(),
+        resolve_after_s: resolve_pending.after.map(|after| after.as_secs_f64().to_string()).unwrap_or_default(),
         faults: state.faults.list().iter().map(Fault::from).collect(),
         fault_names: FaultName::ALL,
         endpoints: EndpointName::ALL,

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// As the server's settings have them.
-const FOLLOWERS: u32 = 4;
+const POLL_WORKERS: u32 = 4;
 const PLACES: u32 = 32;
 const LEASE: Step = 60 * SECOND;
 /// How long a worker waits at least, and at most, before it claims again.
@@ -58,7 +58,7 @@ pub(super) struct Fleet {
     answers: Ring<Asked>,
     claims: Ring<u32>,
     counted: Second,
-    unsettled: u32,
+    unnoticed: u32,
     /// Of those, what ended before the gateway came back.
     lost: u32,
 }
@@ -70,7 +70,7 @@ impl Fleet {
         for id in 0..payments.count() {
             queues[usize::from(payments.class[id as usize])].push(id, payments.due[id as usize]);
         }
-        let count = size.servers * FOLLOWERS;
+        let count = size.servers * POLL_WORKERS;
         let mut claims = Ring::new(LONGEST_SLEEP + 1);
         (0..count).for_each(|worker| claims.put(worker % SECOND, worker));
         Self {
@@ -83,7 +83,7 @@ impl Fleet {
             answers: Ring::new(31 * SECOND),
             claims,
             counted: Second::default(),
-            unsettled: 0,
+            unnoticed: 0,
             lost: 0,
         }
     }
@@ -112,9 +112,9 @@ impl Fleet {
         }
         let (ended, hinted) = self.payments.called_back(second);
         if second * SECOND == Phase::Back.begin() {
-            self.lost = self.unsettled;
+            self.lost = self.unnoticed;
         }
-        self.unsettled += ended;
+        self.unnoticed += ended;
         for id in hinted {
             if self.payments.due[id as usize] != NEVER {
                 self.put(id, second * SECOND, Class::Hinted);
@@ -133,17 +133,17 @@ impl Fleet {
     }
 
     fn dies(&self, worker: u32) -> bool {
-        worker / FOLLOWERS < self.size.servers / 4
+        worker / POLL_WORKERS < self.size.servers / 4
     }
 
     fn start_again(&mut self, step: Step) {
-        for worker in 0..self.size.servers / 4 * FOLLOWERS {
+        for worker in 0..self.size.servers / 4 * POLL_WORKERS {
             self.workers[worker as usize].free = PLACES;
             self.claims.put(step + 1, worker);
         }
     }
 
-    /// What came back is settled: by each worker together.
+    /// What came back is recorded: by each worker together.
     fn hear(&mut self, step: Step) {
         let answers = self.answers.take(step);
         for asked in &answers {
@@ -157,7 +157,7 @@ impl Fleet {
             worker.answers += 1;
             worker.troubles += u32::from(asked.is_trouble);
             self.counted.troubled += u32::from(asked.is_trouble);
-            self.settle(*asked, step);
+            self.record(*asked, step);
         }
         for asked in answers {
             let worker = &mut self.workers[asked.worker as usize];
@@ -170,12 +170,12 @@ impl Fleet {
         }
     }
 
-    fn settle(&mut self, asked: Asked, step: Step) {
+    fn record(&mut self, asked: Asked, step: Step) {
         let id = asked.id;
         if !asked.is_trouble && self.payments.has_ended(id, step) {
             if self.payments.due[id as usize] != NEVER {
                 self.payments.due[id as usize] = NEVER;
-                self.unsettled = self.unsettled.saturating_sub(1);
+                self.unnoticed = self.unnoticed.saturating_sub(1);
                 self.lost -= u32::from(step >= Phase::Back.begin() && self.payments.ended_before_return(id));
             }
             return;
@@ -271,7 +271,7 @@ impl Fleet {
         Second {
             oldest_fresh: ages[0].max(ages[1]),
             oldest_old: ages[2],
-            unsettled: self.unsettled,
+            unnoticed: self.unnoticed,
             lost: self.lost,
             ..counted
         }

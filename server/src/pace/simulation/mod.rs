@@ -53,7 +53,7 @@ fn play(size: Size) -> Figures {
 }
 
 #[test]
-fn no_gateway_is_stormed_and_everything_is_settled_after_an_hour_without_it() {
+fn no_gateway_is_stormed_and_everything_is_noticed_after_an_hour_without_it() {
     let size = Size::of(100_000, 20);
     let figures = play(size);
     println!("{}", figures.text(size));
@@ -89,7 +89,7 @@ fn check(figures: &Figures, size: Size) {
     assert!(last.oldest_fresh <= 1.0 && last.oldest_old <= 60.0, "{last:?}");
     assert!(figures.in_time_after_return().is_some_and(|seconds| seconds <= 30 * 60), "nothing is late");
     // Of those without a callback some were asked in vain just before the return, and are asked an hour later.
-    assert!(figures.settled_after_return().is_some_and(|seconds| seconds <= 80 * 60), "what ended is known");
+    assert!(figures.noticed_after_return().is_some_and(|seconds| seconds <= 80 * 60), "what ended is known");
 }
 
 /// All of it, or as many payments as `KASSA_SIMULATED` says.

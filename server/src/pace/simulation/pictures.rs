@@ -42,10 +42,10 @@ const PICTURES: [Picture; 3] = [
         ],
     },
     Picture {
-        file: "fleet-unsettled.svg",
+        file: "fleet-unnoticed.svg",
         title: "Payments that have ended at the gateway, and nobody here knows",
         lines: [
-            ("all   ", |minute| most(minute, |second| f64::from(second.unsettled))),
+            ("all   ", |minute| most(minute, |second| f64::from(second.unnoticed))),
             ("ended before the gateway came back", |minute| most(minute, |second| f64::from(second.lost))),
         ],
     },

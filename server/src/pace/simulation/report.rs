@@ -13,7 +13,7 @@ pub(super) struct Second {
     pub(super) oldest_fresh: f64,
     pub(super) oldest_old: f64,
     /// How many have ended at the gateway, and nobody here knows.
-    pub(super) unsettled: u32,
+    pub(super) unnoticed: u32,
     /// Of those, how many had ended before the gateway came back.
     pub(super) lost: u32,
 }
@@ -29,7 +29,7 @@ impl Figures {
     }
 
     /// After how many seconds from its return all is known that had ended by then.
-    pub(super) fn settled_after_return(&self) -> Option<usize> {
+    pub(super) fn noticed_after_return(&self) -> Option<usize> {
         self.seconds[(Phase::Back.begin() / SECOND) as usize..].iter().position(|second| second.lost == 0)
     }
 
@@ -47,7 +47,7 @@ impl Figures {
         );
         let _ = writeln!(
             text,
-            "| Phase | asked a second: mean | most | in trouble | oldest fresh, s | oldest old, s | unsettled, most |"
+            "| Phase | asked a second: mean | most | in trouble | oldest fresh, s | oldest old, s | unnoticed, most |"
         );
         let _ = writeln!(text, "|---|---|---|---|---|---|---|");
         for (phase, _) in Phase::ALL {
@@ -63,13 +63,13 @@ impl Figures {
                 100.0 * troubled as f64 / asked.max(1) as f64,
                 most(|second| second.oldest_fresh),
                 most(|second| second.oldest_old),
-                most(|second| f64::from(second.unsettled)),
+                most(|second| f64::from(second.unnoticed)),
             );
         }
         let _ = writeln!(
             text,
             "after its return: all that had ended is known after {:?} s, and nothing is late by a minute after {:?} s",
-            self.settled_after_return(),
+            self.noticed_after_return(),
             self.in_time_after_return()
         );
         text

@@ -157,7 +157,7 @@ impl Probe<'_> {
         let end = Instant::now().checked_add(self.plan.patience);
         let verdict = loop {
             let verdict = self.gateway.check(payment).await;
-            let may_change = matches!(verdict, Ok(Verdict::Open { .. }) | Err(PaymentError::Unavailable { .. }));
+            let may_change = matches!(verdict, Ok(Verdict::Pending { .. }) | Err(PaymentError::Unavailable { .. }));
             let has_time =
                 Instant::now().checked_add(self.plan.pause).is_some_and(|next| end.is_none_or(|end| next <= end));
             if !must_end || !may_change || !has_time {
@@ -177,7 +177,7 @@ impl Probe<'_> {
                 finding.answer = format!("charged; compared: {}", or_none(Some(&compared.join(", "))));
             }
             Ok(Verdict::Rejected { .. }) => finding.answer = "rejected".to_owned(),
-            Ok(Verdict::Open { report, .. }) => {
+            Ok(Verdict::Pending { report, .. }) => {
                 finding.answer = format!("open: {}", report.status);
                 if must_end {
                     finding.problems.push(format!(
@@ -189,8 +189,8 @@ impl Probe<'_> {
                     finding.notes.push("nobody confirmed it, so it stays open".to_owned());
                 }
             }
-            Ok(Verdict::Contradicted { fields, .. }) => {
-                finding.answer = format!("contradicted in {}", fields.join(", "));
+            Ok(Verdict::Mismatch { fields, .. }) => {
+                finding.answer = format!("mismatch in {}", fields.join(", "));
                 finding
                     .problems
                     .push(format!("what the gateway reports contradicts what was asked for: {}", fields.join(", ")));
@@ -214,7 +214,7 @@ impl Probe<'_> {
     fn note(&mut self, at: usize, verdict: &Verdict) {
         // Where it answers about anything, an open payment proves nothing.
         let is_known =
-            verdict.is_charged() || (matches!(verdict, Verdict::Open { .. }) && !self.answers_about_anything);
+            verdict.is_charged() || (matches!(verdict, Verdict::Pending { .. }) && !self.answers_about_anything);
         if let Some(made) = self.made.get_mut(at) {
             made.note(verdict);
             made.is_known |= is_known;

@@ -76,7 +76,7 @@ impl KeptClaim {
 impl Kept {
     /// Whether the gateway knows a number that was claimed for it. A page that nobody paid on is nothing to look at.
     pub(super) fn has_open_claim(&self) -> bool {
-        self.claims.iter().any(|claim| claim.state == ClaimState::Open)
+        self.claims.iter().any(|claim| claim.state == ClaimState::Pending)
     }
 
     /// Whether there is a claim left to ask about.
@@ -140,7 +140,7 @@ pub(in crate::storage) fn keep(changes: &Changes, kept: &mut Kept, new: &Claim) 
 
 /// Notes what the gateway says of a number that was claimed. Anybody can claim one, and a payer may try again after a
 /// rejection, so only a charge says anything of the payment itself. True where that changed it.
-pub(super) fn settle(
+pub(super) fn record(
     changes: &mut Changes,
     book: &mut Book,
     at: usize,
@@ -157,7 +157,7 @@ pub(super) fn settle(
             return Ok(false);
         }
         kept.claims.push(KeptClaim::new(number.to_owned(), None, changes.now));
-        return settle(changes, book, at, number, report);
+        return record(changes, book, at, number, report);
     };
     let before = kept.claims[place].state;
     kept.claims[place].asked_at = Some(changes.now);
@@ -172,10 +172,10 @@ pub(super) fn settle(
             }
             (ClaimState::OtherPayment, Some(NUMBER_TAKEN.to_owned()))
         }
-        Report::Contradicted { fields, is_charge: true } => (ClaimState::Contradicted, Some(fields.join(", "))),
+        Report::Mismatch { fields, is_charge: true } => (ClaimState::Mismatch, Some(fields.join(", "))),
         Report::Unverifiable { why } => (ClaimState::Unverifiable, Some(why.clone())),
         Report::Rejected => (ClaimState::Rejected, None),
-        Report::Open(_) => (ClaimState::Open, None),
+        Report::Pending(_) => (ClaimState::Pending, None),
         _ => (ClaimState::Unknown, None),
     };
     // A charge that was reported once stays reported, whatever the gateway says afterwards.
@@ -226,7 +226,7 @@ fn doubt(
 ) -> Result<(), StorageError> {
     let (happened, event) = match state {
         ClaimState::Unverifiable => (Happened::ReportedUnverifiable, EventKind::PaymentUnverifiable),
-        _ => (Happened::ReportedContradicted, EventKind::PaymentContradicted),
+        _ => (Happened::ReportedMismatch, EventKind::PaymentMismatch),
     };
     if !happen(changes, book, at, happened, Why::of(reason))? {
         book.payments[at].set_doubt(true);

@@ -1,4 +1,4 @@
-//! Hints: callbacks, returns, apps that look. A hint makes a payment due, and settles nothing.
+//! Hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
 
 use kassa::PaymentStatus;
 

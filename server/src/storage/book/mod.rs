@@ -81,13 +81,13 @@ pub(super) struct Kept {
     pub(super) unknown_since: Option<Millis>,
     pub(super) is_hinted: bool,
     /// Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
-    pub(super) contradictions: u32,
-    pub(super) contradicted_at: Millis,
+    pub(super) mismatches: u32,
+    pub(super) mismatch_at: Millis,
     /// A person decided what became of it.
     pub(super) is_resolved: bool,
     /// How many events are about it.
     pub(super) events: i64,
-    /// From when its age counts where it is due; read where an answer is settled.
+    /// From when its age counts where it is due; read where an answer is recorded.
     pub(super) due_since: Option<Millis>,
     /// What callbacks claimed of a pay-form; read where that matters.
     pub(super) claims: Vec<KeptClaim>,

@@ -19,7 +19,7 @@ use crate::{
     storage::{
         error::StorageError,
         inputs::{BeginConfirmation, BeginPayment, ConfirmResult, Confirmed, Key, SendResult, Sent, TakePrepared},
-        outputs::{Begun, ConfirmationBegun, Settled, Taken},
+        outputs::{Begun, ConfirmationBegun, Recorded, Taken},
     },
     values::{
         Millis,
@@ -227,8 +227,8 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
         until: now.saturating_add(time),
         unknown_since: None,
         is_hinted: false,
-        contradictions: 0,
-        contradicted_at: 0,
+        mismatches: 0,
+        mismatch_at: 0,
         is_resolved: false,
         events: 0,
         due_since: None,
@@ -269,14 +269,14 @@ pub(in crate::storage) fn take_prepared(
 }
 
 /// What its sender alone can say (fencing).
-pub(in crate::storage) fn settle_sending(
+pub(in crate::storage) fn record_send_outcome(
     changes: &mut Changes,
     book: &mut Book,
     at: usize,
     sent: &Sent,
-) -> Result<Settled, StorageError> {
+) -> Result<Recorded, StorageError> {
     if book.payments[at].sender != sent.sender {
-        return Ok(Settled { payment: book.payments[at].payment.clone(), is_changed: false });
+        return Ok(Recorded { payment: book.payments[at].payment.clone(), is_changed: false });
     }
     if let Some(exchange) = &sent.exchange {
         changes.note_exchange(&sent.payment, exchange, Some(&sent.sender));
@@ -312,7 +312,7 @@ pub(in crate::storage) fn settle_sending(
     if is_changed {
         ask_from_now_on(changes, book, at)?;
     }
-    Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
+    Ok(Recorded { payment: book.payments[at].payment.clone(), is_changed })
 }
 
 /// A gateway that asks to wait pauses its method; any other response ends the pause. No response leaves it as it is.
@@ -441,14 +441,14 @@ pub(in crate::storage) fn begin_confirmation(
 
 /// What its sender alone can say. Where the password was sent, or may have been, there is no second one: the gateway's
 /// report ends it.
-pub(in crate::storage) fn settle_confirmation(
+pub(in crate::storage) fn record_confirmation(
     changes: &mut Changes,
     book: &mut Book,
     at: usize,
     confirmed: &Confirmed,
-) -> Result<Settled, StorageError> {
+) -> Result<Recorded, StorageError> {
     if book.payments[at].sender != confirmed.sender {
-        return Ok(Settled { payment: book.payments[at].payment.clone(), is_changed: false });
+        return Ok(Recorded { payment: book.payments[at].payment.clone(), is_changed: false });
     }
     if let Some(exchange) = &confirmed.exchange {
         changes.note_exchange(&confirmed.payment, exchange, Some(&confirmed.sender));
@@ -467,7 +467,7 @@ pub(in crate::storage) fn settle_confirmation(
         ConfirmResult::Refused { failure } => not_confirmed(changes, book, at, failure, 1)?,
         ConfirmResult::NothingHappened { failure } => not_confirmed(changes, book, at, failure, 0)?,
     };
-    Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
+    Ok(Recorded { payment: book.payments[at].payment.clone(), is_changed })
 }
 
 fn not_confirmed(

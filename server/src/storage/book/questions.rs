@@ -24,7 +24,7 @@ use crate::{
     values::{Millis, method::Method, states::PaymentState},
 };
 
-/// One odd report is none: so many contradictions in a row are one.
+/// One odd report is none: so many mismatches in a row are one.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
 /// How far apart in time two of them are.
 const APART_MS: Millis = 5_000;
@@ -63,7 +63,7 @@ pub(in crate::storage) fn what_to_ask(kept: Kept) -> Vec<Ask> {
 pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<Number> {
     let mut numbers = Vec::new();
     for reported in &answered.reports {
-        if let Report::Charged(found) | Report::Open(found) = &reported.report {
+        if let Report::Charged(found) | Report::Pending(found) = &reported.report {
             numbers.extend(Number::all_of(found));
             numbers.extend(reported.claim.as_deref().map(Number::order));
         }
@@ -105,7 +105,7 @@ pub(in crate::storage) fn unused(granted: &[u32; QUEUES], questions: &[Question]
 }
 
 /// Notes what the gateway answered about a payment. True where that changed it.
-pub(in crate::storage) fn settle(
+pub(in crate::storage) fn record(
     changes: &mut Changes,
     book: &mut Book,
     at: usize,
@@ -117,7 +117,7 @@ pub(in crate::storage) fn settle(
         changes.note_exchange(&answered.payment, &reported.exchange, None);
         is_changed |= match &reported.claim {
             None => take_report(changes, book, at, &reported.report)?,
-            Some(number) => claims::settle(changes, book, at, number, &reported.report)?,
+            Some(number) => claims::record(changes, book, at, number, &reported.report)?,
         };
     }
     is_changed |= flag_stuck(changes, book, at)?;
@@ -127,13 +127,13 @@ pub(in crate::storage) fn settle(
 
 /// What the gateway says of a payment by a number of the merchant's own.
 fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Report) -> Result<bool, StorageError> {
-    let is_odd_enough = count_contradictions(&mut book.payments[at], report, changes.now) >= CONTRADICTIONS_IN_A_ROW;
+    let is_odd_enough = count_mismatches(&mut book.payments[at], report, changes.now) >= CONTRADICTIONS_IN_A_ROW;
     match report {
         Report::Charged(found) => {
             let is_own = take_all_numbers(changes, found, &book.payments[at]);
             let (happened, why) = match is_own {
                 true => (Happened::ReportedCharged, Why::default()),
-                false => (Happened::ReportedContradicted, Why::of("NumberTaken")),
+                false => (Happened::ReportedMismatch, Why::of("NumberTaken")),
             };
             let is_changed = happen(changes, book, at, happened, why)?;
             if is_changed && is_own {
@@ -143,43 +143,41 @@ fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Repor
             Ok(is_changed)
         }
         Report::Rejected => happen(changes, book, at, Happened::ReportedRejected, Why::default()),
-        Report::Open(found) => {
+        Report::Pending(found) => {
             if !book.payments[at].payment.state.is_final() {
                 book.payments[at].note_reference(changes, found);
             }
             happen(changes, book, at, Happened::ReportedOpen, Why::default())
         }
         // After an end without a charge, only a charge is news.
-        Report::Contradicted { fields, is_charge }
+        Report::Mismatch { fields, is_charge }
             if is_odd_enough && (*is_charge || !book.payments[at].payment.state.is_final()) =>
         {
-            happen(changes, book, at, Happened::ReportedContradicted, Why::of(&fields.join(", ")))
+            happen(changes, book, at, Happened::ReportedMismatch, Why::of(&fields.join(", ")))
         }
         Report::Unverifiable { why } if is_odd_enough => {
             happen(changes, book, at, Happened::ReportedUnverifiable, Why::of(why))
         }
-        Report::Contradicted { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Trouble { .. } => {
-            Ok(false)
-        }
+        Report::Mismatch { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Trouble { .. } => Ok(false),
     }
 }
 
 /// How many there were in a row by now. Those that come at once, as where somebody presses a button three times, are one.
-fn count_contradictions(kept: &mut Kept, report: &Report, now: Millis) -> u32 {
-    let contradictions = match report {
-        Report::Contradicted { .. } | Report::Unverifiable { .. } if kept.contradictions == 0 => 1,
-        Report::Contradicted { .. } | Report::Unverifiable { .. } => {
-            let is_another = now.saturating_sub(kept.contradicted_at) >= APART_MS;
-            kept.contradictions.saturating_add(u32::from(is_another))
+fn count_mismatches(kept: &mut Kept, report: &Report, now: Millis) -> u32 {
+    let mismatches = match report {
+        Report::Mismatch { .. } | Report::Unverifiable { .. } if kept.mismatches == 0 => 1,
+        Report::Mismatch { .. } | Report::Unverifiable { .. } => {
+            let is_another = now.saturating_sub(kept.mismatch_at) >= APART_MS;
+            kept.mismatches.saturating_add(u32::from(is_another))
         }
-        Report::Trouble { .. } | Report::Nothing => kept.contradictions,
-        Report::Charged(_) | Report::Rejected | Report::Open(_) => 0,
+        Report::Trouble { .. } | Report::Nothing => kept.mismatches,
+        Report::Charged(_) | Report::Rejected | Report::Pending(_) => 0,
     };
-    if contradictions != kept.contradictions {
-        (kept.contradictions, kept.contradicted_at) = (contradictions, now);
+    if mismatches != kept.mismatches {
+        (kept.mismatches, kept.mismatch_at) = (mismatches, now);
         kept.touched.rest = true;
     }
-    contradictions
+    mismatches
 }
 
 /// One payment at the gateway pays for one checkout.

@@ -50,7 +50,7 @@ const NOTHING_LEFT: &str =
     AND NOT EXISTS (SELECT 1 FROM events WHERE events.checkout_id = streams.checkout_id AND version > streams.delivered
         AND ($2::text[] IS NULL OR kind = ANY($2)))";
 
-/// The lease is the schedule: what its taker does not settle is due again. A lease that a power cut takes away is taken again,
+/// The lease is the schedule: what its taker does not record is due again. A lease that a power cut takes away is taken again,
 /// and the event comes twice, as any may.
 pub(super) async fn claim(
     db: &Session,
@@ -104,7 +104,7 @@ pub(super) async fn claim(
 
 /// In the order of the checkouts, so that nobody waits for one another.
 const LOCK: &str = "SELECT 1 FROM streams WHERE checkout_id = ANY($1) ORDER BY checkout_id FOR UPDATE";
-/// After the locks, so that an event that was written meanwhile is seen. One that is not the stream's next was settled before by
+/// After the locks, so that an event that was written meanwhile is seen. One that is not the stream's next was recorded before by
 /// somebody, or the stream was put back.
 const TAKEN: &str =
     "UPDATE streams SET delivered = n.version, failures = 0, failing_since = NULL, refusals = 0, is_given_up = FALSE,
@@ -129,7 +129,7 @@ const FIRST_REFUSED: &str = "UPDATE streams SET first_refused = LEAST(first_refu
     FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, version) WHERE streams.checkout_id = n.checkout_id";
 
 /// The events that are stepped over from now on.
-pub(super) async fn settle(db: &Session, delivered: &[Delivered]) -> Result<Vec<SteppedOver>, Problem> {
+pub(super) async fn record(db: &Session, delivered: &[Delivered]) -> Result<Vec<SteppedOver>, Problem> {
     let all: Vec<&str> = delivered.iter().map(|one| one.checkout.as_str()).collect();
     let found = db.together(vec![(LOCK, vec![&all]), (NOW, vec![])]).await?;
     let now: Millis = first(found.get(1))?;

@@ -60,7 +60,7 @@ use crate::{
         neighbours::Neighbours,
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Resolved, Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
+            Recorded, RecordedMany, Resolved, Statistics, SteppedOver, Swept, Taken,
         },
         sqlite::look::DatabaseFile,
         staff::{
@@ -225,15 +225,15 @@ impl PostgresStorage {
         Ok(swept)
     }
 
-    /// Rate limiting of what was settled before: should it get lost, the next answer says it again. That the gateway answers is
+    /// Rate limiting of what was recorded before: should it get lost, the next answer says it again. That the gateway answers is
     /// news only where the rate waits for it, as whoever claims finds out.
-    async fn note_heard<T>(&self, (settled, mut heard): (T, Vec<(Method, Heard)>)) -> T {
+    async fn note_heard<T>(&self, (recorded, mut heard): (T, Vec<(Method, Heard)>)) -> T {
         let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
         heard.retain(|(method, heard)| !heard.troubles.is_empty() || (heard.is_well && waits(*method)));
         if !heard.is_empty() {
             advice(self.run("note_heard", Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
         }
-        settled
+        recorded
     }
 }
 
@@ -296,8 +296,8 @@ impl Storage for PostgresStorage {
         self.run("take_prepared", Kind::GoOn, take, |db, take| Box::pin(payments::take_prepared(db, take)))
     }
 
-    fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
-        self.run("settle_sending", Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
+    fn record_send_outcome(&self, sent: Sent) -> Stored<'_, Recorded> {
+        self.run("record_send_outcome", Kind::GoOn, sent, |db, sent| Box::pin(payments::record_send_outcome(db, sent)))
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
@@ -306,9 +306,9 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
-        self.run("settle_confirmation", Kind::GoOn, confirmed, |db, confirmed| {
-            Box::pin(payments::settle_confirmation(db, confirmed))
+    fn record_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Recorded> {
+        self.run("record_confirmation", Kind::GoOn, confirmed, |db, confirmed| {
+            Box::pin(payments::record_confirmation(db, confirmed))
         })
     }
 
@@ -328,12 +328,12 @@ impl Storage for PostgresStorage {
         Box::pin(self.claim(claim))
     }
 
-    fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
+    fn record_answers(&self, answers: Vec<Answered>) -> Stored<'_, RecordedMany> {
         Box::pin(async move {
-            let settled = self
-                .run("settle_questions", Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers)))
+            let recorded = self
+                .run("record_answers", Kind::GoOn, answers, |db, answers| Box::pin(questions::record(db, answers)))
                 .await?;
-            Ok(self.note_heard(settled).await)
+            Ok(self.note_heard(recorded).await)
         })
     }
 
@@ -363,9 +363,9 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
-        self.run("settle_deliveries", Kind::GoOn, delivered, |db, delivered| {
-            Box::pin(deliveries::settle(db, delivered))
+    fn record_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
+        self.run("record_deliveries", Kind::GoOn, delivered, |db, delivered| {
+            Box::pin(deliveries::record(db, delivered))
         })
     }
 

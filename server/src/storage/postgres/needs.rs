@@ -18,8 +18,8 @@ const MOST_COUNTED: i64 = 10_000;
 macro_rules! all {
     () => {
         "(SELECT checkout_id AS id FROM payments WHERE unknown_since <= $4 LIMIT 10000)
-        UNION (SELECT checkout_id FROM payments WHERE state = 'contradicted' LIMIT 10000)
-        UNION (SELECT checkout_id FROM payments WHERE is_in_doubt AND state <> 'contradicted' LIMIT 10000)
+        UNION (SELECT checkout_id FROM payments WHERE state = 'mismatch' LIMIT 10000)
+        UNION (SELECT checkout_id FROM payments WHERE is_in_doubt AND state <> 'mismatch' LIMIT 10000)
         UNION (SELECT checkout_id FROM payments WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT 10000)
         UNION (SELECT id FROM checkouts WHERE refunds_due > 0 LIMIT 10000)
         UNION (SELECT checkout_id FROM streams WHERE is_given_up LIMIT 10000)
@@ -31,17 +31,17 @@ pub(super) use all;
 /// In the order of [`NEEDS`].
 const COUNT: &str = "SELECT
     (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments WHERE unknown_since <= $1 LIMIT $2) AS n),
-    (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments WHERE state = 'contradicted' LIMIT $2) AS n),
+    (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments WHERE state = 'mismatch' LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments
-        WHERE is_in_doubt AND state <> 'contradicted' LIMIT $2) AS n),
+        WHERE is_in_doubt AND state <> 'mismatch' LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT DISTINCT checkout_id FROM payments
         WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT 1 FROM checkouts WHERE refunds_due > 0 LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $2) AS n),
     (SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE first_refused IS NOT NULL LIMIT $2) AS n)";
 const OF: &str =
-    "SELECT id, COALESCE(bool_or(unknown_since <= $1), FALSE), COALESCE(bool_or(state = 'contradicted'), FALSE),
-        COALESCE(bool_or(is_in_doubt AND state <> 'contradicted'), FALSE),
+    "SELECT id, COALESCE(bool_or(unknown_since <= $1), FALSE), COALESCE(bool_or(state = 'mismatch'), FALSE),
+        COALESCE(bool_or(is_in_doubt AND state <> 'mismatch'), FALSE),
         COALESCE(bool_or(is_stuck AND state IN ('awaiting', 'confirming')), FALSE),
         (SELECT refunds_due > 0 FROM checkouts WHERE checkouts.id = n.id),
         EXISTS (SELECT 1 FROM streams WHERE streams.checkout_id = n.id AND is_given_up),
@@ -49,15 +49,8 @@ const OF: &str =
     FROM unnest($2::text[]) AS n (id) LEFT JOIN (SELECT checkout_id, unknown_since, state, is_stuck, is_in_doubt FROM payments) AS p
         ON p.checkout_id = n.id
     GROUP BY n.id";
-const NEEDS: [Need; 7] = [
-    Need::Unknown,
-    Need::Contradicted,
-    Need::Unverifiable,
-    Need::Stuck,
-    Need::Overpaid,
-    Need::Undelivered,
-    Need::Refused,
-];
+const NEEDS: [Need; 7] =
+    [Need::Unknown, Need::Mismatch, Need::Unverifiable, Need::Stuck, Need::Overpaid, Need::Undelivered, Need::Refused];
 
 /// How many checkouts need a person, and why; those of each kind are counted up to a limit.
 pub(super) async fn count(db: &Session, unknown_since: Millis) -> Result<Vec<(Need, u64)>, Problem> {

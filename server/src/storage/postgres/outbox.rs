@@ -83,10 +83,10 @@ pub(super) async fn refused(db: &Session, checkout: &CheckoutId) -> Result<Vec<R
 
 const REFUSED: &str = "SELECT version, at, reason FROM refused_events WHERE checkout_id = $1 ORDER BY version";
 
-/// In the order of the checkouts, as whoever settles deliveries locks them.
+/// In the order of the checkouts, as whoever records deliveries locks them.
 const LOCK_TO_REPLAY: &str = "SELECT checkout_id FROM streams
     WHERE (is_given_up OR first_refused IS NOT NULL) AND ($1::text IS NULL OR checkout_id = $1) ORDER BY checkout_id FOR UPDATE";
-/// Statements of their own, which see what was settled while the locks were waited for.
+/// Statements of their own, which see what was recorded while the locks were waited for.
 const REPLAY: &str =
     "UPDATE streams SET due_at = now_ms(), failures = 0, failing_since = NULL, refusals = 0, is_given_up = FALSE,
         delivered = LEAST(delivered, first_refused - 1), first_refused = NULL

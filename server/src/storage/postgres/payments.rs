@@ -11,7 +11,7 @@ use super::{
 use crate::storage::{
     book::{payments, resolving},
     inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
-    outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
+    outputs::{Begun, ConfirmationBegun, Recorded, Resolved, Taken},
 };
 
 pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, Problem> {
@@ -33,13 +33,13 @@ pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<T
 }
 
 /// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
-pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<Settled, Problem> {
+pub(super) async fn record_send_outcome(db: &Session, sent: &Sent) -> Result<Recorded, Problem> {
     let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
     let (changes, book, at) = opened.at(&sent.payment)?;
-    let settled = payments::settle_sending(changes, book, at, sent)?;
+    let recorded = payments::record_send_outcome(changes, book, at, sent)?;
     save(db, &opened.changes, &opened.books);
-    Ok(settled)
+    Ok(recorded)
 }
 
 pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {
@@ -52,13 +52,13 @@ pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) 
     Ok(begun)
 }
 
-pub(super) async fn settle_confirmation(db: &Session, confirmed: &Confirmed) -> Result<Settled, Problem> {
+pub(super) async fn record_confirmation(db: &Session, confirmed: &Confirmed) -> Result<Recorded, Problem> {
     let with = With { numbers: payments::numbers_of_confirmed(confirmed), ..With::default() };
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&confirmed.checkout)), with).await?;
     let (changes, book, at) = opened.at(&confirmed.payment)?;
-    let settled = payments::settle_confirmation(changes, book, at, confirmed)?;
+    let recorded = payments::record_confirmation(changes, book, at, confirmed)?;
     save(db, &opened.changes, &opened.books);
-    Ok(settled)
+    Ok(recorded)
 }
 
 /// What was claimed is read before it is known which numbers may be taken.

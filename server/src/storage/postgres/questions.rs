@@ -23,7 +23,7 @@ use crate::{
         book::{Kept, ending, questions},
         error::StorageError,
         inputs::{Answered, Sweep},
-        outputs::{Question, SettledMany},
+        outputs::{Question, RecordedMany},
     },
     values::{
         Millis,
@@ -199,7 +199,7 @@ pub(super) struct Leased {
     pub(super) found: Found<QUEUES>,
 }
 
-/// The lease is the schedule: a question that nobody settles is asked again at its end. So the commit need not wait for the
+/// The lease is the schedule: a question that nobody records is asked again at its end. So the commit need not wait for the
 /// disk: a lease that a power cut takes away is taken again.
 pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
     let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
@@ -271,14 +271,17 @@ fn questions_of(
     Ok(questions)
 }
 
-/// Its row cannot be read, which was told, or is no longer with its checkout. The others are settled all the same.
+/// Its row cannot be read, which was told, or is no longer with its checkout. The others are recorded all the same.
 fn not_there(answered: &Answered) {
     let (payment, checkout) = (answered.payment.as_str(), answered.checkout.as_str());
     tracing::error!(target: "kassa_server", payment, checkout, "an answer cannot be written down: a person has to look");
 }
 
 /// All answers are one batch: so many statements, however many they are.
-pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Vec<(Method, Heard)>), Problem> {
+pub(super) async fn record(
+    db: &Session,
+    answers: &[Answered],
+) -> Result<(RecordedMany, Vec<(Method, Heard)>), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
     let numbers = answers.iter().flat_map(questions::numbers_of_answered).collect();
     let checkouts: Vec<CheckoutId> = answers.iter().map(|answered| answered.checkout.clone()).collect();
@@ -289,10 +292,10 @@ pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(Settle
             not_there(answered);
             continue;
         };
-        if questions::settle(changes, book, at, answered)? {
+        if questions::record(changes, book, at, answered)? {
             changed.push(book.head.id.clone());
         }
     }
     save(db, &opened.changes, &opened.books);
-    Ok((SettledMany { changed }, questions::heard_of(answers)))
+    Ok((RecordedMany { changed }, questions::heard_of(answers)))
 }

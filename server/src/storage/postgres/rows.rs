@@ -24,8 +24,8 @@ macro_rules! payments {
     ($which:literal) => {
         concat!(
             "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
-                failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved,
-                card_last4, until, unknown_since, events, is_in_doubt, contradicted_at, phone_last2, is_replaced
+                failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved,
+                card_last4, until, unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced
              FROM payments WHERE ",
             $which
         )
@@ -84,8 +84,8 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         until: row.try_get(19)?,
         unknown_since: row.try_get(20)?,
         is_hinted: row.try_get(15)?,
-        contradictions: small(row, 14)?,
-        contradicted_at: row.try_get(23)?,
+        mismatches: small(row, 14)?,
+        mismatch_at: row.try_get(23)?,
         is_resolved: row.try_get(17)?,
         events: row.try_get(21)?,
         due_since: None::<Millis>,

@@ -97,16 +97,16 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             events = n.events, reference = n.reference, gateway_number = n.gateway_number,
             transaction_id = n.transaction_id, page_url = n.page_url, qr_text = n.qr_text,
             failure_kind = n.failure_kind, failure_code = n.failure_code, failure_reason = n.failure_reason,
-            sender = n.sender, attempts_left = n.attempts_left, contradictions = n.contradictions,
+            sender = n.sender, attempts_left = n.attempts_left, mismatches = n.mismatches,
             is_hinted = n.is_hinted, is_resolved = n.is_resolved, is_in_doubt = n.is_in_doubt,
-            contradicted_at = n.contradicted_at, is_replaced = n.is_replaced
+            mismatch_at = n.mismatch_at, is_replaced = n.is_replaced
          FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
             $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
             $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[],
             $23::boolean[])
             AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
-                page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, contradictions,
-                is_hinted, is_resolved, is_in_doubt, contradicted_at, is_replaced)
+                page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, mismatches,
+                is_hinted, is_resolved, is_in_doubt, mismatch_at, is_replaced)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
             column(rows, |kept| kept.payment.id.as_str().to_owned()),
@@ -126,11 +126,11 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             column(rows, |kept| failure(kept).and_then(|failure| failure.reason)),
             column(rows, |kept| kept.sender.clone()),
             column(rows, |kept| i64::from(kept.payment.attempts_left)),
-            column(rows, |kept| i64::from(kept.contradictions)),
+            column(rows, |kept| i64::from(kept.mismatches)),
             column(rows, |kept| kept.is_hinted),
             column(rows, |kept| kept.is_resolved),
             column(rows, |kept| kept.payment.is_in_doubt),
-            column(rows, |kept| kept.contradicted_at),
+            column(rows, |kept| kept.mismatch_at),
             column(rows, |kept| kept.payment.is_replaced),
         ],
     );

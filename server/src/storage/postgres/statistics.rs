@@ -21,10 +21,10 @@ const MOST: i64 = 10_000;
 
 const OPEN_PAYMENTS: &str = "SELECT states.state, (SELECT COUNT(*) FROM (
         SELECT 1 FROM payments WHERE payments.state = states.state
-            AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable') LIMIT $2) AS open)
+            AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'mismatch', 'unverifiable') LIMIT $2) AS open)
     FROM unnest($1::text[]) WITH ORDINALITY AS states (state, place) ORDER BY place";
 const STUCK_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE is_stuck
-    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable') LIMIT $1) AS stuck";
+    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'mismatch', 'unverifiable') LIMIT $1) AS stuck";
 const DUE_PAYMENTS: &str = "SELECT SUM((SELECT COUNT(*) FROM (SELECT 1 FROM due
         WHERE due.queue = queues.queue AND at <= $1 LIMIT $2) AS one))::bigint,
         MIN((SELECT MIN(at) FROM due WHERE due.queue = queues.queue))

@@ -253,7 +253,7 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
     let failure = kept.payment.failure.as_ref();
     db.prepare_cached(
         "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
-            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11
+            mismatches = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, mismatch_at = ?11
          WHERE id = ?1",
     )?
     .execute((
@@ -263,11 +263,11 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
         failure.and_then(|failure| failure.reason.as_deref()),
         &kept.sender,
         kept.payment.attempts_left,
-        kept.contradictions,
+        kept.mismatches,
         kept.is_hinted,
         kept.is_resolved,
         kept.payment.is_in_doubt,
-        kept.contradicted_at,
+        kept.mismatch_at,
     ))?;
     Ok(())
 }

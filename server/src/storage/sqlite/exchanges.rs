@@ -1,5 +1,5 @@
 //! What the gateway was asked about a payment, and what it answered, with run-length encoding: an answer that is the same as the
-//! one before to the same question is counted. Written in the transaction of what it settles.
+//! one before to the same question is counted. Written in the transaction of what it records.
 
 use rusqlite::{Connection, Row, Statement};
 

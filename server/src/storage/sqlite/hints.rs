@@ -1,4 +1,4 @@
-//! Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and settles nothing.
+//! Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
 
 use rusqlite::Connection;
 

@@ -64,8 +64,8 @@ CREATE TABLE payments (
     sender TEXT NOT NULL,
     attempts_left INTEGER NOT NULL,
     -- Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
-    contradictions INTEGER NOT NULL DEFAULT 0,
-    contradicted_at INTEGER NOT NULL DEFAULT 0,
+    mismatches INTEGER NOT NULL DEFAULT 0,
+    mismatch_at INTEGER NOT NULL DEFAULT 0,
     -- A hint came before the answer to the request that makes it.
     is_hinted INTEGER NOT NULL DEFAULT 0,
     is_stuck INTEGER NOT NULL DEFAULT 0,
@@ -94,12 +94,12 @@ CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared
 -- For counting them.
 CREATE INDEX payments_that_may_take_money ON payments (state)
     WHERE (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
-        OR state = 'confirming' OR state = 'contradicted' OR state = 'unverifiable');
+        OR state = 'confirming' OR state = 'mismatch' OR state = 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
 
 -- What a person has to look at.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
-CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'contradicted';
+CREATE INDEX payments_mismatch ON payments (checkout_id) WHERE state = 'mismatch';
 CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt = 1;
 
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
@@ -143,7 +143,7 @@ CREATE TABLE claims (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number TEXT NOT NULL,
     provider TEXT,
-    -- asked, unknown, open, rejected, charged, unverifiable, contradicted, other_payment
+    -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT NOT NULL,
     -- Why a charge is in doubt.
     reason TEXT,

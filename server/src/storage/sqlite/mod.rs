@@ -47,7 +47,7 @@ use crate::{
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Resolved, Settled, SettledMany, Statistics, SteppedOver, Swept, Taken,
+            Recorded, RecordedMany, Resolved, Statistics, SteppedOver, Swept, Taken,
         },
         staff::{
             Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
@@ -195,16 +195,16 @@ impl Storage for SqliteStorage {
         self.go_on("take_prepared", move |db| payments::take_prepared(db, &take))
     }
 
-    fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
-        self.go_on("settle_sending", move |db| payments::settle_sending(db, &sent))
+    fn record_send_outcome(&self, sent: Sent) -> Stored<'_, Recorded> {
+        self.go_on("record_send_outcome", move |db| payments::record_send_outcome(db, &sent))
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
         self.write("begin_confirmation", move |db| payments::begin_confirmation(db, &begin))
     }
 
-    fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
-        self.go_on("settle_confirmation", move |db| payments::settle_confirmation(db, &confirmed))
+    fn record_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Recorded> {
+        self.go_on("record_confirmation", move |db| payments::record_confirmation(db, &confirmed))
     }
 
     fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
@@ -223,8 +223,8 @@ impl Storage for SqliteStorage {
         self.go_on("claim_questions", move |db| questions::claim(db, &claim))
     }
 
-    fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
-        self.go_on("settle_questions", move |db| questions::settle(db, &answers))
+    fn record_answers(&self, answers: Vec<Answered>) -> Stored<'_, RecordedMany> {
+        self.go_on("record_answers", move |db| questions::record(db, &answers))
     }
 
     fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
@@ -235,10 +235,10 @@ impl Storage for SqliteStorage {
         self.go_on("claim_deliveries", move |db| outbox::claim(db, now(db)?, &claim))
     }
 
-    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
-        self.go_on("settle_deliveries", move |db| {
+    fn record_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
+        self.go_on("record_deliveries", move |db| {
             let now = now(db)?;
-            delivered.iter().filter_map(|one| outbox::settle(db, now, one).transpose()).collect()
+            delivered.iter().filter_map(|one| outbox::record(db, now, one).transpose()).collect()
         })
     }
 

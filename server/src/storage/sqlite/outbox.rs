@@ -101,7 +101,7 @@ fn all_of(mut rows: Rows<'_>) -> Result<Vec<Event>, StorageError> {
     Ok(events)
 }
 
-/// The lease is the schedule: what its taker does not settle is due again.
+/// The lease is the schedule: what its taker does not record is due again.
 pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Result<Deliveries, StorageError> {
     let leased_until = now.saturating_add(claim.lease_ms);
     let streams = db
@@ -162,7 +162,7 @@ fn next(
     Ok(Next { delivery: None, stepped_over })
 }
 
-/// The stream's next event is the one of these parameters. It is not where somebody settled it before, or put the stream back.
+/// The stream's next event is the one of these parameters. It is not where somebody recorded it before, or put the stream back.
 macro_rules! is_next {
     () => {
         "checkout_id = ?1 AND delivered < ?2
@@ -184,7 +184,7 @@ const FAILED: &str = concat!(
 );
 
 /// The event, where its stream steps over it from now on.
-pub(super) fn settle(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
+pub(super) fn record(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
     if delivered.result != DeliveryResult::Taken {
         return failed(db, now, delivered);
     }

@@ -8,7 +8,7 @@ use crate::{
         book::{payments, payments::KnownKey, resolving},
         error::StorageError,
         inputs::{BeginConfirmation, BeginPayment, Confirmed, Key, Resolve, Sent, TakePrepared},
-        outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
+        outputs::{Begun, ConfirmationBegun, Recorded, Resolved, Taken},
     },
     values::ids::CheckoutId,
 };
@@ -41,13 +41,13 @@ pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Take
     Ok(taken)
 }
 
-pub(super) fn settle_sending(db: &Connection, sent: &Sent) -> Result<Settled, StorageError> {
+pub(super) fn record_send_outcome(db: &Connection, sent: &Sent) -> Result<Recorded, StorageError> {
     let mut book = books::open_known(db, &sent.payment)?;
     let mut changes = books::begin(db, &payments::numbers_of_sent(sent))?;
     changes.pauses = pauses::read(db)?;
-    let settled = payments::settle_sending(&mut changes, &mut book, 0, sent)?;
+    let recorded = payments::record_send_outcome(&mut changes, &mut book, 0, sent)?;
     books::save(db, &changes, &book)?;
-    Ok(settled)
+    Ok(recorded)
 }
 
 pub(super) fn begin_confirmation(
@@ -62,12 +62,12 @@ pub(super) fn begin_confirmation(
     Ok(begun)
 }
 
-pub(super) fn settle_confirmation(db: &Connection, confirmed: &Confirmed) -> Result<Settled, StorageError> {
+pub(super) fn record_confirmation(db: &Connection, confirmed: &Confirmed) -> Result<Recorded, StorageError> {
     let mut book = books::open_known(db, &confirmed.payment)?;
     let mut changes = books::begin(db, &payments::numbers_of_confirmed(confirmed))?;
-    let settled = payments::settle_confirmation(&mut changes, &mut book, 0, confirmed)?;
+    let recorded = payments::record_confirmation(&mut changes, &mut book, 0, confirmed)?;
     books::save(db, &changes, &book)?;
-    Ok(settled)
+    Ok(recorded)
 }
 
 pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Resolved, StorageError> {

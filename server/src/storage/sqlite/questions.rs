@@ -20,7 +20,7 @@ use crate::{
         book::questions,
         error::StorageError,
         inputs::{Answered, ClaimQuestions, Sweep},
-        outputs::{Ask, Question, Questions, SettledMany, Swept},
+        outputs::{Ask, Question, Questions, RecordedMany, Swept},
     },
     values::{
         Millis,
@@ -76,7 +76,7 @@ fn overdue(db: &Connection, now: Millis, most: u32) -> Result<Vec<PaymentId>, St
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// The lease is the schedule: a question that nobody settles is asked again at its end. Where none is asked, nothing is written,
+/// The lease is the schedule: a question that nobody records is asked again at its end. Where none is asked, nothing is written,
 /// so that looking costs the disk nothing: the limit fills from when it was written last.
 pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions, StorageError> {
     let now = now(db)?;
@@ -161,18 +161,18 @@ fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Ve
     Ok((!ask.is_empty()).then_some((checkout, ask)))
 }
 
-pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMany, StorageError> {
+pub(super) fn record(db: &Connection, answers: &[Answered]) -> Result<RecordedMany, StorageError> {
     let mut changed = Vec::new();
     for answered in answers {
-        let settled = unless_damaged(answered.payment.as_str(), settle_one(db, answered))?;
-        changed.extend(settled.flatten());
+        let recorded = unless_damaged(answered.payment.as_str(), record_one(db, answered))?;
+        changed.extend(recorded.flatten());
     }
     limit::note(db, &questions::heard_of(answers), now(db)?)?;
-    Ok(SettledMany { changed })
+    Ok(RecordedMany { changed })
 }
 
 /// The checkout, where anything changed.
-fn settle_one(db: &Connection, answered: &Answered) -> Result<Option<CheckoutId>, StorageError> {
+fn record_one(db: &Connection, answered: &Answered) -> Result<Option<CheckoutId>, StorageError> {
     let mut book = books::open_known(db, &answered.payment)?;
     let kept = &mut book.payments[0];
     kept.due_since = books::due_since(db, &answered.payment)?;
@@ -180,7 +180,7 @@ fn settle_one(db: &Connection, answered: &Answered) -> Result<Option<CheckoutId>
         kept.claims = books::claims(db, &answered.payment)?;
     }
     let mut changes = books::begin(db, &questions::numbers_of_answered(answered))?;
-    let is_changed = questions::settle(&mut changes, &mut book, 0, answered)?;
+    let is_changed = questions::record(&mut changes, &mut book, 0, answered)?;
     books::save(db, &changes, &book)?;
     Ok(is_changed.then_some(book.head.id))
 }

@@ -23,8 +23,8 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
     state, version, opened_at, expires_at, paid_by, is_overpaid, refunds_due, page_secret";
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
-    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4, until, \
-    unknown_since, events, is_in_doubt, contradicted_at, phone_last2, is_replaced";
+    failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved, card_last4, until, \
+    unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -71,10 +71,10 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let failure_kind: Option<String> = row.get(8)?;
     let (code, reason) = (row.get(9)?, row.get(10)?);
     let (number, page_url, qr_text, begun_at) = (row.get(2)?, row.get(6)?, row.get(7)?, row.get(11)?);
-    let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
+    let (sender, attempts_left, mismatches) = (row.get(12)?, row.get(13)?, row.get(14)?);
     let (is_hinted, is_stuck, is_resolved, card_last4) = (row.get(15)?, row.get(16)?, row.get(17)?, row.get(18)?);
     let (until, unknown_since, events) = (row.get(19)?, row.get(20)?, row.get(21)?);
-    let (is_in_doubt, contradicted_at) = (row.get(22)?, row.get(23)?);
+    let (is_in_doubt, mismatch_at) = (row.get(22)?, row.get(23)?);
     let (phone_last2, is_replaced) = (row.get(24)?, row.get(25)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
@@ -99,8 +99,8 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             until,
             unknown_since,
             is_hinted,
-            contradictions,
-            contradicted_at,
+            mismatches,
+            mismatch_at,
             is_resolved,
             events,
             due_since: None,

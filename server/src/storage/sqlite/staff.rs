@@ -49,18 +49,18 @@ const NEEDS: [Needing; 7] = [
         condition: "unknown_since <= ?1",
     },
     Needing {
-        need: Need::Contradicted,
+        need: Need::Mismatch,
         table: "payments",
-        index: "payments_contradicted",
+        index: "payments_mismatch",
         id: "checkout_id",
-        condition: "state = 'contradicted'",
+        condition: "state = 'mismatch'",
     },
     Needing {
         need: Need::Unverifiable,
         table: "payments",
         index: "payments_in_doubt",
         id: "checkout_id",
-        condition: "is_in_doubt = 1 AND state <> 'contradicted'",
+        condition: "is_in_doubt = 1 AND state <> 'mismatch'",
     },
     Needing {
         need: Need::Stuck,

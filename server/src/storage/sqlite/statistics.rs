@@ -18,7 +18,7 @@ const MOST: u32 = 10_000;
 macro_rules! may_take_money {
     () => {
         "(state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
-        OR state = 'confirming' OR state = 'contradicted' OR state = 'unverifiable')"
+        OR state = 'confirming' OR state = 'mismatch' OR state = 'unverifiable')"
     };
 }
 const OPEN_PAYMENTS: &str =

@@ -129,7 +129,7 @@ impl Line {
         let taken_for_dead = log.has_jumped && (resolved || matches!(found.as_deref(), Some("unknown" | "not_made")));
         // A report about the payment can come between a confirmation's commit and its request.
         let was_reported =
-            what == "otp" && matches!(found.as_deref(), Some("charged" | "rejected" | "contradicted" | "unverifiable"));
+            what == "otp" && matches!(found.as_deref(), Some("charged" | "rejected" | "mismatch" | "unverifiable"));
         if found.as_deref() != Some(state) && !taken_for_dead && !was_reported {
             log.broken.push(format!("invariant 1: {what} of {id} was sent while it was {found:?}"));
         }

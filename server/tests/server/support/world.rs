@@ -132,7 +132,7 @@ impl World {
 
     pub fn settings() -> ServerSettings {
         let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks/");
-        settings.questions_per_second = 1000;
+        settings.poll_rate = 1000;
         settings.takes_cards = true;
         // Whoever asks again later gets no wrong answer.
         settings.keep_for = Duration::from_secs(24 * 3600);

@@ -6,8 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, Callback, CardBrand, CardPaymentCreated, Decimal, DialectReading, Elqr, ElqrField, FieldState,
     JournalEntry, JournalState, LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated,
-    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled,
-    StatusReport, Unfinished, Verdict, Violation, WatchReport,
+    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, Recovered,
+    ReturnRedirect, StatusReport, Unfinished, Verdict, Violation, WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -151,9 +151,9 @@ impl Form for JournalState {
     fn form(&self) -> Value {
         let name = match self {
             Self::Unknown => "unknown",
-            Self::Open => "open",
+            Self::Pending => "pending",
             Self::Charged => "charged",
-            Self::Contradicted => "contradicted",
+            Self::Mismatch => "mismatch",
             Self::Rejected => "rejected",
             other => panic!("no form of {other:?}"),
         };
@@ -174,14 +174,14 @@ impl Form for Unfinished {
     }
 }
 
-impl Form for Settled {
+impl Form for Recovered {
     fn form(&self) -> Value {
         let form = match self {
             Self::Payment { entry } => json!({"kind": "payment", "entry": entry.canonical()}),
             Self::Unreadable { id, why } => json!({"kind": "unreadable", "id": id, "why": why}),
             other => panic!("no form of {other:?}"),
         };
-        note(&format!("Settled::{}", form["kind"].as_str().unwrap()));
+        note(&format!("Recovered::{}", form["kind"].as_str().unwrap()));
         form
     }
 }
@@ -364,12 +364,12 @@ impl Form for Verdict {
             Self::Rejected { payment, report, .. } => {
                 json!({"kind": "rejected", "payment": payment.canonical(), "report": report.canonical()})
             }
-            Self::Open { payment, report, .. } => {
-                json!({"kind": "open", "payment": payment.canonical(), "report": report.canonical()})
+            Self::Pending { payment, report, .. } => {
+                json!({"kind": "pending", "payment": payment.canonical(), "report": report.canonical()})
             }
-            Self::Contradicted { payment, fields, report, .. } => {
+            Self::Mismatch { payment, fields, report, .. } => {
                 let (payment, report) = (payment.canonical(), report.canonical());
-                json!({"kind": "contradicted", "payment": payment, "fields": fields, "report": report})
+                json!({"kind": "mismatch", "payment": payment, "fields": fields, "report": report})
             }
             Self::Unverifiable { payment, why, report, .. } => {
                 let (payment, report) = (payment.canonical(), report.canonical());

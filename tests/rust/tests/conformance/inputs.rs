@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, CallbackKey, Card, CardInput, CardPayment, CheckoutState, Credentials, Decimal, Dialect, Elqr, ElqrKind,
     Gateway, GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
-    PollPolicy, Provider, Proxy, QrData, QrLevel, QrPayment, SettlePolicy, StatusQueryForm, Violation,
+    PollPolicy, Provider, Proxy, QrData, QrLevel, QrPayment, RecoveryPolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -252,8 +252,8 @@ pub fn policy(input: &Value) -> PollPolicy {
     policy
 }
 
-pub fn settle_policy(input: &Value) -> SettlePolicy {
-    let mut policy = SettlePolicy::default();
+pub fn recovery_policy(input: &Value) -> RecoveryPolicy {
+    let mut policy = RecoveryPolicy::default();
     policy.interval = input.get("interval_ms").map_or(policy.interval, milliseconds);
     policy.deadline = input.get("deadline_ms").map_or(policy.deadline, milliseconds);
     policy.at_once = input.get("at_once").map_or(policy.at_once, whole);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use kassa::{Gateway, Journal, PaymentError, Settled, Settling, Unfinished};
+use kassa::{Gateway, Journal, PaymentError, Recovered, Recovery, Unfinished};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -57,7 +57,7 @@ fn text_of(folder: &Path) -> String {
 }
 
 /// The steps of a gateway that need its journal alone.
-pub const JOURNAL_CALLS: [&str; 4] = ["unfinished", "settle", "finish_entry", "entry"];
+pub const JOURNAL_CALLS: [&str; 4] = ["unfinished", "recover", "finish_entry", "entry"];
 
 pub fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
     match name {
@@ -67,8 +67,8 @@ pub fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
             let journal = gateway.journal().expect("a journal");
             came(journal.entry(&inputs::payment_ref(&input["payment"])))
         }
-        "settle" => match gateway.settle(inputs::settle_policy(input)) {
-            Ok(settling) => settled(&settling),
+        "recover" => match gateway.recover(inputs::recovery_policy(input)) {
+            Ok(recovery) => recovered(&recovery),
             Err(error) => shaped(Err(error)),
         },
         other => panic!("no call is named {other:?}"),
@@ -76,16 +76,16 @@ pub fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
 }
 
 /// Every end, and the error that ended it, if one did.
-fn settled(settling: &Settling) -> Came {
-    let mut ends: Vec<Settled> = Vec::new();
+fn recovered(recovery: &Recovery) -> Came {
+    let mut ends: Vec<Recovered> = Vec::new();
     let error = loop {
-        match pollster::block_on(settling.next()) {
-            Ok(Some(settled)) => ends.push(settled),
+        match pollster::block_on(recovery.next()) {
+            Ok(Some(recovered)) => ends.push(recovered),
             Ok(None) => break None,
             Err(error) => break Some(error),
         }
     };
     let printed = format!("{ends:?} {error:?}");
-    let result = json!({"answer": {"settled": ends.canonical(), "error": error.canonical()}});
+    let result = json!({"answer": {"recovered": ends.canonical(), "error": error.canonical()}});
     Came { result, printed }
 }

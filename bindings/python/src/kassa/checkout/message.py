@@ -45,7 +45,7 @@ class MessageTopic(Enum):
     CHANGE_REFUSED = "change_refused"
     """The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already,
     or too many were replaced. The state shows how it stands now."""
-    CONTRADICTED = "contradicted"
+    MISMATCH = "mismatch"
     """The gateway reports something else than was asked for: a person of the merchant's finds out."""
     CANCELLED = "cancelled"
     """The shop cancelled it."""

@@ -102,11 +102,11 @@ def describe(answer: Answer) -> str:
             return _describe_report(answer)
         case kassa.Charged(report=report) | kassa.Rejected(report=report):
             return _describe_report(report)
-        case kassa.Open(report=report):
+        case kassa.Pending(report=report):
             return f"still open: {_describe_report(report)}"
-        case kassa.Contradicted(_, fields, report):
+        case kassa.Mismatch(_, fields, report):
             told = "" if report is None else f"; the gateway reports: {_describe_report(report)}"
-            return f"contradicted in {', '.join(fields)}, do not act on it{told}"
+            return f"mismatch in {', '.join(fields)}, do not act on it{told}"
         case kassa.Unverifiable(_, why):
             return f"unverifiable: {why}"
 

@@ -82,7 +82,7 @@ class FakeGateway:
         """The payer pays. ``payment`` is one of its numbers, the address of its page, or the text of its code. The answer is
         what the gateway would tell the merchant, for a test to hand on.
 
-        Raises `kassa.Invalid` where there is no such payment, or it is settled.
+        Raises `kassa.Invalid` where there is no such payment, or it is final.
         """
         notice: FakeNotice = call(self._core().charge, _check.text("payment", payment))
         return notice

@@ -76,7 +76,7 @@ extension Unfinished: Canonical {
     }
 }
 
-extension Settled: Canonical {
+extension Recovered: Canonical {
     var canonical: JSON {
         switch self {
         case .payment(let entry): ["kind": "payment", "entry": entry.canonical]
@@ -193,8 +193,8 @@ extension Verdict: Canonical {
             switch self {
             case .charged(_, _, let compared): ["kind": "charged", "compared": compared.canonical]
             case .rejected: ["kind": "rejected"]
-            case .open: ["kind": "open"]
-            case .contradicted(_, let fields, _): ["kind": "contradicted", "fields": fields.canonical]
+            case .pending: ["kind": "pending"]
+            case .mismatch(_, let fields, _): ["kind": "mismatch", "fields": fields.canonical]
             case .unverifiable(_, let why, _): ["kind": "unverifiable", "why": .string(why)]
             }
         form["payment"] = payment.canonical

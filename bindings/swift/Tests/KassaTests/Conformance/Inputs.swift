@@ -208,8 +208,8 @@ enum Inputs {
         return policy
     }
 
-    static func settlePolicy(_ input: JSON) -> SettlePolicy {
-        var policy = SettlePolicy()
+    static func recoveryPolicy(_ input: JSON) -> RecoveryPolicy {
+        var policy = RecoveryPolicy()
         if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
         if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
         if let atOnce = input["at_once"].int { policy.atOnce = atOnce }

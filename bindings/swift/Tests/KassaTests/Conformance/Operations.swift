@@ -53,7 +53,7 @@ enum Operations {
             let redirect = try ReturnRedirect(input["url"].text)
             return .answer(try await gateway.verifyReturn(redirect, payment: Inputs.paymentRef(input["payment"])))
         case "unfinished": return .answer(try await listed(gateway.unfinished()))
-        case "settle": return try await all(of: gateway.settle(Inputs.settlePolicy(input)), named: "settled")
+        case "recover": return try await all(of: gateway.recover(Inputs.recoveryPolicy(input)), named: "recovered")
         case "finish_entry":
             try await gateway.finish(input["id"].text)
             return .nothing

@@ -8,7 +8,7 @@ pub(crate) fn check(stored: &str) -> Result<(), PaymentError> {
     match shop::open()?.check(&payment)? {
         Verdict::Charged { payment, .. } => println!("charged: {payment}"),
         Verdict::Rejected { report, .. } => println!("not paid: {}", report.reason.unwrap_or_default()),
-        Verdict::Open { .. } => println!("still open"),
+        Verdict::Pending { .. } => println!("still pending"),
         other => println!("a person should look: {other:?}"),
     }
     Ok(())

@@ -22,7 +22,7 @@ pub(crate) fn take(phone: &str, som: i64) -> Result<(), PaymentError> {
 fn confirm(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), PaymentError> {
     loop {
         match gateway.confirm_mbank_payment(payment, &shop::ask("code")) {
-            Err(PaymentError::Refused { reason, .. }) if matches!(gateway.check(payment)?, Verdict::Open { .. }) => {
+            Err(PaymentError::Refused { reason, .. }) if matches!(gateway.check(payment)?, Verdict::Pending { .. }) => {
                 println!("{}", reason.unwrap_or_default());
             }
             Ok(_) | Err(PaymentError::Refused { .. }) => return Ok(()), // how it ended, the watch says

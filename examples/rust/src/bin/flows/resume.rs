@@ -1,19 +1,19 @@
-use kassa::{JournalState, PaymentError, SettlePolicy, Settled};
+use kassa::{JournalState, PaymentError, Recovered, RecoveryPolicy};
 
 use super::shop;
 
 /// Goes on with everything that was not done with when a program ended, however it ended: for the start of a shop, and again and again.
 pub(crate) fn resume() -> Result<(), PaymentError> {
     let gateway = shop::open()?;
-    for settled in gateway.settle(SettlePolicy::default())? {
-        match settled? {
-            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+    for recovered in gateway.recover(RecoveryPolicy::default())? {
+        match recovered? {
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => {
                 // What fails for one comes again, and keeps nothing from the others.
                 if let Err(error) = shop::deliver(&gateway, &entry.payment) {
                     println!("{}: {error}", entry.id);
                 }
             }
-            Settled::Payment { entry } if entry.state == JournalState::Rejected => {
+            Recovered::Payment { entry } if entry.state == JournalState::Rejected => {
                 println!("not paid: {} {}", entry.id, entry.reason.unwrap_or_default());
             }
             other => println!("a person should look: {other:?}"),

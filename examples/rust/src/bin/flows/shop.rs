@@ -27,7 +27,7 @@ pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), Pa
     match verdict {
         Verdict::Charged { payment, .. } => deliver(gateway, payment)?,
         Verdict::Rejected { .. } => println!("not paid"),
-        Verdict::Open { payment, .. } => println!("still open, watch it: {payment}"),
+        Verdict::Pending { payment, .. } => println!("still pending, watch it: {payment}"),
         other => println!("a person should look: {other:?}"),
     }
     Ok(())

@@ -3,11 +3,11 @@ import Kassa
 /// Goes on with everything that was not done with when a program ended, however it ended: for the start of a server, and again and again.
 func resume() async throws {
     let gateway = try openShop()
-    for try await settled in try gateway.settle() {
-        switch settled {
+    for try await recovered in try gateway.recover() {
+        switch recovered {
         case .payment(let entry) where entry.state == .charged: try await deliver(entry.payment, by: gateway)
         case .payment(let entry) where entry.state == .rejected: print("not paid:", entry.id, entry.reason ?? "")
-        case .payment, .unreadable: print("a person should look:", settled)
+        case .payment, .unreadable: print("a person should look:", recovered)
         }
     }
     // What nobody has paid yet, and pages whose payer has not come back.

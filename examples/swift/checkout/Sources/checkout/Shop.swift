@@ -20,7 +20,7 @@ func act(on verdict: Verdict?, by gateway: Gateway) async throws {
     case .charged(let payment, _, _): try await deliver(payment, by: gateway)
     case .rejected: print("not paid")
     case .open: print("still open: checkout resume asks on")
-    case .contradicted, .unverifiable: print("a person should look:", verdict!)
+    case .mismatch, .unverifiable: print("a person should look:", verdict!)
     case nil: print("stopped asking: checkout resume asks on")
     }
 }

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func whatTheAppSaysFitsTheMoney() {
-        let message = CheckoutMessage(topic: .contradicted)
+        let message = CheckoutMessage(topic: .mismatch)
         let said = [CheckoutResult.paid(amount: 1, currency: "KGS"), .notPaid(nil), .stillOpen, .personNeeded(message)].map(thanks)
         #expect(Set(said).count == 4 && said[2].contains("Do not order again") && said[3].contains("Do not pay again"))
     }

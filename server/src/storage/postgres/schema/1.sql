@@ -70,9 +70,9 @@ CREATE TABLE payments (
     -- Who alone may send it, and say what came of it.
     sender TEXT COLLATE "C" NOT NULL,
     attempts_left BIGINT NOT NULL,
-    -- Contradictions in a row.
-    contradictions BIGINT NOT NULL DEFAULT 0,
-    contradicted_at BIGINT NOT NULL DEFAULT 0,
+    -- Mismatches in a row.
+    mismatches BIGINT NOT NULL DEFAULT 0,
+    mismatch_at BIGINT NOT NULL DEFAULT 0,
     -- A hint came before the answer to the request that makes it.
     is_hinted BOOLEAN NOT NULL DEFAULT FALSE,
     is_stuck BOOLEAN NOT NULL DEFAULT FALSE,
@@ -98,12 +98,12 @@ CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared
 
 -- For counting them.
 CREATE INDEX payments_that_may_take_money ON payments (state)
-    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable');
+    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'mismatch', 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck;
 
 -- What a person has to look at.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
-CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'contradicted';
+CREATE INDEX payments_mismatch ON payments (checkout_id) WHERE state = 'mismatch';
 CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt;
 
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
@@ -148,7 +148,7 @@ CREATE TABLE claims (
     payment_id TEXT COLLATE "C" NOT NULL,
     number TEXT COLLATE "C" NOT NULL,
     provider TEXT COLLATE "C",
-    -- asked, unknown, open, rejected, charged, unverifiable, contradicted, other_payment
+    -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT COLLATE "C" NOT NULL,
     -- Why a charge is in doubt.
     reason TEXT,

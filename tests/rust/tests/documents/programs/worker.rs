@@ -1,14 +1,14 @@
 use std::path::Path;
 
-use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, SettlePolicy, Settled};
+use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, Recovered, RecoveryPolicy};
 
 pub fn deliver_what_is_paid(config: GatewayConfig, folder: &Path) -> Result<(), kassa::PaymentError> {
     let journal = Journal::open(folder)?; // such as /var/lib/shop/payments
     let gateway = BlockingGateway::new(config)?.with_journal(journal);
     // Whatever was not done with when the program ended last, however it ended.
-    for settled in gateway.settle(SettlePolicy::default())? {
-        match settled? {
-            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+    for recovered in gateway.recover(RecoveryPolicy::default())? {
+        match recovered? {
+            Recovered::Payment { entry } if entry.state == JournalState::Charged => {
                 // Deliver what `entry.note` says, then:
                 gateway.finish(&entry.id)?;
             }

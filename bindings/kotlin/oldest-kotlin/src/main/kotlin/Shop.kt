@@ -59,8 +59,8 @@ private suspend fun pay(gateway: PaymentGateway): String {
         when (report) {
             is Verdict.Charged -> "charged, as were ${report.compared}"
             is Verdict.Rejected -> "rejected"
-            is Verdict.Open -> "open"
-            is Verdict.Contradicted -> "another ${report.fields}"
+            is Verdict.Pending -> "pending"
+            is Verdict.Mismatch -> "another ${report.fields}"
             is Verdict.Unverifiable -> report.why
             is QueryFailed -> told(report.error)
         }

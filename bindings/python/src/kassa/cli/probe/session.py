@@ -123,7 +123,7 @@ class Session:
         finding.problems += self.learned
         self.learned = []
         means = self.proposal.dialect.explain(endpoint, raw).status_means
-        if is_query and means not in (None, "open", read.status_means):
+        if is_query and means not in (None, "pending", read.status_means):
             finding.problems.append(f"the given dialect does not know that its status means {means}")
         finding.fields = [f"{found.name} = {found.value[:MOST_SHOWN]} at {found.pointer!r}" for found in read.fields]
         finding.unread = list(read.unread)
@@ -150,7 +150,7 @@ class Session:
 
     def distrust(self, endpoint: str, finding: Finding) -> bool:
         """A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn,
-        and one of the given dialect is a contradiction. True for the latter."""
+        and one of the given dialect is a mismatch. True for the latter."""
         raw = finding.raw or ""
         word = self.proposal.found(endpoint, raw, "status") if raw else None
         if word is None or self.proposal.dialect.explain(endpoint, raw).status_means != "charged":
@@ -226,7 +226,7 @@ class Session:
                 made.state, made.is_known = "charged: the test money was taken", True
             case kassa.Rejected():
                 made.state = "rejected: no money was taken"
-            case kassa.Open():
+            case kassa.Pending():
                 made.state = "OPEN: the gateway has not ended it"
                 # Where it answers about anything, an open payment proves nothing.
                 made.is_known = made.is_known or not self.answers_about_anything

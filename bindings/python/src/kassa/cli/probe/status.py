@@ -139,7 +139,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
     while True:
         with session.gateway() as gateway:
             verdict = tried(gateway.check, payment)
-        may_change = isinstance(verdict, kassa.Open | kassa.Unavailable)
+        may_change = isinstance(verdict, kassa.Pending | kassa.Unavailable)
         if not must_end or not may_change or time.monotonic() + session.plan.pause > end:
             break
         time.sleep(session.plan.pause)
@@ -149,7 +149,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
             finding.answer = f"charged; compared: {', '.join(compared) or 'none'}"
         case kassa.Rejected():
             finding.answer = "rejected"
-        case kassa.Open(report=report):
+        case kassa.Pending(report=report):
             finding.answer = f"open: {report.status}"
             if must_end:
                 finding.problems.append(
@@ -159,8 +159,8 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
                 )
             else:
                 finding.notes.append("nobody confirmed it, so it stays open")
-        case kassa.Contradicted(fields=names):
-            finding.answer = f"contradicted in {', '.join(names)}"
+        case kassa.Mismatch(fields=names):
+            finding.answer = f"mismatch in {', '.join(names)}"
             finding.problems.append("what the gateway reports contradicts what was asked for")
         case kassa.Unverifiable(why=why):
             finding.answer = f"unverifiable: {why}"

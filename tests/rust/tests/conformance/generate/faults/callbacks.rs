@@ -112,8 +112,7 @@ fn forged(payment: &Payment) -> Vec<Value> {
     let mut steps = vec![set_fault("callback-forged", json!({"times": 1}))];
     steps.extend(payment.make.clone());
     steps.extend(callbacks_until(1, "forged"));
-    let of_another =
-        json!({"kind": "contradicted", "payment": payment.stored, "fields": ["amount"], "is_charged": false});
+    let of_another = json!({"kind": "mismatch", "payment": payment.stored, "fields": ["amount"], "is_charged": false});
     steps.push(verify(payment, "forged", of_another));
     steps.push(payment.pay.clone());
     steps.extend(callbacks_until(2, "true one"));

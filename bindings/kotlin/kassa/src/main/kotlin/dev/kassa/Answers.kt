@@ -50,7 +50,7 @@ public sealed interface NextStep {
     public data class OpenConfirmation(public val url: URI) : NextStep
 
     /**
-     * Nothing to confirm. Ask for the status: only a status query settles a payment.
+     * Nothing to confirm. Ask for the status: only a status query decides a payment.
      *
      * @property status the word that the create reply showed, such as `Success`
      */
@@ -64,7 +64,7 @@ public sealed interface NextStep {
  *   sending
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
- * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
+ * @property status the status word that the reply shows, where there is one. Only a status query decides a payment
  * @property raw the whole reply, with secrets masked
  */
 public data class MbankPaymentCreated(
@@ -79,12 +79,12 @@ public data class MbankPaymentCreated(
 }
 
 /**
- * The gateway accepted a confirmation. **Accepted, not settled**: watch [payment] for its final status.
+ * The gateway accepted a confirmation. **Accepted, not final**: watch [payment] for its final status.
  *
  * @property payment what to ask about the payment with
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
- * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
+ * @property status the status word that the reply shows, where there is one. Only a status query decides a payment
  * @property raw the whole reply, with secrets masked
  */
 public data class MbankConfirmed(

@@ -149,7 +149,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      */
     @JvmOverloads
     @Throws(PaymentException::class)
-    public fun settle(policy: SettlePolicy = SettlePolicy()): BlockingSettling = BlockingSettling(core.settle(policy))
+    public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): BlockingRecovery = BlockingRecovery(core.recover(policy))
 
     /**
      * Says that a payment of the journal is done with, as [Journal.finish] does.
@@ -173,7 +173,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
      *
      * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
-     * [settle] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
      */
     public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
 
@@ -243,20 +243,20 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
 }
 
 /**
- * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [SettlePolicy.followNew] also what is
- * begun later. Take the ends one by one with [nextSettled], or go through it. Between the ends nothing new is asked.
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [RecoveryPolicy.followNew] also what is
+ * begun later. Take the ends one by one with [nextRecovered], or go through it. Between the ends nothing new is asked.
  *
  * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
- * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles
+ * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one recovers
  * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
  * step that does nothing when it is repeated: a process may die between delivering and finishing.
  *
- * **Close it where it is left early**, so that others may settle: `use` in Kotlin, `try` in Java. It closes itself at the end.
+ * **Close it where it is left early**, so that others may recover: `use` in Kotlin, `try` in Java. It closes itself at the end.
  *
  * ```java
- * try (var settling = gateway.settle()) {
- *     for (Settled settled : settling) {
- *         if (settled instanceof Settled.Payment paid && paid.getEntry().getState() == JournalState.CHARGED) {
+ * try (var recovery = gateway.recover()) {
+ *     for (Recovered recovered : recovery) {
+ *         if (recovered instanceof Recovered.Payment paid && paid.getEntry().getState() == JournalState.CHARGED) {
  *             deliver(paid.getEntry().getNote());
  *             gateway.finish(paid.getEntry());
  *         }
@@ -264,7 +264,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
  * }
  * ```
  */
-public class BlockingSettling internal constructor(private val core: SettlingCore) : Iterable<Settled>, AutoCloseable {
+public class BlockingRecovery internal constructor(private val core: RecoveryCore) : Iterable<Recovered>, AutoCloseable {
     /**
      * The next end, when it is there; null when nothing is left to be asked about, at the policy's deadline, or when it was cancelled.
      *
@@ -273,20 +273,20 @@ public class BlockingSettling internal constructor(private val core: SettlingCor
      *   None of them says anything about a payment
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun nextSettled(): Settled? = runBlocking { core.next() }
+    public fun nextRecovered(): Recovered? = runBlocking { core.next() }
 
     /**
-     * The ends, as of [nextSettled], from here on: another iterator goes on where this one stopped. It throws what that throws, though
+     * The ends, as of [nextRecovered], from here on: another iterator goes on where this one stopped. It throws what that throws, though
      * Java's iterators do not say so.
      */
-    override fun iterator(): Iterator<Settled> = iterator { while (true) yield(nextSettled() ?: break) }
+    override fun iterator(): Iterator<Recovered> = iterator { while (true) yield(nextRecovered() ?: break) }
 
-    /** Stops asking, and lets others settle: there is no next end. Any thread may call it. */
+    /** Stops asking, and lets others recover: there is no next end. Any thread may call it. */
     public fun cancel(): Unit = core.close()
 
     /** Stops asking, as [cancel] does. */
     override fun close(): Unit = cancel()
 
     /** What it is, and not how far it has got. */
-    override fun toString(): String = "BlockingSettling()"
+    override fun toString(): String = "BlockingRecovery()"
 }

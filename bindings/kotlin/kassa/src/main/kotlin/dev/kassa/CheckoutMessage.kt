@@ -77,7 +77,7 @@ public enum class MessageTopic {
     CHANGE_REFUSED,
 
     /** The gateway reports something else than was asked for: a person of the merchant's finds out. */
-    CONTRADICTED,
+    MISMATCH,
 
     /** The shop cancelled it. */
     CANCELLED;

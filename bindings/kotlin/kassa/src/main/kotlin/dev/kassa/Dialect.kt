@@ -86,7 +86,7 @@ public class Dialect private constructor(internal val core: CoreDialect) {
  * @property fields what was found, in the order of the endpoint's fields
  * @property codeMeans the list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`; `null` where no list has it, or
  *   the reply has no code. A code in no list is a success where the list of success codes is empty
- * @property statusMeans what the status word means: `charged`, `rejected` or `open`; `null` where the reply is no answer, or the endpoint
+ * @property statusMeans what the status word means: `charged`, `rejected` or `pending`; `null` where the reply is no answer, or the endpoint
  *   is no status query
  * @property unread the JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long
  *   reply the first ones

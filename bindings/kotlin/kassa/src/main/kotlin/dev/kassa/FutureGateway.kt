@@ -134,7 +134,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
      */
     @JvmOverloads
     @Throws(PaymentException::class)
-    public fun settle(policy: SettlePolicy = SettlePolicy()): FutureSettling = FutureSettling(core.settle(policy))
+    public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): FutureRecovery = FutureRecovery(core.recover(policy))
 
     /**
      * Says that a payment of the journal is done with, as [Journal.finish] does. A [PaymentException] in its future is
@@ -162,7 +162,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
      * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
      *
      * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
-     * [settle] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
      */
     public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
 
@@ -233,10 +233,10 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
      * read. What a cancelled one had read is not given again here.
      *
      * ```java
-     * CompletableFuture<Void> settle(FutureUnfinished unfinished) {
+     * CompletableFuture<Void> recover(FutureUnfinished unfinished) {
      *     return unfinished.nextPage().thenCompose(page -> page.isEmpty()
      *             ? CompletableFuture.completedFuture(null)
-     *             : settleAll(page).thenCompose(settled -> settle(unfinished)));
+     *             : recoverAll(page).thenCompose(recovered -> recover(unfinished)));
      * }
      * ```
      */
@@ -248,17 +248,17 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
 }
 
 /**
- * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [SettlePolicy.followNew] also what is
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [RecoveryPolicy.followNew] also what is
  * begun later. Between calls nothing new is asked.
  *
  * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
- * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles
+ * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one recovers
  * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
  * step that does nothing when it is repeated: a process may die between delivering and finishing.
  *
- * **Close it where it is left early**, so that others may settle. It closes itself at the end.
+ * **Close it where it is left early**, so that others may recover. It closes itself at the end.
  */
-public class FutureSettling internal constructor(private val core: SettlingCore) : AutoCloseable {
+public class FutureRecovery internal constructor(private val core: RecoveryCore) : AutoCloseable {
     /**
      * The next end, when it is there; null when nothing is left to be asked about, at the policy's deadline, or when it was cancelled. The
      * last thing may be an exception, once: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless
@@ -266,23 +266,23 @@ public class FutureSettling internal constructor(private val core: SettlingCore)
      * anything about a payment. Where a future is cancelled, what it brought is the next one's.
      *
      * ```java
-     * CompletableFuture<Void> deliverAll(FutureSettling settling) {
-     *     return settling.nextSettled().thenCompose(settled -> settled == null
+     * CompletableFuture<Void> deliverAll(FutureRecovery recovery) {
+     *     return recovery.nextRecovered().thenCompose(recovered -> recovered == null
      *             ? CompletableFuture.completedFuture(null)
-     *             : deliver(settled).thenCompose(done -> deliverAll(settling)));
+     *             : deliver(recovered).thenCompose(done -> deliverAll(recovery)));
      * }
      * ```
      */
-    public fun nextSettled(): CompletableFuture<Settled?> = promise { core.next() }
+    public fun nextRecovered(): CompletableFuture<Recovered?> = promise { core.next() }
 
-    /** Stops asking, and lets others settle: there is no next end. */
+    /** Stops asking, and lets others recover: there is no next end. */
     public fun cancel(): Unit = core.close()
 
     /** Stops asking, as [cancel] does. */
     override fun close(): Unit = cancel()
 
     /** What it is, and not how far it has got. */
-    override fun toString(): String = "FutureSettling()"
+    override fun toString(): String = "FutureRecovery()"
 }
 
 private fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend () -> T): CompletableFuture<T> =

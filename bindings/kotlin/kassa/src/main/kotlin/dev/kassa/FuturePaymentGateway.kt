@@ -67,7 +67,7 @@ public interface FuturePaymentGateway : AutoCloseable {
     public fun watch(payment: PaymentRef): FutureStatusWatch = watch(payment, PollPolicy())
 
     /**
-     * Refuses further calls, and ends every watch and settling at once: who waits for one gets [PaymentException.Misconfigured], which says
+     * Refuses further calls, and ends every watch and recovery at once: who waits for one gets [PaymentException.Misconfigured], which says
      * nothing about a payment. The future is complete when every payment on its way has its reply.
      */
     public fun closeAndWait(): CompletableFuture<Void?>

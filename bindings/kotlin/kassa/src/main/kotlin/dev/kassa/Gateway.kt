@@ -160,21 +160,21 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      * for long.
      *
      * ```
-     * gateway.settle().collect { settled ->
-     *     if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
-     *         deliver(settled.entry.note)
-     *         gateway.finish(settled.entry)
+     * gateway.recover().collect { recovered ->
+     *     if (recovered is Recovered.Payment && recovered.entry.state == JournalState.CHARGED) {
+     *         deliver(recovered.entry.note)
+     *         gateway.finish(recovered.entry)
      *     }
      * }
      * ```
      *
      * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
-     * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one
-     * settles at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same,
+     * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one
+     * recovers at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same,
      * deliver by a step that does nothing when it is repeated: a process may die between delivering and finishing.
      *
-     * It is a cold flow: nothing is asked before it is collected, every collection is a settling of its own, and no new question is asked
-     * while the collector is busy. Leaving it early, by `first` or by cancelling the collector, lets others settle. Collecting throws, as
+     * It is a cold flow: nothing is asked before it is collected, every collection is a recovery of its own, and no new question is asked
+     * while the collector is busy. Leaving it early, by `first` or by cancelling the collector, lets others recover. Collecting throws, as
      * the last thing: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless (three times in a
      * row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read. None of them says anything about a
      * payment.
@@ -184,11 +184,11 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      */
     @JvmOverloads
     @Throws(PaymentException::class)
-    public fun settle(policy: SettlePolicy = SettlePolicy()): Flow<Settled> {
-        core.settle(policy).close() // what cannot be settled is refused now, not when it is collected
+    public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): Flow<Recovered> {
+        core.recover(policy).close() // what cannot be recovered is refused now, not when it is collected
         return flow {
-            core.settle(policy).use { settling ->
-                while (true) emit(onDefault { settling.next() } ?: break)
+            core.recover(policy).use { recovery ->
+                while (true) emit(onDefault { recovery.next() } ?: break)
             }
         }
     }
@@ -218,7 +218,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
      *
      * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
-     * [settle] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
      */
     public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
 

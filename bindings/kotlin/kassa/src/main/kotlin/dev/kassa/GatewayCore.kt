@@ -18,7 +18,7 @@ internal class GatewayCore(
 
     fun unfinished(): UnfinishedPages = UnfinishedPages(calling { core.unfinishedPages() })
 
-    fun settle(policy: SettlePolicy): SettlingCore = SettlingCore(calling { core.settle(policy.toCore()) })
+    fun recover(policy: RecoveryPolicy): RecoveryCore = RecoveryCore(calling { core.recover(policy.toCore()) })
 
     suspend fun finish(id: String): Unit = calling { core.finish(sendable("id", id)) }
 

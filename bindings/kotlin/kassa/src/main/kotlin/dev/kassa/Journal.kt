@@ -17,7 +17,7 @@ import dev.kassa.internal.Journal as CoreJournal
  *   try is [PaymentException.OutcomeUnknown] and names what is known of the first. Where the first ended in an exception that says that
  *   nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again while it is unknown what
  *   the first one did;
- * - [Gateway.settle] follows everything that is not done with to its end, after a crash, too: deliver what is charged, and [finish] it.
+ * - [Gateway.recover] follows everything that is not done with to its end, after a crash, too: deliver what is charged, and [finish] it.
  *   [unfinished] lists it without asking anybody.
  *
  * Where an entry cannot be written, nothing is sent ([PaymentException.Unavailable]). Entries hold no secret, and can be read by the
@@ -29,10 +29,10 @@ import dev.kassa.internal.Journal as CoreJournal
  *
  * ```
  * val gateway = Gateway(config, Journal.open(Path("/var/lib/shop/payments")))
- * gateway.settle().collect { settled ->
- *     if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
- *         deliver(settled.entry.note)
- *         gateway.finish(settled.entry)
+ * gateway.recover().collect { recovered ->
+ *     if (recovered is Recovered.Payment && recovered.entry.state == JournalState.CHARGED) {
+ *         deliver(recovered.entry.note)
+ *         gateway.finish(recovered.entry)
  *     }
  * }
  * gateway.withNote("cart 17").createMbankPayment(payment)
@@ -45,7 +45,7 @@ public class Journal private constructor(private val folder: String) {
     internal val core: CoreJournal = calling { CoreJournal.open(sendable("folder", folder)) }
 
     /**
-     * What is not done with: open, unknown or contradicted payments, and charged ones that are not finished. The oldest first, by the
+     * What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
      * day on which they were begun.
      *
      * They are read as they are gone through, a part at a time, so that any number of them needs little memory, and each going through

@@ -19,7 +19,7 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  * @property isFinished whether [finish][Journal.finish] was called for it: its goods are delivered, or a person has dealt
  *   with it. One that was rejected is listed no more without it
  * @property reason what the gateway said when it ended, in its own words, after the number that it reported where that is none of the
- *   payment's; of a contradicted one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters
+ *   payment's; of a mismatch the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters
  * @property code the gateway's code in the reply to its creation, where there was one
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
@@ -52,7 +52,7 @@ public enum class JournalState {
     CHARGED,
 
     /** The gateway's report was about something else than was asked for. Let a person look, then finish the entry. */
-    CONTRADICTED,
+    MISMATCH,
 
     /** It ended without the money being taken. */
     REJECTED;
@@ -64,7 +64,7 @@ public enum class JournalState {
 /** What a journal lists as not done with. It is [Serializable], and what is read is of the kind that was written. */
 public sealed class Unfinished : Serializable {
     /**
-     * A payment that is open, unknown or contradicted, or charged and not yet finished.
+     * A payment that is pending, unknown or mismatched, or charged and not yet finished.
      *
      * @property entry its entry
      */

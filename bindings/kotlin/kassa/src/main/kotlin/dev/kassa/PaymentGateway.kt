@@ -126,7 +126,7 @@ public interface PaymentGateway : AutoCloseable {
     public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): StatusWatch
 
     /**
-     * Refuses further calls, and ends every watch and settling at once: whoever waits in one gets [PaymentException.Misconfigured], which
+     * Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets [PaymentException.Misconfigured], which
      * says nothing about a payment. Then waits until every payment on its way has its reply, for as long as its deadline at most. Calls
      * that are made afterwards throw [PaymentException.Misconfigured].
      */

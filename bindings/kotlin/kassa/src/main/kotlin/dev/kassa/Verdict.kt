@@ -15,8 +15,8 @@ import dev.kassa.internal.Verdict as CoreVerdict
  * when (val verdict = gateway.check(payment)) {
  *     is Verdict.Charged -> ship(verdict.payment)
  *     is Verdict.Rejected -> tellThePayer(verdict.report.reason)
- *     is Verdict.Open -> watch(verdict.payment)
- *     is Verdict.Contradicted, is Verdict.Unverifiable -> letAPersonLook(verdict)
+ *     is Verdict.Pending -> watch(verdict.payment)
+ *     is Verdict.Mismatch, is Verdict.Unverifiable -> letAPersonLook(verdict)
  * }
  * ```
  *
@@ -69,7 +69,7 @@ public sealed class Verdict : WatchReport, Serializable {
      * @property payment the payment to watch, with the number by which it was found
      * @property report the gateway's own report
      */
-    public data class Open(override val payment: PaymentRef, override val report: StatusReport) : Verdict() {
+    public data class Pending(override val payment: PaymentRef, override val report: StatusReport) : Verdict() {
         private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, report) }
     }
 
@@ -81,7 +81,7 @@ public sealed class Verdict : WatchReport, Serializable {
      * @property fields the fields that differ, as the interface spells them
      * @property report the gateway's own report, where it was asked
      */
-    public data class Contradicted @JvmOverloads constructor(
+    public data class Mismatch @JvmOverloads constructor(
         override val payment: PaymentRef,
         public val fields: List<String>,
         override val report: StatusReport? = null,
@@ -114,7 +114,7 @@ internal fun whole(stream: ObjectInputStream, needed: () -> List<Any?>) {
 internal fun CoreVerdict.toKassa(): Verdict = when (this) {
     is CoreVerdict.Charged -> Verdict.Charged(payment.toKassa(), report.toKassa(), compared)
     is CoreVerdict.Rejected -> Verdict.Rejected(payment.toKassa(), report.toKassa())
-    is CoreVerdict.Open -> Verdict.Open(payment.toKassa(), report.toKassa())
-    is CoreVerdict.Contradicted -> Verdict.Contradicted(payment.toKassa(), fields, report?.toKassa())
+    is CoreVerdict.Pending -> Verdict.Pending(payment.toKassa(), report.toKassa())
+    is CoreVerdict.Mismatch -> Verdict.Mismatch(payment.toKassa(), fields, report?.toKassa())
     is CoreVerdict.Unverifiable -> Verdict.Unverifiable(payment.toKassa(), why, report?.toKassa())
 }

@@ -107,7 +107,7 @@ class FlowsTest {
                 """"provider":"Cards","dateCreated":"2026-11-20T09:05:07"}""",
         )
         assertInstanceOf<Verdict.Charged>(gateway.verifyCallback(callback("100.10"), stored))
-        assertEquals(listOf("amount"), assertInstanceOf<Verdict.Contradicted>(gateway.verifyCallback(callback("1"), stored)).fields)
+        assertEquals(listOf("amount"), assertInstanceOf<Verdict.Mismatch>(gateway.verifyCallback(callback("1"), stored)).fields)
         // A forged callback, and the reference that is made from it: nothing ties them to a sale.
         assertFalse(gateway.check(callback("100.10").paymentRef()!!).isCharged)
     }

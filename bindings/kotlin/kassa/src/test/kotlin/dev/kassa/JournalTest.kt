@@ -51,16 +51,16 @@ class JournalTest {
     private val journal by lazy { Journal.open(folder) }
     private val delivered = mutableListOf<String?>()
 
-    /** What is charged is delivered, as the documentation of [Gateway.settle] shows it; the rest is told. */
-    private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.settle().collect { settled ->
-        when (settled) {
-            is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
-                delivered += settled.entry.note
-                gateway.finish(settled.entry)
+    /** What is charged is delivered, as the documentation of [Gateway.recover] shows it; the rest is told. */
+    private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.recover().collect { recovered ->
+        when (recovered) {
+            is Recovered.Payment -> if (recovered.entry.state == JournalState.CHARGED) {
+                delivered += recovered.entry.note
+                gateway.finish(recovered.entry)
             } else {
-                delivered += "not paid, or for a person: ${settled.entry.payment}"
+                delivered += "not paid, or for a person: ${recovered.entry.payment}"
             }
-            is Settled.Unreadable -> delivered += "a person should look at ${settled.id}: it ${settled.why}"
+            is Recovered.Unreadable -> delivered += "a person should look at ${recovered.id}: it ${recovered.why}"
         }
     }
 
@@ -112,9 +112,9 @@ class JournalTest {
         ScriptedServer(listOf(CREATED, said)).use { server ->
             Gateway(configOf(server.url), journal).use { gateway ->
                 val payment = gateway.createCardPayment(cardPayment(orderNumber = "o-1")).payment
-                val settled = assertInstanceOf<Settled.Payment>(gateway.settle().single())
-                assertEquals(JournalState.REJECTED to "NO FUNDS", settled.entry.run { state to reason })
-                assertEquals(settled.entry, journal.entry(payment))
+                val recovered = assertInstanceOf<Recovered.Payment>(gateway.recover().single())
+                assertEquals(JournalState.REJECTED to "NO FUNDS", recovered.entry.run { state to reason })
+                assertEquals(recovered.entry, journal.entry(payment))
             }
         }
     }
@@ -195,9 +195,9 @@ class JournalTest {
         assertThrows<PaymentException.Misconfigured> { fake.gateway.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.blocking.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.future.unfinished() }
-        assertThrows<PaymentException.Misconfigured> { fake.gateway.settle() }
-        assertThrows<PaymentException.Misconfigured> { fake.blocking.settle() }
-        assertThrows<PaymentException.Misconfigured> { fake.future.settle() }
+        assertThrows<PaymentException.Misconfigured> { fake.gateway.recover() }
+        assertThrows<PaymentException.Misconfigured> { fake.blocking.recover() }
+        assertThrows<PaymentException.Misconfigured> { fake.future.recover() }
         val error = assertThrows<CompletionException> { fake.future.finish("o-1").join() }
         assertInstanceOf<PaymentException.Misconfigured>(error.cause)
         assertThrows<PaymentException.Invalid> { gateway.withNote("\uD83D") }

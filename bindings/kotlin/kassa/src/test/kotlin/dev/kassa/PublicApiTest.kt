@@ -49,7 +49,7 @@ class PublicApiTest {
         assertEquals(expected, methods(FutureGateway::class.java))
         assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
         // What a user can put something else behind is all but `use`, the ways to a deadline, a note and a journal, and the journal's own.
-        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "settle", "finish", "use")
+        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "recover", "finish", "use")
         val contract = (expected - methods(Any::class.java)).filterNot { it in own }.toSet()
         assertEquals(contract, methods(PaymentGateway::class.java))
         assertEquals(contract, methods(FuturePaymentGateway::class.java))
@@ -57,6 +57,6 @@ class PublicApiTest {
         assertEquals(methods(BlockingStatusWatch::class.java), methods(FutureStatusWatch::class.java))
         val iterating = methods(Iterable::class.java) - methods(Any::class.java)
         // What is gone through is an Iterable, too, for programs that wait.
-        assertEquals(methods(FutureSettling::class.java), methods(BlockingSettling::class.java) - iterating)
+        assertEquals(methods(FutureRecovery::class.java), methods(BlockingRecovery::class.java) - iterating)
     }
 }

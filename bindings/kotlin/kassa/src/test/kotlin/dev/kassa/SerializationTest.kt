@@ -127,13 +127,13 @@ class SerializationTest {
         val begun = Instant.parse("2026-11-22T10:00:00.123Z")
         val entry = JournalEntry("o-1-ab", payment, begun, JournalState.CHARGED, isFinished = true, reason = "PAID", note = "cart 17")
         val unfinished = listOf(Unfinished.Payment(entry), Unfinished.Unreadable("o-2-cd", "is torn"))
-        val settled = listOf(Settled.Payment(entry), Settled.Unreadable("o-2-cd", "is torn"))
-        for (item in unfinished + settled) assertEquals(item, read(written(item)))
+        val recovered = listOf(Recovered.Payment(entry), Recovered.Unreadable("o-2-cd", "is torn"))
+        for (item in unfinished + recovered) assertEquals(item, read(written(item)))
     }
 
     @Test
     fun `a verdict, an entry or an item that lacks a field is none`() {
-        val items = listOf(Unfinished.Payment::class, Unfinished.Unreadable::class, Settled.Payment::class, Settled.Unreadable::class)
+        val items = listOf(Unfinished.Payment::class, Unfinished.Unreadable::class, Recovered.Payment::class, Recovered.Unreadable::class)
         for (type in items + Verdict.Charged::class + JournalEntry::class) {
             val bytes = ByteArrayOutputStream()
             DataOutputStream(bytes).writeObjectWithoutFields(type.java)
@@ -185,9 +185,9 @@ class SerializationTest {
         fun verdicts() = listOf(
             Verdict.Charged(payment, report, listOf("amount")),
             Verdict.Rejected(payment, report),
-            Verdict.Open(payment, report),
-            Verdict.Contradicted(payment, listOf("orderNumber", "amount"), report),
-            Verdict.Contradicted(payment, listOf("amount")),
+            Verdict.Pending(payment, report),
+            Verdict.Mismatch(payment, listOf("orderNumber", "amount"), report),
+            Verdict.Mismatch(payment, listOf("amount")),
             Verdict.Unverifiable(payment, "there is nothing to ask with", report),
             Verdict.Unverifiable(payment, "there is nothing to ask with"),
         )

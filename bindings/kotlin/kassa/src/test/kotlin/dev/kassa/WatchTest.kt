@@ -118,7 +118,7 @@ class WatchTest {
     fun `a charge of another amount ends it three times in a row, and is never one`() {
         withGateway(CHARGED) { gateway, server ->
             val verdict = runBlocking { gateway.watch(payment.copy(amount = BigDecimal("100.11")), often).outcome() }
-            assertEquals(listOf("amount"), assertInstanceOf<Verdict.Contradicted>(verdict).fields)
+            assertEquals(listOf("amount"), assertInstanceOf<Verdict.Mismatch>(verdict).fields)
             assertEquals(3, server.received.size)
         }
     }

@@ -12,20 +12,20 @@ import kotlin.time.toKotlinDuration
  *
  * @property now what time it is there
  * @property ahead how far it is ahead of the machine's clock
- * @property settleAfterQueries after how many questions about its status a pending payment becomes final; null for never
- * @property settleAfter after how long a pending payment becomes final; null for never
+ * @property resolveAfterQueries after how many questions about its status a pending payment becomes final; null for never
+ * @property resolveAfter after how long a pending payment becomes final; null for never
  */
 public data class ClockValues(
     public val now: OffsetDateTime,
     public val ahead: Duration,
-    public val settleAfterQueries: Int?,
-    public val settleAfter: Duration?,
+    public val resolveAfterQueries: Int?,
+    public val resolveAfter: Duration?,
 ) {
     /** How far it is ahead of the machine's clock, for Java. */
     public fun getAhead(): java.time.Duration = ahead.toJavaDuration()
 
     /** After how long a pending payment becomes final, for Java; null for never. */
-    public fun getSettleAfter(): java.time.Duration? = settleAfter?.toJavaDuration()
+    public fun getResolveAfter(): java.time.Duration? = resolveAfter?.toJavaDuration()
 }
 
 /** The gateway's clock, and what it makes of payments that are pending. [Sandbox.reset] puts it back. */
@@ -51,19 +51,19 @@ public class Clock internal constructor(private val admin: () -> Admin) {
      * @param afterQueries once the status was asked for so often, each of these questions still being told `PENDING`
      * @param after once it has been pending for so long by the sandbox's clock, in whole milliseconds
      */
-    public fun settlePending(afterQueries: Int? = null, after: Duration? = null): ClockValues {
+    public fun resolvePending(afterQueries: Int? = null, after: Duration? = null): ClockValues {
         // What is not named stays as it is; a null ends it.
         val wanted = objectOf(
-            "settle_after_queries" to (afterQueries ?: JsonNull),
-            "settle_after_ms" to (after?.whole("after", DurationUnit.MILLISECONDS) ?: JsonNull),
+            "resolve_after_queries" to (afterQueries ?: JsonNull),
+            "resolve_after_ms" to (after?.whole("after", DurationUnit.MILLISECONDS) ?: JsonNull),
         )
         return clockValues(admin().ask("PATCH", "clock", wanted))
     }
 
     /** Lets pending payments become final once their status was asked for so often; never where it is null. For Java. */
-    public fun settlePending(afterQueries: Int?): ClockValues = settlePending(afterQueries, after = null)
+    public fun resolvePending(afterQueries: Int?): ClockValues = resolvePending(afterQueries, after = null)
 
     /** The same, or once they have been pending for so long. For Java. */
-    public fun settlePending(afterQueries: Int?, after: java.time.Duration): ClockValues =
-        settlePending(afterQueries, after.toKotlinDuration())
+    public fun resolvePending(afterQueries: Int?, after: java.time.Duration): ClockValues =
+        resolvePending(afterQueries, after.toKotlinDuration())
 }

@@ -60,7 +60,7 @@ public enum class FaultName(override val word: String) : Word {
     OTHER_DIALECT("other-dialect"),
 
     /**
-     * The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or settles by
+     * The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves by
      * itself where the clock is set to that.
      */
     STUCK_PENDING("stuck-pending"),

@@ -90,8 +90,8 @@ internal fun switchValues(told: JsonObject) = SwitchValues(
 internal fun clockValues(told: JsonObject) = ClockValues(
     now = told.time("now"),
     ahead = told.text("ahead_ms").toLong().milliseconds,
-    settleAfterQueries = told.intOrNull("settle_after_queries"),
-    settleAfter = told.textOrNull("settle_after_ms")?.toLong()?.milliseconds,
+    resolveAfterQueries = told.intOrNull("resolve_after_queries"),
+    resolveAfter = told.textOrNull("resolve_after_ms")?.toLong()?.milliseconds,
 )
 
 internal fun fault(told: JsonObject) = Fault(

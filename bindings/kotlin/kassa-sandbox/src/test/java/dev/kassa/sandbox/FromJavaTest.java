@@ -35,7 +35,7 @@ class FromJavaTest {
         assertTrue(builder.toString().contains("demoPayments=3") && !builder.toString().contains("planted"), builder.toString());
         try (Sandbox sandbox = Sandbox.start(builder.build())) {
             assertEquals(3, sandbox.ledger().size());
-            assertEquals(Duration.ofHours(1), sandbox.getClock().settlePending(2, Duration.ofHours(1)).getSettleAfter());
+            assertEquals(Duration.ofHours(1), sandbox.getClock().resolvePending(2, Duration.ofHours(1)).getResolveAfter());
             assertTrue(sandbox.getSwitches().read().getRedirectDeclines());
             assertEquals("planted", sandbox.getPassword());
         }

@@ -120,23 +120,23 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the clock steps forward and settles what is pending`() {
+    fun `the clock steps forward and recovers what is pending`() {
         assertEquals(Duration.ZERO, sandbox.clock.read().ahead)
         sandbox.faults.add(FaultName.STUCK_PENDING)
         shop.payByCard("held")
         sandbox.clock.forward(1.days)
         assertEquals("PENDING", sandbox.payment("held").status)
-        val values = sandbox.clock.settlePending(afterQueries = 9, after = 1.hours)
-        assertEquals(Triple(9, 1.hours, 1.days), values.run { Triple(settleAfterQueries, settleAfter, ahead) })
+        val values = sandbox.clock.resolvePending(afterQueries = 9, after = 1.hours)
+        assertEquals(Triple(9, 1.hours, 1.days), values.run { Triple(resolveAfterQueries, resolveAfter, ahead) })
         assertTrue(values.now > OffsetDateTime.now().plusHours(23))
-        until("it is settled") { sandbox.payment("held").takeIf { it.isCharged } }
+        until("it is recovered") { sandbox.payment("held").takeIf { it.isCharged } }
         // What is not named is no more.
-        assertEquals(3 to null, sandbox.clock.settlePending(afterQueries = 3).run { settleAfterQueries to settleAfter })
+        assertEquals(3 to null, sandbox.clock.resolvePending(afterQueries = 3).run { resolveAfterQueries to resolveAfter })
         val notWhole = assertThrows<IllegalArgumentException> { sandbox.clock.forward(1.nanoseconds) }
         assertTrue("whole number of milliseconds" in notWhole.message!!)
         assertEquals(409, assertThrows<SandboxException.Refused> { sandbox.clock.forward(40_000.days) }.httpStatus)
         sandbox.reset()
-        assertEquals(Triple(null, null, Duration.ZERO), sandbox.clock.read().run { Triple(settleAfterQueries, settleAfter, ahead) })
+        assertEquals(Triple(null, null, Duration.ZERO), sandbox.clock.read().run { Triple(resolveAfterQueries, resolveAfter, ahead) })
     }
 
     @Test

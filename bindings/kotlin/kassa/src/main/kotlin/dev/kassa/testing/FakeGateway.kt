@@ -76,7 +76,7 @@ public constructor() {
      *
      * @param payment one of the payment's numbers, the address of its page, or the text of its code
      * @return what the gateway would tell the merchant, for a test to hand on
-     * @throws PaymentException.Invalid where there is no such payment, or it is settled
+     * @throws PaymentException.Invalid where there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
     public fun charge(payment: String): FakeNotice = calling { core.charge(sendable("payment", payment)).toKassa() }
@@ -86,7 +86,7 @@ public constructor() {
      *
      * @param payment one of the payment's numbers, the address of its page, or the text of its code
      * @return what the gateway would tell the merchant, for a test to hand on
-     * @throws PaymentException.Invalid where there is no such payment, or it is settled
+     * @throws PaymentException.Invalid where there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
     public fun reject(payment: String): FakeNotice = calling { core.reject(sendable("payment", payment)).toKassa() }

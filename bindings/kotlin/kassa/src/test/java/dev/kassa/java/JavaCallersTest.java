@@ -10,14 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.kassa.BlockingGateway;
 import dev.kassa.BlockingPaymentGateway;
-import dev.kassa.BlockingSettling;
+import dev.kassa.BlockingRecovery;
 import dev.kassa.Card;
 import dev.kassa.CardPayment;
 import dev.kassa.Credentials;
 import dev.kassa.Dialect;
 import dev.kassa.FutureGateway;
 import dev.kassa.FuturePaymentGateway;
-import dev.kassa.FutureSettling;
+import dev.kassa.FutureRecovery;
 import dev.kassa.FutureUnfinished;
 import dev.kassa.GatewayConfig;
 import dev.kassa.Journal;
@@ -33,8 +33,8 @@ import dev.kassa.PollPolicy;
 import dev.kassa.Provider;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
-import dev.kassa.Settled;
-import dev.kassa.SettlePolicy;
+import dev.kassa.Recovered;
+import dev.kassa.RecoveryPolicy;
 import dev.kassa.StatusReport;
 import dev.kassa.Unfinished;
 import dev.kassa.Verdict;
@@ -260,7 +260,7 @@ class JavaCallersTest {
     }
 
     @Test
-    void whatIsUnfinishedIsSettled(@TempDir Path folder) throws Exception {
+    void whatIsUnfinishedIsRecovered(@TempDir Path folder) throws Exception {
         FakeGateway fake = new FakeGateway();
         Journal journal = Journal.open(folder);
         BlockingGateway gateway = fake.getBlocking().withJournal(journal);
@@ -268,18 +268,18 @@ class JavaCallersTest {
         gateway.withNote("cart 17").createCardPayment(payment("4000000000002016"));
         gateway.withNote("cart 18").createCardPayment(payment("4000000000002016"));
         List<String> delivered = new ArrayList<>();
-        try (BlockingSettling settling = gateway.settle(new SettlePolicy(Duration.ofSeconds(10), Duration.ofMinutes(20), 1))) {
-            for (Settled settled : settling) {
-                if (settled instanceof Settled.Payment payment && payment.getEntry().getState() == JournalState.CHARGED) {
+        try (BlockingRecovery recovery = gateway.recover(new RecoveryPolicy(Duration.ofSeconds(10), Duration.ofMinutes(20), 1))) {
+            for (Recovered recovered : recovery) {
+                if (recovered instanceof Recovered.Payment payment && payment.getEntry().getState() == JournalState.CHARGED) {
                     delivered.add(payment.getEntry().getNote());
                     gateway.finish(payment.getEntry());
                     break;
                 }
             }
         }
-        try (FutureSettling settling = fake.getFuture().withJournal(journal).settle()) {
-            for (Settled settled = settling.nextSettled().join(); settled != null; settled = settling.nextSettled().join()) {
-                delivered.add(((Settled.Payment) settled).getEntry().getNote());
+        try (FutureRecovery recovery = fake.getFuture().withJournal(journal).recover()) {
+            for (Recovered recovered = recovery.nextRecovered().join(); recovered != null; recovered = recovery.nextRecovered().join()) {
+                delivered.add(((Recovered.Payment) recovered).getEntry().getNote());
             }
         }
         assertEquals(Set.of("cart 17", "cart 18"), Set.copyOf(delivered));
@@ -292,14 +292,14 @@ class JavaCallersTest {
         Journal journal = Journal.open(folder);
         BlockingGateway gateway = fake.getBlocking().withJournal(journal);
         fake.plan(new FakePlan.Charge(Duration.ZERO));
-        SettlePolicy policy = new SettlePolicy(Duration.ofSeconds(10), Duration.ofDays(10_000), 8, true);
+        RecoveryPolicy policy = new RecoveryPolicy(Duration.ofSeconds(10), Duration.ofDays(10_000), 8, true);
         assertTrue(policy.getFollowNew());
-        try (BlockingSettling settling = gateway.settle(policy)) {
+        try (BlockingRecovery recovery = gateway.recover(policy)) {
             for (String note : List.of("cart 17", "cart 18")) {
                 PaymentRef payment = gateway.withNote(note).createCardPayment(payment("4000000000002016")).getPayment();
-                Settled.Payment settled = (Settled.Payment) settling.nextSettled();
-                assertEquals(note, settled.getEntry().getNote());
-                gateway.finish(settled.getEntry());
+                Recovered.Payment recovered = (Recovered.Payment) recovery.nextRecovered();
+                assertEquals(note, recovered.getEntry().getNote());
+                gateway.finish(recovered.getEntry());
                 assertTrue(journal.entry(payment).isFinished());
                 assertEquals("STATUS", journal.entry(payment).getReason());
             }

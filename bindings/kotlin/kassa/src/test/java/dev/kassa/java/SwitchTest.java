@@ -41,8 +41,8 @@ class SwitchTest {
                     return switch (verdict) {
                         case Verdict.Charged charged -> "ship " + charged.getPayment() + charged.getCompared();
                         case Verdict.Rejected rejected -> rejected.getReport().getReason();
-                        case Verdict.Open open -> "watch " + open.getPayment();
-                        case Verdict.Contradicted contradicted -> "look at " + contradicted.getFields();
+                        case Verdict.Pending open -> "watch " + open.getPayment();
+                        case Verdict.Mismatch mismatch -> "look at " + mismatch.getFields();
                         case Verdict.Unverifiable unverifiable -> unverifiable.getWhy();
                     };
                 }
@@ -89,7 +89,7 @@ class SwitchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"OutcomeUnknown", "Contradicted", "QueryFailed", "PersonNeeded"})
+    @ValueSource(strings = {"OutcomeUnknown", "Mismatch", "QueryFailed", "PersonNeeded"})
     void aKindThatIsForgottenIsFoundByTheCompiler(String kind) {
         String source = SOURCE.lines().filter(line -> !line.contains(kind)).reduce("", (all, line) -> all + line + "\n");
         List<String> problems = problems(source);

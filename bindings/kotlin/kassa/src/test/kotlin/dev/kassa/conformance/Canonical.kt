@@ -27,7 +27,7 @@ import dev.kassa.QrData
 import dev.kassa.QrImage
 import dev.kassa.QueryFailed
 import dev.kassa.ReturnRedirect
-import dev.kassa.Settled
+import dev.kassa.Recovered
 import dev.kassa.StatusReport
 import dev.kassa.Unfinished
 import dev.kassa.Verdict
@@ -54,9 +54,9 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is JournalState -> json(value.toString())
     is Unfinished.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
     is Unfinished.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
-    is Settled.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
-    is Settled.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
-    is Ends -> jsonOf("settled" to canonical(value.settled), "error" to canonical(value.error))
+    is Recovered.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
+    is Recovered.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
+    is Ends -> jsonOf("recovered" to canonical(value.recovered), "error" to canonical(value.error))
     is PaymentStatus -> status(value)
     is StatusReport -> report(value)
     is CardPaymentCreated -> cardPaymentCreated(value)
@@ -209,8 +209,8 @@ private fun verdict(value: Verdict): JsonElement {
     val form = when (value) {
         is Verdict.Charged -> jsonOf("kind" to "charged", payment, report, "compared" to value.compared)
         is Verdict.Rejected -> jsonOf("kind" to "rejected", payment, report)
-        is Verdict.Open -> jsonOf("kind" to "open", payment, report)
-        is Verdict.Contradicted -> jsonOf("kind" to "contradicted", payment, "fields" to value.fields, report)
+        is Verdict.Pending -> jsonOf("kind" to "pending", payment, report)
+        is Verdict.Mismatch -> jsonOf("kind" to "mismatch", payment, "fields" to value.fields, report)
         is Verdict.Unverifiable -> jsonOf("kind" to "unverifiable", payment, "why" to value.why, report)
     }
     return JsonObject(form + ("is_charged" to json(value.isCharged)))

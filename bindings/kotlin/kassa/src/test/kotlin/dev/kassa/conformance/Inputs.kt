@@ -27,7 +27,7 @@ import dev.kassa.QrData
 import dev.kassa.QrLevel
 import dev.kassa.QrPayment
 import dev.kassa.Rule
-import dev.kassa.SettlePolicy
+import dev.kassa.RecoveryPolicy
 import dev.kassa.StatusQueryForm
 import dev.kassa.Violation
 import dev.kassa.support.at
@@ -232,9 +232,9 @@ fun policyOf(input: JsonElement): PollPolicy {
     )
 }
 
-fun settlePolicyOf(input: JsonElement): SettlePolicy {
-    val default = SettlePolicy()
-    return SettlePolicy(
+fun recoveryPolicyOf(input: JsonElement): RecoveryPolicy {
+    val default = RecoveryPolicy()
+    return RecoveryPolicy(
         input.at("interval_ms").optionalMillis ?: default.interval,
         input.at("deadline_ms").optionalMillis ?: default.deadline,
         input.at("at_once").orNull?.int ?: default.atOnce,

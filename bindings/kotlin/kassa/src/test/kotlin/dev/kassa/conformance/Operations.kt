@@ -14,7 +14,7 @@ import dev.kassa.PaymentRef
 import dev.kassa.Provider
 import dev.kassa.QrCode
 import dev.kassa.ReturnRedirect
-import dev.kassa.Settled
+import dev.kassa.Recovered
 import dev.kassa.WatchReport
 import dev.kassa.calling
 import dev.kassa.internal.parseLocalDateTime
@@ -51,7 +51,7 @@ inline fun came(form: (Any?) -> JsonElement = ::canonical, step: () -> Any?): Ca
 fun printed(value: Any?): String = when (value) {
     is Throwable -> "$value\n${value.localizedMessage}\n${value.stackTraceToString()}"
     is Iterable<*> -> value.joinToString("\n", transform = ::printed)
-    is Ends -> printed(value.settled) + printed(value.error)
+    is Ends -> printed(value.recovered) + printed(value.error)
     else -> value.toString()
 }
 
@@ -79,25 +79,25 @@ val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf
         gateway.verifyReturn(ReturnRedirect.parse(input.at("url").text), paymentRefOf(input.at("payment")))
     },
     "unfinished" to { gateway, _ -> gateway.unfinished() },
-    "settle" to { gateway, input -> settled(gateway.settle(settlePolicyOf(input))) },
+    "recover" to { gateway, input -> recovered(gateway.recover(recoveryPolicyOf(input))) },
     "finish_entry" to { gateway, input -> gateway.finish(input.at("id").text).let { null } },
     "entry" to { gateway, input -> gateway.journal!!.entry(paymentRefOf(input.at("payment"))) },
     "close" to { gateway, _ -> gateway.close().let { null } },
 )
 
-/** Every end until there are no more, and the error that ended the settling, if one did. */
-private suspend fun settled(settling: Flow<Settled>): Ends {
-    val ends = mutableListOf<Settled>()
+/** Every end until there are no more, and the error that ended the recovery, if one did. */
+private suspend fun recovered(recovery: Flow<Recovered>): Ends {
+    val ends = mutableListOf<Recovered>()
     return try {
-        settling.toList(ends)
+        recovery.toList(ends)
         Ends(ends, null)
     } catch (error: PaymentException) {
         Ends(ends, error)
     }
 }
 
-/** What a settling brought. */
-data class Ends(val settled: List<Settled>, val error: PaymentException?)
+/** What a recovery brought. */
+data class Ends(val recovered: List<Recovered>, val error: PaymentException?)
 
 suspend fun watchStep(watch: AnyWatch, name: String): Came = when (name) {
     "next" -> came(::watchReport) { watch.next() }

@@ -22,8 +22,8 @@ import dev.kassa.QrData
 import dev.kassa.QrImage
 import dev.kassa.QrPayment
 import dev.kassa.ReturnRedirect
-import dev.kassa.SettlePolicy
-import dev.kassa.Settled
+import dev.kassa.RecoveryPolicy
+import dev.kassa.Recovered
 import dev.kassa.StatusReport
 import dev.kassa.Unfinished
 import dev.kassa.Verdict
@@ -92,7 +92,7 @@ interface AnyGateway {
     suspend fun unfinished(): List<Unfinished>
 
     /** Where it is refused, no flow is begun. */
-    fun settle(policy: SettlePolicy): Flow<Settled>
+    fun recover(policy: RecoveryPolicy): Flow<Recovered>
     suspend fun finish(id: String)
     suspend fun close()
 }
@@ -128,7 +128,7 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override fun withNote(note: String): AnyGateway = ByCoroutines(gateway.withNote(note))
     override val journal get() = gateway.journal
     override suspend fun unfinished() = gateway.unfinished().toList()
-    override fun settle(policy: SettlePolicy) = gateway.settle(policy)
+    override fun recover(policy: RecoveryPolicy) = gateway.recover(policy)
     override suspend fun finish(id: String) = gateway.finish(id)
     override suspend fun close() = gateway.closeAndWait()
 }
@@ -171,7 +171,7 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override fun withNote(note: String): AnyGateway = ByBlocking(gateway.withNote(note))
     override val journal get() = gateway.journal
     override suspend fun unfinished() = waiting { gateway.unfinished().toList() }
-    override fun settle(policy: SettlePolicy) = gateway.settle(policy).asFlow().flowOn(Dispatchers.IO)
+    override fun recover(policy: RecoveryPolicy) = gateway.recover(policy).asFlow().flowOn(Dispatchers.IO)
     override suspend fun finish(id: String) = waiting { gateway.finish(id) }
     override suspend fun close() = waiting { gateway.close() }
 }
@@ -202,9 +202,9 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
         val unfinished = gateway.unfinished()
         return flow { while (true) emit(unfinished.nextPage().await().ifEmpty { null } ?: break) }.toList().flatten()
     }
-    override fun settle(policy: SettlePolicy): Flow<Settled> {
-        val settling = gateway.settle(policy)
-        return flow { while (true) emit(settling.nextSettled().await() ?: break) }
+    override fun recover(policy: RecoveryPolicy): Flow<Recovered> {
+        val recovery = gateway.recover(policy)
+        return flow { while (true) emit(recovery.nextRecovered().await() ?: break) }
     }
     override suspend fun finish(id: String) = gateway.finish(id).await().let { }
     override suspend fun close() = gateway.closeAndWait().await().let { }

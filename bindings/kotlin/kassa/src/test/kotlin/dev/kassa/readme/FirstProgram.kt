@@ -9,11 +9,11 @@ suspend fun main() = Gateway(GatewayConfig.fromEnvironment(), Journal.open(Path(
         val created = gateway.withNote("cart 17").createMbankPayment(payment)
         println("The code from the SMS?")
         gateway.confirmMbankPayment(created.payment, otp = readln())
-    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, settle() asks the gateway
-    gateway.settle().collect { settled -> // everything unfinished, including payments of a crashed process
-        if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
-            println("paid: deliver ${settled.entry.note}") // the only reason to ship
-            gateway.finish(settled.entry)
-        } else println("not paid, or for a person: $settled")
+    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, recover() asks the gateway
+    gateway.recover().collect { recovered -> // everything unfinished, including payments of a crashed process
+        if (recovered is Recovered.Payment && recovered.entry.state == JournalState.CHARGED) {
+            println("paid: deliver ${recovered.entry.note}") // the only reason to ship
+            gateway.finish(recovered.entry)
+        } else println("not paid, or for a person: $recovered")
     }
 }

@@ -3,15 +3,15 @@ package dev.kassa.readme
 import dev.kassa.*
 
 suspend fun deliverWhatIsPaid(gateway: Gateway, deliver: suspend (note: String?) -> Unit) {
-    while (true) gateway.settle(SettlePolicy(followNew = true)).collect { settled ->
-        when (settled) {
-            is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
-                deliver(settled.entry.note)
-                gateway.finish(settled.entry)
+    while (true) gateway.recover(RecoveryPolicy(followNew = true)).collect { recovered ->
+        when (recovered) {
+            is Recovered.Payment -> if (recovered.entry.state == JournalState.CHARGED) {
+                deliver(recovered.entry.note)
+                gateway.finish(recovered.entry)
             } else {
-                println("${settled.entry.state}, ${settled.entry.reason}: ${settled.entry.payment}") // not paid, or for a person
+                println("${recovered.entry.state}, ${recovered.entry.reason}: ${recovered.entry.payment}") // not paid, or for a person
             }
-            is Settled.Unreadable -> println("a person should look at ${settled.id}: it ${settled.why}")
+            is Recovered.Unreadable -> println("a person should look at ${recovered.id}: it ${recovered.why}")
         }
     }
 }

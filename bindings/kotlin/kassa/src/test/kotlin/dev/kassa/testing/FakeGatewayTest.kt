@@ -79,7 +79,7 @@ class FakeGatewayTest {
     fun `the mobile bank takes the right password only`() = runBlocking<Unit> {
         val created = gateway.createMbankPayment(mbankPayment())
         assertThrows<PaymentException.Refused> { gateway.confirmMbankPayment(created.payment, "000000") }
-        assertInstanceOf<Verdict.Open>(gateway.check(created.payment))
+        assertInstanceOf<Verdict.Pending>(gateway.check(created.payment))
         gateway.confirmMbankPayment(created.payment, fake.otp)
         assertInstanceOf<Verdict.Charged>(gateway.check(created.payment))
     }
@@ -122,7 +122,7 @@ class FakeGatewayTest {
         fake.plan(FakePlan.Charge(after = 45.seconds))
         val paid = gateway.createCardPayment(cardPayment()).payment
         val reports = gateway.watch(paid).reports.toList()
-        assertEquals(List(5) { Verdict.Open::class } + Verdict.Charged::class, reports.map { it::class })
+        assertEquals(List(5) { Verdict.Pending::class } + Verdict.Charged::class, reports.map { it::class })
         assertEquals(50.seconds, fake.now)
 
         fake.plan(FakePlan.StayOpen)
@@ -141,12 +141,12 @@ class FakeGatewayTest {
             gateway.watch(payment).reports.collect(reports::send)
             reports.close()
         }
-        assertInstanceOf<Verdict.Open>(reports.receive())
+        assertInstanceOf<Verdict.Pending>(reports.receive())
         val second = async { reports.receive() }
         fake.advance(9.seconds)
         assertFalse(second.isCompleted)
         fake.advance(1.seconds)
-        assertInstanceOf<Verdict.Open>(second.await())
+        assertInstanceOf<Verdict.Pending>(second.await())
         assertEquals(10.seconds, fake.now)
         fake.advance(10.seconds)
         assertInstanceOf<Verdict.Rejected>(reports.receive())

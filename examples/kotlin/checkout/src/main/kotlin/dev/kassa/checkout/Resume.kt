@@ -1,18 +1,18 @@
 package dev.kassa.checkout
 
 import dev.kassa.JournalState
-import dev.kassa.Settled
+import dev.kassa.Recovered
 
 /** Goes on with what other programs left behind, however they ended: `checkout resume`. A shop does it at every start. */
 fun main() = checkout { gateway ->
-    gateway.settle().collect { settled ->
-        when (settled) {
-            is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
-                deliver(gateway, settled.entry)
+    gateway.recover().collect { recovered ->
+        when (recovered) {
+            is Recovered.Payment -> if (recovered.entry.state == JournalState.CHARGED) {
+                deliver(gateway, recovered.entry)
             } else {
-                println("${settled.entry.state}: ${settled.entry.payment} ${settled.entry.reason.orEmpty()}")
+                println("${recovered.entry.state}: ${recovered.entry.payment} ${recovered.entry.reason.orEmpty()}")
             }
-            is Settled.Unreadable -> println("a person should look at ${settled.id}: it ${settled.why}")
+            is Recovered.Unreadable -> println("a person should look at ${recovered.id}: it ${recovered.why}")
         }
     }
 }

@@ -84,7 +84,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
         val stored = PaymentRef.card(sandbox.ledger().single().orderNumber, BigDecimal("100.10"), "KGS").toString()
         assertEquals("charged: $stored\n", start("CheckKt", stored).use { it.all() })
         val other = start("CheckKt", stored.replace("100.10", "1")).use { it.all() }
-        assertTrue(other.startsWith("a person should look: Contradicted(payment=") && "fields=[amount]" in other, other)
+        assertTrue(other.startsWith("a person should look: Mismatch(payment=") && "fields=[amount]" in other, other)
     }
 
     @OptIn(ExperimentalPathApi::class)

@@ -18,7 +18,7 @@ class OutcomeTest {
     fun `what was shown can still be paid after the checkout's end`() {
         val shown = listOf(
             CheckoutState.Sending(), CheckoutState.EnterOtp(3), CheckoutState.OpenPage("https://a", true), qrCode,
-            CheckoutState.Waiting(), CheckoutState.PersonNeeded(CheckoutMessage(MessageTopic.CONTRADICTED)), choosingAgain,
+            CheckoutState.Waiting(), CheckoutState.PersonNeeded(CheckoutMessage(MessageTopic.MISMATCH)), choosingAgain,
         )
         for (end in ends) {
             for (state in shown) assertEquals("$state", Result.StillOpen, closedAfter(state, end))

@@ -70,7 +70,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
         "waiting" to Screen(CheckoutState.Waiting("https://bank.example.kg", listOf(PaymentMethod.QR), unknown)),
         "paid" to Screen(CheckoutState.Paid(390.toBigDecimal(), "KGS")),
         "not-paid" to Screen(CheckoutState.NotPaid(CheckoutMessage(MessageTopic.CANCELLED))),
-        "person" to Screen(CheckoutState.PersonNeeded(CheckoutMessage(MessageTopic.CONTRADICTED))),
+        "person" to Screen(CheckoutState.PersonNeeded(CheckoutMessage(MessageTopic.MISMATCH))),
         "expired" to Screen(CheckoutState.Expired),
         "expired-late" to Screen(CheckoutState.Expired, mayHavePaid = true),
         "token" to Screen(CheckoutState.TokenExpired),

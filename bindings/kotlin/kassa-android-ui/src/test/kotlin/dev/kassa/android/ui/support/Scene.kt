@@ -29,7 +29,7 @@ enum class Scene(
     WAITING("Waiting for the bank", Result.StillOpen, payment = """"method": "mbank", "state": "confirming""""),
     PAID("Paid", Result.Paid(BigDecimal("390.00"), "KGS"), state = "paid"),
     NOT_PAID("This order cannot be paid any more", Result.StillOpen, state = "cancelled"),
-    PERSON_NEEDED("The shop has to look at this payment", Result.PersonNeeded, payment = """"method": "qr", "state": "contradicted""""),
+    PERSON_NEEDED("The shop has to look at this payment", Result.PersonNeeded, payment = """"method": "qr", "state": "mismatch""""),
     EXPIRED("The time to pay is over", Result.StillOpen, state = "expired"),
     TOKEN_EXPIRED("The payment has to be opened again", Result.StillOpen),
     NO_TRIES_LEFT("MBank", Result.NotPaid, methods = """"mbank"""", refusal = "no_attempts_left"),

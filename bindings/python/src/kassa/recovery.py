@@ -1,0 +1,207 @@
+"""Follows everything that a journal has not done with to its end."""
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+from . import _check
+from ._calls import ask
+from ._convert import lift, lifts, mirrors
+from ._generated import native
+from ._wait import wait
+from .errors import Misconfigured
+from .journal_entry import JournalEntry, Unreadable
+
+
+@mirrors(native.RecoveryPolicy)
+@dataclass(frozen=True, slots=True, init=False)
+class RecoveryPolicy:
+    """How ``recover`` follows payments. Each time is given as a `timedelta` or as a number of seconds, longer than zero,
+    and read as a `timedelta`.
+
+    >>> once_at_a_start = RecoveryPolicy(deadline=30)
+    >>> once_at_a_start.interval, once_at_a_start.at_once
+    (datetime.timedelta(seconds=10), 8)
+    """
+
+    interval: timedelta = timedelta(seconds=10)
+    """The time from the start of one question about a payment to the start of the next, while the payment is younger than 20
+    minutes. Older ones are asked about less often: up to 2 hours of age a sixth as often, to a day a sixtieth, to three days
+    every 360th time, then daily."""
+    deadline: timedelta = timedelta(minutes=20)
+    """How long to go on."""
+    at_once: int = 8
+    """How many payments are asked about at the same time."""
+    follow_new: bool = False
+    """Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again after
+    each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made
+    such a payment and watches it, too, would deliver it as well."""
+
+    def __init__(
+        self,
+        interval: timedelta | float = timedelta(seconds=10),
+        deadline: timedelta | float = timedelta(minutes=20),
+        at_once: int = 8,
+        follow_new: bool = False,
+    ) -> None:
+        # Written by hand, because what is given and what is read have different types.
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "deadline", deadline)
+        object.__setattr__(self, "at_once", at_once)
+        object.__setattr__(self, "follow_new", follow_new)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        for name in ("interval", "deadline"):
+            object.__setattr__(self, name, _check.positive_duration(name, getattr(self, name)))
+        _check.count("at_once", self.at_once)
+        _check.flag("follow_new", self.follow_new)
+
+
+Recovered: TypeAlias = JournalEntry | Unreadable
+"""What recovery brings: a payment that has come to its end, by its entry, or a file that only a person can read. The entry's
+state says how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (nothing was taken; it is listed no
+more), or ``MISMATCH`` (for a person). **A rejected one may come once more, as charged**: a gateway may take back what it
+said. One that is still ``UNKNOWN`` or ``OPEN`` is for a person, too: the gateway answers about others, and about this one with
+errors alone, as its reason says. It stays unfinished."""
+
+lifts(native.Recovered.PAYMENT, lambda recovered: lift(recovered.entry))
+lifts(native.Recovered.UNREADABLE, lambda recovered: Unreadable(recovered.id, recovered.why))
+
+
+F = TypeVar("F", bound="Following")
+
+
+class Following:
+    """What both kinds of recovery share."""
+
+    __slots__ = ("_native", "_process")
+    _native: Any
+    _process: int
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Not made by itself: ``gateway.recover()`` gives one."""
+        raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.recover()")
+
+    def cancel(self) -> None:
+        """Stops asking, and lets other processes recover: there is no next end. Any thread may call it."""
+        core = self._core()
+        if core is not None:
+            core.cancel()
+        # The core lets others recover when it is next asked, or when it is let go of. This is now, unless a thread waits in it.
+        self._native = None
+
+    def _core(self) -> Any:
+        """None where it was cancelled."""
+        if self._process != os.getpid():
+            # Its clock stopped with the threads of the other process: waiting for it would never end.
+            raise Misconfigured("the recovery was begun before a fork; recover again in this process")
+        return self._native
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"a kassa.{type(self).__name__} cannot be pickled or copied; recover again instead")
+
+
+def _let_go(error: BaseException) -> BaseException:
+    """Without the frames that hold the recovery: whoever keeps the error keeps nobody else from recovery."""
+    return error.with_traceback(None)
+
+
+class Recovery(Following):
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
+    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`). Made by ``gateway.recover()``.
+
+    What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes
+    stays unfinished, for the next recovery; so does one that has nothing to be asked with. Between two ends nothing new is
+    asked.
+
+    **Of all processes that share the folder, one recovers at a time**; another one waits until that one ends, is let go of, or
+    dies, so that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated:
+    a process may die between delivering and finishing.
+
+    Closing the gateway ends it at once, whatever it waits for, and lets others recover; what had come to its end before still
+    comes. Leaving a loop ``for recovered in gateway.recover():`` early lets others recover. A recovery that has a name does so when
+    it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
+
+    The iteration raises, once, as the last thing: `kassa.Unauthorized` and `kassa.Misconfigured` where asking on is useless
+    (three times in a row, or the gateway was closed), `kassa.Unavailable` where the journal cannot be read. None of them says
+    anything about a payment.
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> "Recovery":
+        return self
+
+    def __next__(self) -> Recovered:
+        core = self._core()
+        if core is None:
+            raise StopIteration
+        del self
+        try:
+            recovered: Recovered | None = wait(ask(core.next))
+        except BaseException as error:  # noqa: BLE001 (it is raised again)
+            del core
+            raise _let_go(error)  # noqa: B904 (the very same)
+        if recovered is None:
+            raise StopIteration
+        return recovered
+
+    def __enter__(self) -> "Recovery":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+class AsyncRecovery(Following):
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
+    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`) with ``async for``. Made by
+    ``gateway.recover()``.
+
+    Cancelling the task ends its loop, and lets others recover. Where only the wait for an end is cancelled (a timeout), nothing
+    is lost: what it would have brought is the next one. A recovery that has a name lets others recover when it is cancelled: by
+    `cancel`, or at the end of ``async with gateway.recover() as recovery:``. For the rest see `Recovery`.
+    """
+
+    __slots__ = ()
+
+    def __aiter__(self) -> "AsyncRecovery":
+        return self
+
+    async def __anext__(self) -> Recovered:
+        core = self._core()
+        if core is None:
+            raise StopAsyncIteration
+        del self
+        try:
+            recovered: Recovered | None = await ask(core.next)
+        except BaseException as error:  # noqa: BLE001 (it is raised again)
+            del core
+            raise _let_go(error)  # noqa: B904 (the very same)
+        if recovered is None:
+            raise StopAsyncIteration
+        return recovered
+
+    async def __aenter__(self) -> "AsyncRecovery":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+def begun(kind: type[F], core: object) -> F:
+    """A recovery over the core's."""
+    recovery = kind.__new__(kind)
+    object.__setattr__(recovery, "_native", core)
+    object.__setattr__(recovery, "_process", os.getpid())
+    return recovery

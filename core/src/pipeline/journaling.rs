@@ -1,0 +1,154 @@
+//! The journal's part of one call: written down before it is sent, and what came back noted.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    journal::{BeginError, EntryGuard, Journal, SendOutcome, names::name_of},
+    operations::operation::{Effect, Operation},
+    pipeline::outcome::{self, CallError},
+    transport::{Request, Transport},
+    values::{
+        error::PaymentError, order_number::new_order_number, payment_entry::PaymentEntry, payment_ref::PaymentRef,
+    },
+};
+
+/// What a call is to the journal.
+pub(crate) enum What {
+    /// Written down before it is sent.
+    Payment(PaymentRef),
+    /// Of a payment that was written down.
+    Confirmation(PaymentRef),
+    /// Nobody can pay what nobody saw, so it is written down before it is handed on.
+    Code,
+}
+
+/// The entry of a call.
+pub(crate) struct Journaling {
+    journal: Journal,
+    what: What,
+    note: Option<Arc<str>>,
+    /// From when it was written until what came back was noted.
+    held: Mutex<Option<EntryGuard>>,
+}
+
+/// Cleanup of a call that is aborted (RAII guard): where it had no connection yet, it never will, and its entry goes.
+pub(crate) struct UnlessSent<'a>(pub(crate) &'a Journaling, pub(crate) &'a Request);
+
+impl Drop for UnlessSent<'_> {
+    fn drop(&mut self) {
+        if self.1.give_up() {
+            self.0.note(SendOutcome::NothingHappened);
+        }
+    }
+}
+
+impl Journaling {
+    pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Arc<Self> {
+        Arc::new(Self { journal: journal.clone(), what, note, held: Mutex::default() })
+    }
+
+    /// Writes it down, durably. Nothing may be sent where that fails.
+    pub(crate) fn begin(&self) -> Result<(), BeginError> {
+        let held = match &self.what {
+            What::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
+            What::Confirmation(payment) => self.journal.begin_confirmation(payment)?,
+            What::Code => None,
+        };
+        *self.held() = held;
+        Ok(())
+    }
+
+    /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
+    pub(crate) fn noted<O: Operation>(&self, mut result: Result<O::Answer, CallError>) -> Result<O::Answer, CallError> {
+        match &mut result {
+            Ok(answer) => {
+                if let Some(payment) = O::payment(answer) {
+                    give_name(payment);
+                    self.adopt_numbers(payment);
+                }
+                if let Some((entry, code)) = O::noted(answer)
+                    && let Err(error) = self.note_answer(&entry, code)
+                {
+                    return Err(error.into());
+                }
+            }
+            Err(failed) => self.note_error(&mut failed.error),
+        }
+        result
+    }
+
+    fn note_answer(&self, entry: &PaymentEntry, code: Option<&str>) -> Result<(), PaymentError> {
+        if let What::Code = self.what {
+            let added = self.journal.add(entry, self.note.as_deref());
+            return added.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held));
+        }
+        if let Some(page_url) = &entry.page_url
+            && self.is_anothers_page(page_url)
+        {
+            let payment = PaymentRef { gateway_number: None, ..entry.payment.clone() };
+            self.note(SendOutcome::Unanswered { payment: &payment, code });
+            return Err(outcome::anothers_page(payment, code));
+        }
+        self.note(SendOutcome::Accepted { entry, code });
+        Ok(())
+    }
+
+    fn note_error(&self, error: &mut PaymentError) {
+        match error {
+            PaymentError::OutcomeUnknown { payment, code, .. } => {
+                self.adopt_numbers(payment);
+                self.note(SendOutcome::Unanswered { payment, code: code.as_deref() });
+            }
+            _ => self.note(SendOutcome::NothingHappened),
+        }
+    }
+
+    fn adopt_numbers(&self, payment: &mut PaymentRef) {
+        if let Some(held) = self.held().as_ref() {
+            self.journal.adopt_numbers(held, payment);
+        }
+    }
+
+    fn is_anothers_page(&self, page_url: &str) -> bool {
+        self.held().as_ref().is_some_and(|held| self.journal.is_anothers_page(held, page_url))
+    }
+
+    /// What is behind the lock is whole after every step, whatever panicked.
+    fn held(&self) -> MutexGuard<'_, Option<EntryGuard>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// At most once.
+    fn note(&self, noted: SendOutcome<'_>) {
+        let held = self.held().take();
+        if let Some(held) = held {
+            self.journal.note(&held, noted);
+        }
+    }
+}
+
+/// What has no number has an id, by which its entry is found.
+fn give_name(payment: &mut PaymentRef) {
+    if name_of(payment).is_none() {
+        payment.entry_id = Some(new_order_number());
+    }
+}
+
+/// Does what blocks (the disk) apart from the network's threads; nothing where they go down.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    transport: &dyn Transport,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (done, mut result) = oneshot::channel();
+    transport.block(Box::new(move || drop(done.send(work())))).await;
+    result.try_recv().ok()
+}
+
+/// The same inside a detached task, which ends with the work where that panics.
+pub(crate) fn in_task<T>(transport: &dyn Transport, work: impl FnOnce() -> T) -> T {
+    let (mut work, mut done) = (Some(work), None);
+    transport.block_in_task(&mut || done = work.take().map(|work| work()));
+    done.expect("it was done just now")
+}

@@ -1,0 +1,186 @@
+//! Logging: what happened in a call, handed to the host's subscribers of `tracing`.
+//!
+//! A subscriber is the host's code. It may be slow, block or panic, and nothing of that may reach a payment: so it is
+//! called on a thread of its own, out of a bounded queue that nobody waits for. An event is recorded in the meantime,
+//! and its call goes on. Nor do the network's threads have a subscriber (`transport::runtime`).
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+};
+
+use once_cell::sync::OnceCell;
+use tracing::{Level, debug, level_filters::LevelFilter, warn};
+
+use crate::transport::per_process::PerProcess;
+
+/// Limit of the queue: a subscriber that hangs must not fill the memory. Further events are dropped, and counted.
+const MOST_WAITING: usize = 1000;
+
+/// One event of a call. It names its call itself, for subscribers that know no spans, and has neither secrets nor bodies
+/// in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    /// The number of the call, where another language gave it one; else 0. See `pipeline::caller`.
+    #[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
+    pub(crate) call: u64,
+    pub(crate) endpoint: &'static str,
+    pub(crate) order: Option<Arc<str>>,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// An attempt has its reply.
+    Replied { attempt: u32, http_status: u16, duration_ms: u64 },
+    /// An attempt ended without one.
+    NoReply { attempt: u32, duration_ms: u64, failure: String },
+    /// A payment has its reply, and its caller is gone.
+    NobodyWaits,
+    /// A payer's checkout has nothing of a call to the merchant's server.
+    CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
+}
+
+impl Event {
+    /// Hands the event on. No code of the host runs meanwhile, and nothing is waited for.
+    pub(crate) fn record(self) {
+        if let Some(listener) = LISTENER.get() {
+            listener(&self);
+        }
+        // Where no subscriber wants the level, as where there is none, this is all.
+        if self.level() <= LevelFilter::current() {
+            later(move |dropped| self.emit(dropped));
+        }
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        match self.what {
+            What::Replied { .. } => Level::DEBUG,
+            What::NoReply { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
+        }
+    }
+
+    pub(crate) fn message(&self) -> &'static str {
+        match self.what {
+            What::Replied { .. } => "replied",
+            What::NoReply { .. } => "no reply",
+            What::NobodyWaits => "the payment has its reply, but nobody waits for it any more",
+            What::CheckoutFailed { .. } => "a call of the checkout failed",
+        }
+    }
+
+    /// Calls the subscriber.
+    fn emit(&self, dropped: usize) {
+        if dropped > 0 {
+            warn!(target: "kassa", dropped, "{DROPPED}");
+        }
+        let (endpoint, order, message) = (self.endpoint, self.order.as_deref(), self.message());
+        match &self.what {
+            What::Replied { attempt, http_status, duration_ms } => {
+                debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "{message}");
+            }
+            What::NoReply { attempt, duration_ms, failure } => {
+                warn!(target: "kassa", endpoint, order, attempt, duration_ms, %failure, "{message}");
+            }
+            What::NobodyWaits => warn!(target: "kassa", endpoint, order, "{message}"),
+            What::CheckoutFailed { http_status, duration_ms, failure } => {
+                warn!(target: "kassa", endpoint, http_status, duration_ms, %failure, "{message}");
+            }
+        }
+    }
+}
+
+/// What is said where events were dropped, with their number.
+pub(crate) const DROPPED: &str = "earlier events were dropped, because whoever takes them is too slow";
+
+/// Who hears of every event at once, beside the subscriber: code of Kassa's own, which must return at once.
+static LISTENER: OnceLock<fn(&Event)> = OnceLock::new();
+
+/// Sets the listener. There is one; the first that is set stays.
+#[cfg_attr(not(feature = "uniffi"), allow(dead_code))]
+pub(crate) fn listen(listener: fn(&Event)) {
+    LISTENER.get_or_init(|| listener);
+}
+
+/// Runs code of the host where it can do no harm. It is told how many were dropped before it; where the queue is full,
+/// it is dropped, too.
+pub(crate) fn later(job: impl FnOnce(usize) + Send + 'static) {
+    if let Some(queue) = QUEUE.get().get_or_init(Queue::start) {
+        queue.push(Box::new(job));
+    }
+}
+
+type Job = Box<dyn FnOnce(usize) + Send>;
+
+static QUEUE: PerProcess<OnceCell<Option<Queue>>> = PerProcess::new();
+
+struct Queue {
+    waiting: SyncSender<Job>,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Queue {
+    /// Nothing where there is no thread to be had: a payment is worth more than its log.
+    fn start() -> Option<Self> {
+        let (waiting, jobs) = sync_channel(MOST_WAITING);
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let work = {
+            let dropped = dropped.clone();
+            move || run_all(jobs, &dropped)
+        };
+        thread::Builder::new().name("kassa-log".to_owned()).spawn(work).ok()?;
+        Some(Self { waiting, dropped })
+    }
+
+    fn push(&self, job: Job) {
+        if self.waiting.try_send(job).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn run_all(jobs: Receiver<Job>, dropped: &AtomicUsize) {
+    for job in jobs {
+        let dropped = dropped.swap(0, Ordering::Relaxed);
+        // What panics has said so by the host's own panic hook, and the next event is handed on all the same.
+        let _ = catch_unwind(AssertUnwindSafe(|| job(dropped)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_job_that_blocks_costs_only_what_the_queue_has_no_room_for() {
+        let queue = Queue::start().unwrap();
+        let (release, released) = channel::<()>();
+        let (began, begins) = channel();
+        queue.push(Box::new(move |_| {
+            began.send(()).unwrap();
+            released.recv().unwrap();
+        }));
+        begins.recv().unwrap();
+
+        let (ran, runs) = channel();
+        for number in 0..MOST_WAITING + 2 {
+            let ran = ran.clone();
+            queue.push(Box::new(move |dropped| ran.send((number, dropped)).unwrap()));
+        }
+        release.send(()).unwrap();
+        let first: Vec<_> = runs.iter().take(MOST_WAITING).collect();
+        assert_eq!(first[0], (0, 2), "the next one is told how many were dropped");
+        assert_eq!(*first.last().unwrap(), (MOST_WAITING - 1, 0));
+
+        let ran = ran.clone();
+        queue.push(Box::new(move |dropped| ran.send((usize::MAX, dropped)).unwrap()));
+        assert_eq!(runs.recv().unwrap(), (usize::MAX, 0));
+    }
+}

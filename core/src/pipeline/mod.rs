@@ -1,0 +1,12 @@
+//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, the log, and the
+//! verdict about the money.
+
+pub(crate) mod attempts;
+pub(crate) mod caller;
+pub(crate) mod closing;
+pub(crate) mod engine;
+pub(crate) mod in_flight;
+mod inline;
+pub(crate) mod journaling;
+pub(crate) mod log;
+pub(crate) mod outcome;

@@ -1,0 +1,309 @@
+//! Outcomes, at-most-once delivery and idempotency: what came back, and what it means for the money
+//! (`docs/outcomes.md#the-table`).
+//!
+//! The interface shows no idempotency key, so a payment that the gateway may have seen is never sent again. Once a
+//! connection was there, a request that moves money ends in [`PaymentError::OutcomeUnknown`] unless the gateway gave a
+//! verdict that can be trusted. This is the one place where that is decided; why the errors are these:
+//! `docs/adr/0008-errors-by-what-the-caller-can-do.md`.
+
+use std::time::Duration;
+
+use crate::{
+    config::dialect::{Dialect, code_list::CodeList},
+    journal::BeginError,
+    operations::operation::{Effect, Operation},
+    reply::{
+        Reply,
+        reader::{NotAnAnswer, ReplyReader, Sent},
+    },
+    transport::Failure,
+    values::{error::PaymentError, payment_ref::PaymentRef, violation::Rule},
+};
+
+/// Whether to retry: whether the same request may be sent again, and how long the gateway asked to wait
+/// (`Retry-After`).
+pub(crate) enum Again {
+    No,
+    After(Option<Duration>),
+}
+
+/// A retry policy. There is one, [`again`]; tests inject wrong ones, to show that they would be noticed.
+pub(crate) type ResendPolicy = fn(&Effect, &Result<Reply, Failure>) -> Again;
+
+/// The retry policy (`docs/outcomes.md#the-rules-of-sending`). A query is idempotent, so it is repeated where that may
+/// help: after a lost reply, a rate limit (429) or a server error. A request that moves money is repeated only where no
+/// connection was ever made, so that the gateway cannot have seen it; one that creates something, never.
+pub(crate) fn again(effect: &Effect, result: &Result<Reply, Failure>) -> Again {
+    match (effect, result) {
+        (Effect::Asks, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
+        (Effect::Asks, Ok(reply)) if reply.http_status == 429 || reply.http_status >= 500 => {
+            Again::After(reply.retry_after)
+        }
+        (Effect::MovesMoney(_), Err(Failure::NotConnected { .. })) => Again::After(None),
+        _ => Again::No,
+    }
+}
+
+/// A call that failed, with what only its reply can tell.
+pub(crate) struct CallError {
+    pub(crate) error: PaymentError,
+    /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or in
+    /// its envelope with 400, 404, 410 or 422. For a query: it does not know what it was asked about.
+    pub(crate) is_definitive: bool,
+}
+
+impl From<PaymentError> for CallError {
+    fn from(error: PaymentError) -> Self {
+        Self { error, is_definitive: false }
+    }
+}
+
+/// The outcome where the journal kept it from being sent. Where it was sent before, nothing happened now, and it may have
+/// happened then: a caller that took it for refused would send it under another number.
+pub(crate) fn not_sent(effect: Effect, not_held: BeginError) -> PaymentError {
+    match (not_held, effect) {
+        (BeginError::SentBefore { payment, detail }, Effect::MovesMoney(own)) => PaymentError::OutcomeUnknown {
+            payment: as_sent_before(own, payment).into(),
+            http_status: None,
+            code: None,
+            reason: None,
+            detail,
+            body: None,
+        },
+        (BeginError::SentBefore { detail, .. }, _) => {
+            PaymentError::invalid("entry_id", Rule::OneOf, None, &format!("is taken: {detail}"))
+        }
+        (BeginError::Unwritten { detail }, _) => PaymentError::unavailable(detail),
+    }
+}
+
+/// What this call asked for, and not what was asked for under its number before: whoever watches that must not take the
+/// charge of another amount for its own. The gateway's numbers are those of the first where both are the same request.
+fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef {
+    let mut own = own;
+    if let Some(first) = first.filter(|first| first.is_same_request(&own)) {
+        own.learn_numbers(&first);
+    }
+    own
+}
+
+/// The outcome where the page of a reply is another payment's: the payer would confirm that one by it, so the reply is not to be
+/// trusted in anything else either.
+pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentError {
+    PaymentError::OutcomeUnknown {
+        payment: payment.into(),
+        http_status: None,
+        code: code.map(str::to_owned),
+        reason: None,
+        detail: "the reply's ConfirmationUrl is that of another payment, and is not shown to a second payer".to_owned(),
+        body: None,
+    }
+}
+
+/// The outcome where no reply came.
+pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
+    match (failure, effect) {
+        (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
+        (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
+            PaymentError::unavailable(detail)
+        }
+        (Failure::Lost { detail }, Effect::MovesMoney(payment)) => PaymentError::OutcomeUnknown {
+            payment: payment.into(),
+            http_status: None,
+            code: None,
+            reason: None,
+            detail,
+            body: None,
+        },
+    }
+}
+
+/// The outcome where a reply came.
+pub(crate) fn with_reply<O: Operation>(
+    operation: &O,
+    effect: Effect,
+    reply: &Reply,
+    reader: &ReplyReader<'_>,
+) -> Result<O::Answer, CallError> {
+    let mut answer = None;
+    let mut read = || operation.read(reader).map(|read| answer = Some(read));
+    let failed = failed(&operation, &mut read, effect.clone(), reply, reader);
+    match (failed, answer) {
+        (None, Some(answer)) => Ok(answer),
+        (Some(failed), _) => Err(failed),
+        (None, None) => {
+            Err(without_reply(effect, Failure::Lost { detail: "the reply was not read".to_owned() }).into())
+        }
+    }
+}
+
+/// What the outcome needs of an operation, whatever its answer is (type erasure): so all of it is compiled once.
+trait ErasedOperation {
+    fn sent(&self, dialect: &Dialect) -> Sent<'_>;
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef;
+}
+
+impl<O: Operation> ErasedOperation for &O {
+    fn sent(&self, dialect: &Dialect) -> Sent<'_> {
+        O::sent(self, dialect)
+    }
+
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+        O::enrich(self, payment, reply)
+    }
+}
+
+/// Nothing where the reply is an answer, and was read.
+fn failed(
+    operation: &dyn ErasedOperation,
+    read: &mut dyn FnMut() -> Result<(), NotAnAnswer>,
+    effect: Effect,
+    reply: &Reply,
+    reader: &ReplyReader<'_>,
+) -> Option<CallError> {
+    let mismatches = reader.mismatches(&operation.sent(reader.dialect()));
+    let is_about_this = mismatches.is_empty();
+    let another = || format!("the reply is about another payment, by its {}", mismatches.join(" and "));
+    let meaning = match reply.http_status {
+        // Whatever it says of another payment, a refusal included, it says nothing of this one.
+        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Unrecovered(another()),
+        200..=299 => match read() {
+            Ok(()) if is_about_this => return None,
+            Ok(()) => Meaning::Unrecovered(another()),
+            Err(problem) => unsuccessful(&effect, reader, problem),
+        },
+        status => unsuccessful_status(status, &effect, reader),
+    };
+    let is_definitive = is_definitive(&meaning, reply.http_status, reader);
+    Some(CallError {
+        error: Exchange { operation, reply, reader, is_about_this }.error(meaning, effect),
+        is_definitive,
+    })
+}
+
+/// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
+const REJECTED_BEFORE_PROCESSING: [u16; 6] = [413, 414, 415, 421, 426, 431];
+
+/// What a reply that is no answer means for the caller.
+enum Meaning {
+    Unauthorized,
+    NotTheGateway,
+    Unavailable,
+    Refused,
+    /// Nothing that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
+    Unrecovered(String),
+}
+
+/// An HTTP status of success, but a body that is none.
+fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer) -> Meaning {
+    match effect {
+        Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
+        Effect::Creates | Effect::Asks if has_indeterminate_code(reader) => Meaning::Refused,
+        _ => Meaning::Unrecovered(problem.detail),
+    }
+}
+
+/// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
+/// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
+fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Meaning {
+    let unrecovered = |problem: &str| Meaning::Unrecovered(format!("HTTP {status} {problem}"));
+    let moves_money = matches!(effect, Effect::MovesMoney(_));
+    let has_envelope = reader.has_envelope();
+    match status {
+        400..=499 if moves_money && has_indeterminate_code(reader) => {
+            unrecovered("does not tell whether the payment was made")
+        }
+        // Such a code may be in it.
+        400..=499 if moves_money && reader.compressed().is_some() && status != 429 => {
+            unrecovered("has a compressed body, so it does not tell whether the payment was made")
+        }
+        401 => Meaning::Unauthorized,
+        403 if has_envelope => Meaning::Unauthorized,
+        404 | 405 | 407 if !has_envelope => Meaning::NotTheGateway,
+        408 | 409 if moves_money => unrecovered("does not tell whether the payment was made"),
+        429 => Meaning::Unavailable,
+        408 | 409 => Meaning::Refused,
+        _ if REJECTED_BEFORE_PROCESSING.contains(&status) => Meaning::Refused,
+        400..=499 if has_envelope => Meaning::Refused,
+        400..=499 => match effect {
+            Effect::MovesMoney(_) => {
+                unrecovered("is not from the gateway, so it does not tell whether the payment was made")
+            }
+            Effect::Creates => Meaning::Refused,
+            Effect::Asks => Meaning::Unavailable,
+        },
+        500.. if moves_money => unrecovered("does not tell whether the payment was made"),
+        500.. => Meaning::Unavailable,
+        300..=399 => unrecovered("is a redirect, which is never followed"),
+        _ => unrecovered("is not a final reply"),
+    }
+}
+
+/// A code by which the gateway itself leaves open whether there is a payment.
+fn has_indeterminate_code(reader: &ReplyReader<'_>) -> bool {
+    reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
+}
+
+/// Only statuses that say that something is not there, or not to be asked for so. A conflict, a proxy's demand or a refusal
+/// of the request's form (405, 407, 409, 414 and the like) is no answer to what was asked, and many a proxy writes a code.
+fn is_definitive(meaning: &Meaning, status: u16, reader: &ReplyReader<'_>) -> bool {
+    let says_no = matches!(status, 400 | 404 | 410 | 422) && matches!(meaning, Meaning::Refused);
+    reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_indeterminate_code(reader)
+}
+
+/// A request with its reply: what the errors are made of.
+struct Exchange<'a> {
+    operation: &'a dyn ErasedOperation,
+    reply: &'a Reply,
+    reader: &'a ReplyReader<'a>,
+    is_about_this: bool,
+}
+
+impl Exchange<'_> {
+    fn error(&self, meaning: Meaning, effect: Effect) -> PaymentError {
+        let (http_status, code, body) = (self.reply.http_status, self.reader.code(), self.reader.raw());
+        match meaning {
+            Meaning::Unauthorized => {
+                PaymentError::Unauthorized { detail: self.status_and_words(), http_status, code, body }
+            }
+            Meaning::NotTheGateway => PaymentError::Misconfigured {
+                detail: format!(
+                    "{}, and not from the gateway: check the base URL and any proxy",
+                    self.status_and_words()
+                ),
+                http_status: Some(http_status),
+                code,
+                body: Some(body),
+            },
+            Meaning::Unavailable => PaymentError::Unavailable {
+                detail: self.status_and_words(),
+                retry_after: self.reply.retry_after,
+                http_status: Some(http_status),
+                code,
+                body: Some(body),
+            },
+            Meaning::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
+            Meaning::Unrecovered(detail) => match effect {
+                Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
+                    payment: self.what_to_ask_about(payment).into(),
+                    http_status: Some(http_status),
+                    code,
+                    reason: self.reader.reason(),
+                    detail,
+                    body: Some(body),
+                },
+                Effect::Creates | Effect::Asks => PaymentError::Unexpected { detail, http_status, code, body },
+            },
+        }
+    }
+
+    /// The numbers in a reply about another payment would lead to that one.
+    fn what_to_ask_about(&self, payment: PaymentRef) -> PaymentRef {
+        if self.is_about_this { self.operation.enrich(payment, self.reader) } else { payment }
+    }
+
+    fn status_and_words(&self) -> String {
+        let words = self.reader.reason().map(|reason| format!(", \"{reason}\"")).unwrap_or_default();
+        format!("HTTP {}{words}", self.reply.http_status)
+    }
+}

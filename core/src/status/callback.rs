@@ -1,0 +1,183 @@
+//! Callback (webhook): the gateway's notification of a new status. It is not signed, so it may be forged or replayed.
+
+mod body;
+
+use rust_decimal::Decimal;
+
+use crate::{
+    config::dialect::Dialect,
+    values::{
+        error::PaymentError,
+        local_date_time::LocalDateTime,
+        money::read_written_amount,
+        payment_ref::{PaymentKind, PaymentRef},
+        provider::Provider,
+        rules::Checks,
+        status::PaymentStatus,
+    },
+};
+use body::Body;
+
+/// A notification (webhook) that the gateway sends to the merchant when the status of a payment changes.
+///
+/// **It is a hint**: the interface shows no signature (`docs/interface.md#what-is-not-shown`), so anybody can send one,
+/// and it can come late, twice or never. Ask the gateway with
+/// [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
+///
+/// ```
+/// use kassa::{Callback, PaymentStatus, Provider};
+///
+/// let callback = Callback::parse(r#"{
+///     "orderNumber": "order-1", "amount": 100.10, "currency": "KGS", "status": "CHARGE",
+///     "dateCreated": "2026-11-20T09:05:07", "provider": "Cards"
+/// }"#).unwrap();
+/// assert_eq!(callback.amount.unwrap().to_string(), "100.10");
+/// assert_eq!((callback.status, callback.provider), (Some(PaymentStatus::Charged), Some(Provider::Cards)));
+/// assert!(callback.missing.is_empty());
+///
+/// // A hint needs an order number and no more.
+/// let callback = Callback::parse("OrderNumber=order-1&amount=100,10").unwrap();
+/// assert_eq!(callback.order_number, "order-1");
+/// assert_eq!(callback.missing, ["status", "dateCreated", "provider"]);
+/// ```
+///
+/// Source: the callback body (`docs/interface.md#callback-body`).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Callback {
+    /// The order number of the payment.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
+    pub order_number: String,
+    /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
+    pub amount: Option<Decimal>,
+    /// The currency, where it is given.
+    pub currency: Option<String>,
+    /// The status that the callback claims, by the default words, where it is given; by a dialect's:
+    /// [`status_by`](Self::status_by).
+    pub status: Option<PaymentStatus>,
+    /// When the payment was made, where the text of it is understood.
+    pub date_created: Option<LocalDateTime>,
+    /// The same as it came, where it is given.
+    pub date_created_text: Option<String>,
+    /// The payee, given for QR payments only.
+    pub requisite: Option<String>,
+    /// Who carried the payment out, where it is given.
+    pub provider: Option<Provider>,
+    /// The fields that the interface requires and that are absent or cannot be read, as the interface spells them:
+    /// `amount`, `status`, `dateCreated`, `provider`. The callback is a hint without them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub missing: Vec<String>,
+    /// The whole body.
+    pub raw: String,
+}
+
+impl Callback {
+    /// Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). **A hint needs an
+    /// order number and no more**: every other field may be absent, null or of another form, and [`missing`](Self::missing)
+    /// names those that the interface requires. Fields are found by their names in any case (`OrderNumber`,
+    /// `order_number`), also inside a member `data`. Fields that are not known are kept in `raw`.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where there is no order number.
+    pub fn parse(body: &str) -> Result<Self, PaymentError> {
+        let fields = Body::read(body);
+        let order_number = fields.text(&body::ORDER_NUMBER).unwrap_or_default();
+        let mut checks = Checks::default();
+        checks.required("orderNumber", &order_number);
+        checks.finish()?;
+        let written = fields.text(&["amount"]).and_then(|text| read_written_amount(&text));
+        let (amount, written_currency) = written.unzip();
+        let currency = fields.text(&["currency"]).or(written_currency.flatten());
+        let status = fields.text(&["status"]).map(|word| Dialect::default().status(&word));
+        let date_created_text = fields.source(&["dateCreated"]);
+        let provider = fields.text(&["provider"]).map(|name| Provider::from_name(&name));
+        let given = [
+            ("amount", amount.is_some()),
+            ("status", status.is_some()),
+            ("dateCreated", date_created_text.is_some()),
+            ("provider", provider.is_some()),
+        ];
+        Ok(Self {
+            order_number,
+            amount,
+            currency,
+            status,
+            date_created: fields.date(&["dateCreated"]),
+            date_created_text,
+            requisite: fields.text(&["requisite"]),
+            provider,
+            missing: given.into_iter().filter(|(_, is_given)| !is_given).map(|(name, _)| name.to_owned()).collect(),
+            raw: body.to_owned(),
+        })
+    }
+}
+
+impl Callback {
+    /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
+    /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
+    /// same payment may look the same and tell of something new, so treat every such callback as a new one.
+    pub fn dedup_key(&self) -> Option<String> {
+        let status = self.status_word().or_else(|| self.status.as_ref().map(ToString::to_string))?.to_lowercase();
+        let date = self.date_created.map(|date| date.to_string()).or_else(|| self.date_created_text.clone());
+        let amount = self.amount.map(|amount| amount.normalize().to_string());
+        let key = form_urlencoded::Serializer::new(String::new())
+            .append_pair("order", &self.order_number)
+            .append_pair("provider", self.provider.as_ref().map_or("", Provider::name))
+            .append_pair("status", &status)
+            .append_pair("amount", &amount.unwrap_or_default())
+            .append_pair("currency", self.currency.as_deref().unwrap_or_default())
+            .append_pair("date", &date.unwrap_or_default())
+            .append_pair("requisite", self.requisite.as_deref().unwrap_or_default())
+            .finish();
+        Some(key)
+    }
+
+    /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
+    /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
+    /// of it is ever [`Charged`](crate::Verdict::Charged): ask with the reference that was made at the sale.
+    pub fn payment_ref(&self) -> Option<PaymentRef> {
+        // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
+        if self.requisite.is_some() {
+            return None;
+        }
+        let kind = match &self.provider {
+            Some(Provider::Cards) => PaymentKind::Card,
+            Some(Provider::MBank) => PaymentKind::Mbank,
+            Some(Provider::MegaPay | Provider::Other(_)) | None => PaymentKind::PayForm,
+        };
+        Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, self.provider.clone()))
+    }
+
+    /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given. [`parse`](Self::parse)
+    /// knows no dialect, so [`status`](Self::status) is by the default words alone. The lists of the whole dialect count, not those
+    /// of one endpoint. The word is that of the body; without one there, what the field holds counts.
+    ///
+    /// ```
+    /// use kassa::{Callback, Dialect, PaymentStatus};
+    ///
+    /// let dialect = Dialect::from_json(r#"{"charged_words": ["PAID"]}"#)?;
+    /// let callback = Callback::parse(r#"{"orderNumber": "order-1", "status": "PAID"}"#)?;
+    /// assert_eq!(callback.status, Some(PaymentStatus::Other("PAID".to_owned())));
+    /// assert_eq!(callback.status_by(&dialect), Some(PaymentStatus::Charged));
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn status_by(&self, dialect: &Dialect) -> Option<PaymentStatus> {
+        match (self.status_word(), self.status.as_ref()?) {
+            (Some(word), _) => Some(dialect.status(&word)),
+            (None, PaymentStatus::Other(word)) => Some(dialect.status(word)),
+            (None, recovered) => Some(recovered.clone()),
+        }
+    }
+
+    fn status_word(&self) -> Option<String> {
+        Body::read(&self.raw).text(&["status"])
+    }
+
+    /// The text at the first of these JSON pointers that has one.
+    pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {
+        Body::read(&self.raw).at(pointers)
+    }
+}

@@ -1,0 +1,241 @@
+//! Message authentication code (HMAC) of addresses: signs a payment reference into the callback and return URLs that go
+//! out, and reads it back from the address that was called.
+
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::hmac;
+
+use crate::{
+    status::redirect::with_ampersands,
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
+};
+
+/// The query parameter that carries the reference and its signature.
+const PARAMETER: &str = "kassa";
+/// The version of the parameter's form, its first byte. One of another version is refused, not guessed at.
+const VERSION: u8 = 1;
+/// HMAC-SHA256.
+const TAG_LENGTH: usize = 32;
+/// As long as the hash: a shorter key makes the code weaker (RFC 2104, section 3).
+const SECRET_LENGTH: usize = 32;
+
+/// Signs which payment an address is about: into the callback and return URLs that go out, and read back from the
+/// address that was called.
+///
+/// The interface signs no callbacks (`docs/interface.md#callbacks`). With a key, a shop without a database still knows
+/// which order a callback is about, and a forged one goes no further: not even as far as a question to the gateway.
+///
+/// **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw
+/// it; the payer's browser sees the return URL. The signature says that this shop made the reference, never that
+/// anything was paid: the gateway's report decides ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
+/// [`Gateway::watch`](crate::Gateway::watch)). A return URL does not pass as a callback URL, nor the other way about.
+///
+/// That of a pay-form or a QR picture names what was asked for and no order: who paid one cart could call the address of
+/// another of the same amount. Keep which number paid for which cart, and take none twice.
+///
+/// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed,
+/// neither host and path nor parameters of the shop's own, and not the `OrderNumber` that the gateway adds either.
+///
+/// The address grows by one query parameter, `kassa`, of some 140 to 250 characters with ordinary order numbers: 45, and
+/// four for every three bytes of the reference's text. The interface limits no length.
+///
+/// ```
+/// use kassa::{CallbackKey, PaymentRef};
+///
+/// # let secret = "0123456789abcdef0123456789abcdef".to_owned();
+/// let key = CallbackKey::new(&secret)?; // 32 random bytes or more, as text: openssl rand -base64 32
+/// let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
+/// let callback_url = key.callback_url("https://shop.example/callbacks?shop=7", &payment)?;
+///
+/// // Later, a web framework gives the path and the query that were called.
+/// let called = callback_url.strip_prefix("https://shop.example").unwrap();
+/// assert_eq!(key.read_callback_url(called)?, payment);
+/// assert!(key.read_callback_url("/callbacks?shop=7").is_err());
+/// # Ok::<(), kassa::PaymentError>(())
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone)]
+pub struct CallbackKey {
+    /// The one that signs, then the previous ones, which are only read with. Never empty.
+    current: Secret,
+    previous: Vec<Secret>,
+}
+
+/// What an address is for (domain separation).
+#[derive(Clone, Copy)]
+enum Purpose {
+    Callback,
+    Return,
+}
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Callback => "callback",
+            Self::Return => "return",
+        }
+    }
+}
+
+impl CallbackKey {
+    /// A key by its secret: 32 bytes or more that nobody can guess, such as `openssl rand -base64 32` prints. Keep it
+    /// where the gateway's password is, and give every shop its own.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where it is shorter than 32 bytes.
+    pub fn new(secret: &str) -> Result<Self, PaymentError> {
+        Ok(Self { current: checked(secret)?, previous: Vec::new() })
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl CallbackKey {
+    /// The same key, which also reads what was signed with a previous secret: for key rotation. Sign with the new one,
+    /// and drop the previous one once its payments are over.
+    ///
+    /// # Errors
+    /// As for a new key.
+    pub fn with_previous(&self, secret: &str) -> Result<Self, PaymentError> {
+        let mut key = self.clone();
+        key.previous.push(checked(secret)?);
+        Ok(key)
+    }
+
+    /// A callback URL with the reference in it, signed. What the URL holds stays as it is.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the URL is not an absolute http or https one or has a parameter `kassa` already,
+    /// and where the reference would not be read back as it is.
+    pub fn callback_url(&self, url: &str, payment: &PaymentRef) -> Result<String, PaymentError> {
+        let mut checks = Checks::default();
+        checks.http_url("callbackUrl", url);
+        checks.finish()?;
+        self.signed("callbackUrl", url, payment, Purpose::Callback)
+    }
+
+    /// A return URL with the reference in it, signed. The deep link of an app will do. What it holds stays as it is, and
+    /// the gateway adds parameters of its own.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the text is not an absolute URI or has a parameter `kassa` already, and where
+    /// the reference would not be read back as it is.
+    pub fn return_url(&self, url: &str, payment: &PaymentRef) -> Result<String, PaymentError> {
+        let mut checks = Checks::default();
+        checks.return_uri("returnUrl", url);
+        checks.finish()?;
+        self.signed("returnUrl", url, payment, Purpose::Return)
+    }
+
+    /// The reference that was signed into the callback URL that was called: all of it, or the path and the query.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where there is no parameter `kassa` or more than one, and where it was not signed by
+    /// this key as a callback URL. Answer such a call with an HTTP error, and ask the gateway nothing.
+    pub fn read_callback_url(&self, called: &str) -> Result<PaymentRef, PaymentError> {
+        self.read(called, Purpose::Callback)
+    }
+
+    /// The reference that was signed into the return URL that the payer came back to: all of it, or the path and the
+    /// query.
+    ///
+    /// # Errors
+    /// As for [`read_callback_url`](Self::read_callback_url).
+    pub fn read_return_url(&self, called: &str) -> Result<PaymentRef, PaymentError> {
+        self.read(called, Purpose::Return)
+    }
+}
+
+impl CallbackKey {
+    fn signed(&self, field: &str, url: &str, payment: &PaymentRef, purpose: Purpose) -> Result<String, PaymentError> {
+        if !parameters(url).is_empty() {
+            let sentence = "must not have a parameter kassa, which is the signature's";
+            return Err(PaymentError::invalid(field, Rule::Format, None, sentence));
+        }
+        let text = payment.to_string();
+        if text.parse().as_ref() != Ok(payment) {
+            let sentence = "must be one that its text form is read back as";
+            return Err(PaymentError::invalid("payment", Rule::Format, None, sentence));
+        }
+        let tag = hmac::sign(&key(&self.current), &message(purpose, &text));
+        let value = URL_SAFE_NO_PAD.encode([&[VERSION], tag.as_ref(), text.as_bytes()].concat());
+        Ok(with_parameter(url, &value))
+    }
+
+    fn read(&self, called: &str, purpose: Purpose) -> Result<PaymentRef, PaymentError> {
+        let mut given = parameters(called).into_iter();
+        let value = given.next().ok_or_else(|| refused(Rule::Required, "must be given"))?;
+        if given.next().is_some() {
+            return Err(refused(Rule::Format, "must be given once"));
+        }
+        let form = || refused(Rule::Format, "must be a signed reference, whole and unchanged");
+        let bytes = URL_SAFE_NO_PAD.decode(value).map_err(|_| form())?;
+        let signed = bytes.split_first().filter(|(version, _)| **version == VERSION).map(|(_, rest)| rest);
+        let (tag, text) = signed.and_then(|rest| rest.split_at_checked(TAG_LENGTH)).ok_or_else(form)?;
+        let text = str::from_utf8(text).map_err(|_| form())?;
+        let message = message(purpose, text);
+        let mut secrets = std::iter::once(&self.current).chain(&self.previous);
+        // Timing attack: `verify` takes as long for a tag that is nearly right as for any other.
+        if !secrets.any(|secret| hmac::verify(&key(secret), &message, tag).is_ok()) {
+            let sentence = format!("must be signed by this key, as one of a {} URL", purpose.name());
+            return Err(refused(Rule::Signature, &sentence));
+        }
+        text.parse()
+    }
+}
+
+impl fmt::Debug for CallbackKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallbackKey(***)")
+    }
+}
+
+fn checked(secret: &str) -> Result<Secret, PaymentError> {
+    if secret.len() < SECRET_LENGTH {
+        let sentence = "must be at least 32 bytes long, and random";
+        return Err(PaymentError::invalid("secret", Rule::Length, Some("32"), sentence));
+    }
+    Ok(Secret::new(secret))
+}
+
+/// Made for each use: ring does not wipe its keys (zeroization), so none is kept.
+fn key(secret: &Secret) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes())
+}
+
+/// What is signed. Only the last part is of free form, so no two purposes or references make the same.
+fn message(purpose: Purpose, text: &str) -> Vec<u8> {
+    format!("kassa signed address {VERSION}\n{}\n{text}", purpose.name()).into_bytes()
+}
+
+fn refused(rule: Rule, sentence: &str) -> PaymentError {
+    PaymentError::invalid(PARAMETER, rule, None, sentence)
+}
+
+/// Splits off the fragment.
+fn without_fragment(url: &str) -> (&str, &str) {
+    url.split_at(url.find('#').unwrap_or(url.len()))
+}
+
+/// The values of all parameters of that name, however it is encoded. What a careless gateway adds behind a second `?`, or
+/// `&amp;`, is no part of them.
+fn parameters(url: &str) -> Vec<String> {
+    let (_, query) = without_fragment(url).0.split_once('?').unwrap_or_default();
+    let query = with_ampersands(query).replace("&amp;", "&");
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.filter(|(name, _)| name == PARAMETER).map(|(_, value)| value.into_owned()).collect()
+}
+
+/// Put into the text, because a URL parser would write the rest anew.
+fn with_parameter(url: &str, value: &str) -> String {
+    let (address, fragment) = without_fragment(url);
+    let separator = match address.split_once('?') {
+        None => "?",
+        Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    format!("{address}{separator}{PARAMETER}={value}{fragment}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,639 @@
+//! Recovery on a virtual clock, with a journal on a disk in memory.
+
+use std::{path::Path, time::Duration};
+
+use tokio::time::timeout;
+
+use super::*;
+use crate::{
+    Decimal, Gateway, PaymentRef,
+    journal::{Journal, ReportedStatus, tests::memory_disk::MemoryDisk},
+    testing::scripted::{Act, Scripted},
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn journal(disk: &MemoryDisk) -> Journal {
+    Journal::on(Box::new(disk.clone()), Path::new("shop")).unwrap()
+}
+
+fn card(number: &str) -> PaymentRef {
+    PaymentRef::card(number, Decimal::TEN, "KGS")
+}
+
+/// A journal with these payments, all of them sent.
+fn journal_of(disk: &MemoryDisk, numbers: impl IntoIterator<Item = String>) -> Journal {
+    let journal = journal(disk);
+    for number in numbers {
+        journal.begin(&card(&number), None).unwrap();
+    }
+    journal
+}
+
+fn numbers(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|number| format!("order-{number:03}"))
+}
+
+/// A report on any payment of these tests.
+fn report(word: &str, amount: u32) -> Act {
+    let body = format!(r#"{{"code":"200","data":{{"status":"{word}","amount":{amount},"currency":"KGS"}}}}"#);
+    Act::Reply(Duration::ZERO, 200, None, body)
+}
+
+fn slow(seconds: u64, word: &str) -> Act {
+    match report(word, 10) {
+        Act::Reply(_, status, wait, body) => Act::Reply(Duration::from_secs(seconds), status, wait, body),
+        other => other,
+    }
+}
+
+async fn all(gateway: &Gateway, policy: RecoveryPolicy) -> Vec<(String, JournalState)> {
+    let recovery = gateway.recover(policy).unwrap();
+    let mut ends = Vec::new();
+    while let Some(recovered) = recovery.next().await.unwrap() {
+        let Recovered::Payment { entry } = recovered else { panic!("{recovered:?}") };
+        ends.push((entry.payment.order_number.unwrap(), entry.state));
+    }
+    assert_eq!(recovery.next().await, Ok(None));
+    ends
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_is_followed_to_its_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    journal.note_report(&card("order-000"), ReportedStatus::Charged, None);
+    journal.add(&crate::PaymentEntry::new(PaymentRef::pay_form(Decimal::TEN)), None).unwrap();
+    // The second one takes three questions, the third one two.
+    let words = ["NEW", "NEW", "NEW", "REJECT", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], 10));
+    let gateway = gateway.with_journal(journal.clone());
+    let ends = all(&gateway, RecoveryPolicy::default()).await;
+    assert_eq!(ends[0], ("order-000".to_owned(), JournalState::Charged), "without a question");
+    assert_eq!(ends[1].1, JournalState::Rejected);
+    assert_eq!(ends[2].1, JournalState::Charged);
+    assert_eq!(memory.attempted_at().len(), 5);
+    // The rejected one is listed no more, the charged ones wait for their goods.
+    let left = journal.unfinished().collect::<Result<Vec<_>, _>>().unwrap();
+    let states = left.iter().map(|item| match item {
+        Unfinished::Payment { entry } => entry.state,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(states.collect::<Vec<_>>(), [JournalState::Charged, JournalState::Charged]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_open_at_the_deadline_stays_for_the_next_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+    let gateway = gateway.with_journal(journal);
+    assert_eq!(all(&gateway, RecoveryPolicy::default().with_deadline(MINUTE)).await, []);
+    assert_eq!(memory.attempted_at().len(), 6);
+    assert_eq!(gateway.unfinished().unwrap().count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_some_are_asked_about_at_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(200));
+    let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default().with_at_once(4)).await;
+    assert_eq!(ends.len(), 200);
+    let expected: Vec<u64> = (0..200).map(|number| number / 4 * 5).collect();
+    assert_eq!(memory.attempted_at(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_older_a_payment_the_less_often_it_is_asked_about() {
+    for (age, expected) in [(MINUTE, 7), (60 * MINUTE, 2), (5 * 60 * MINUTE, 1)] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(1));
+        disk.pass(age);
+        let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+        // Every 10 seconds, every minute, every 10 minutes, each with jitter.
+        let policy = RecoveryPolicy::default().with_deadline(Duration::from_secs(70));
+        assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
+        assert_eq!(memory.attempted_at().len(), expected, "{age:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_recovers_at_a_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 10));
+    let gateway = gateway.with_journal(journal);
+    let (first, second) =
+        (gateway.recover(RecoveryPolicy::default()).unwrap(), gateway.recover(RecoveryPolicy::default()).unwrap());
+    assert!(first.next().await.unwrap().is_some());
+    assert!(timeout(5 * MINUTE, second.next()).await.is_err(), "nothing is delivered twice");
+    assert_eq!(memory.attempted_at().len(), 2);
+    drop(first);
+    // Nothing was finished, so it all comes again.
+    assert!(second.next().await.unwrap().is_some());
+    assert!(second.next().await.unwrap().is_some());
+    assert_eq!(second.next().await, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_future_loses_no_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
+    let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default().with_at_once(1)).unwrap();
+    let mut ends = 0;
+    for _ in 0..100 {
+        if let Ok(recovered) = timeout(Duration::from_secs(1), recovery.next()).await {
+            match recovered.unwrap() {
+                Some(_) => ends += 1,
+                None => break,
+            }
+        }
+    }
+    assert_eq!((ends, memory.attempted_at().len()), (3, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovery_can_be_cancelled() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default()).unwrap();
+    let (ended, ()) = tokio::join!(recovery.next(), async {
+        tokio::time::sleep(MINUTE).await;
+        recovery.cancel();
+    });
+    assert_eq!(ended, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, memory) = Scripted::gateway(|_| Act::error(401, None));
+    let gateway = gateway.with_journal(journal);
+    let recovery = gateway.recover(RecoveryPolicy::default()).unwrap();
+    assert!(matches!(recovery.next().await, Err(PaymentError::Unauthorized { .. })));
+    assert_eq!((recovery.next().await, memory.attempted_at().len()), (Ok(None), 3));
+    gateway.close().await;
+    let recovery = gateway.recover(RecoveryPolicy::default()).unwrap();
+    assert!(matches!(recovery.next().await, Err(PaymentError::Misconfigured { .. })));
+}
+
+/// Whatever it waits for, and though it is kept: each wait would be one of half an hour at least.
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_it_at_once_and_lets_others_recover() {
+    const LONG: Duration = Duration::from_secs(30 * 60);
+    type Replies = fn(&str, u32) -> Act;
+    let waits: [(&str, usize, Replies); 3] = [
+        ("the next question", 1, report),
+        ("an answer", 1, |word, _| slow(LONG.as_secs(), word)),
+        ("what is begun later", 0, report),
+    ];
+    for (waits_for, count, reply) in waits {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(count));
+        let (gateway, _) = Scripted::gateway(move |_| reply("NEW", 10));
+        let gateway = gateway.with_deadline(2 * LONG).unwrap().with_journal(journal.clone());
+        let policy = RecoveryPolicy::default().with_interval(LONG).with_deadline(2 * LONG).with_follow_new(true);
+        let recovery = gateway.recover(policy).unwrap();
+        let started = Instant::now();
+        let (end, ()) = tokio::join!(recovery.next(), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            gateway.close().await;
+        });
+        assert!(matches!(end, Err(PaymentError::Misconfigured { .. })), "waiting for {waits_for}: {end:?}");
+        assert_eq!(started.elapsed().as_secs(), 1, "waiting for {waits_for}");
+        let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+        let ends = all(&other.with_journal(journal), RecoveryPolicy::default()).await;
+        assert_eq!(ends.len(), count, "after it waited for {waits_for}");
+        assert_eq!(recovery.next().await, Ok(None), "it is told once that the gateway was closed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_the_wait_for_another_process() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let others = other.with_journal(journal.clone()).recover(RecoveryPolicy::default()).unwrap();
+    assert!(others.next().await.unwrap().is_some());
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default()).unwrap();
+    let started = Instant::now();
+    let (end, ()) = tokio::join!(recovery.next(), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        gateway.close().await;
+    });
+    assert!(matches!(end, Err(PaymentError::Misconfigured { .. })), "{end:?}");
+    assert_eq!(started.elapsed().as_secs(), 1);
+}
+
+/// Nobody waits in it, so only the close itself can let others recover.
+#[tokio::test(start_paused = true)]
+async fn a_close_between_two_ends_lets_others_recover_and_loses_no_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    for number in numbers(3) {
+        journal.note_report(&card(&number), ReportedStatus::Charged, None);
+    }
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let recovery = gateway.with_journal(journal.clone()).recover(RecoveryPolicy::default()).unwrap();
+    assert!(recovery.next().await.unwrap().is_some());
+    gateway.close().await;
+    let (other, _) = Scripted::gateway(|_| report("NEW", 10));
+    assert_eq!(all(&other.with_journal(journal), RecoveryPolicy::default()).await.len(), 3);
+    for _ in 0..2 {
+        assert!(matches!(recovery.next().await, Ok(Some(Recovered::Payment { .. }))));
+    }
+    assert!(matches!(recovery.next().await, Err(PaymentError::Misconfigured { .. })));
+    assert_eq!(recovery.next().await, Ok(None));
+}
+
+/// A rate limit is that of the gateway and not that of one payment.
+#[tokio::test(start_paused = true)]
+async fn retry_after_holds_all_questions_back() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, memory) =
+        Scripted::gateway(|number| if number == 0 { Act::error(429, Some(100)) } else { report("CHARGE", 10) });
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at()), (3, vec![0, 100, 100, 100]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mismatch_is_one_the_third_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let amounts = [11, 10, 11, 11, 11];
+    let words = ["CHARGE", "NEW", "CHARGE", "CHARGE", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], amounts[number]));
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
+    assert_eq!(ends, [("order-000".to_owned(), JournalState::Mismatch)]);
+    assert_eq!(memory.attempted_at().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_has_dealt_with_is_not_asked_about() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let finished = journal.entry(&card("order-001")).unwrap().unwrap().id;
+    let others = journal.clone();
+    let (gateway, memory) = Scripted::gateway(move |_| {
+        others.finish(&finished).unwrap();
+        slow(1, "CHARGE")
+    });
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at().len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_work_is_said_at_once() {
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    assert!(matches!(gateway.recover(RecoveryPolicy::default()), Err(PaymentError::Misconfigured { .. })));
+    let gateway = gateway.with_journal(journal(&MemoryDisk::default()));
+    let policy = RecoveryPolicy { interval: Duration::ZERO, deadline: Duration::ZERO, at_once: 0, follow_new: false };
+    let Err(PaymentError::Invalid { violations }) = gateway.recover(policy) else { panic!() };
+    let fields: Vec<&str> = violations.iter().map(|violation| violation.field.as_str()).collect();
+    assert_eq!(fields, ["interval", "deadline", "at_once"]);
+    assert_eq!(all(&gateway, RecoveryPolicy::default()).await, []);
+}
+
+/// A firewall's 404 about payments that never arrived says nothing of those that did.
+#[tokio::test(start_paused = true)]
+async fn payments_that_are_not_known_do_not_stop_the_others() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(20));
+    let (gateway, memory) = Scripted::gateway(|number| match number {
+        0..5 => Act::error(401, None),
+        _ => report("CHARGE", 10),
+    });
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at().len()), (20, 25));
+}
+
+/// As a web server answers that the gateway is not behind, or about what it never saw.
+fn not_found() -> Act {
+    Act::Reply(Duration::ZERO, 404, None, "<html>not here</html>".to_owned())
+}
+
+/// Its request was lost before the gateway saw it.
+#[tokio::test(start_paused = true)]
+async fn a_payment_that_the_gateway_never_saw_is_told_and_the_rest_goes_on() {
+    for at_once in [1, 8] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(3)));
+        // The others are answered later than this one is given up.
+        let answered = |number| if number < 40 { report("NEW", 10) } else { report("CHARGE", 10) };
+        let (gateway, _) = Scripted::asked(
+            |_| {},
+            move |number, body| if body.contains("lost") { not_found() } else { answered(number) },
+        );
+        let gateway = gateway.with_journal(journal.clone());
+        let recovery = gateway.recover(RecoveryPolicy::default().with_at_once(at_once)).unwrap();
+        let mut ends = Vec::new();
+        while let Some(recovered) = recovery.next().await.unwrap() {
+            let Recovered::Payment { entry } = recovered else { panic!("{recovered:?}") };
+            ends.push((entry.payment.order_number.unwrap(), entry.state, entry.reason));
+        }
+        let (number, state, reason) = &ends[0];
+        assert_eq!((number.as_str(), *state, ends.len()), ("lost", JournalState::Unknown, 4), "{ends:?}");
+        assert!(reason.as_deref().is_some_and(|reason| reason.contains("HTTP 404")), "{reason:?}");
+        assert!(ends[1..].iter().all(|(_, state, _)| *state == JournalState::Charged), "{ends:?}");
+        let kept = journal.entry(&card("lost")).unwrap().unwrap();
+        assert_eq!((kept.state, kept.is_finished), (JournalState::Unknown, false), "it is listed all the same");
+    }
+}
+
+/// A worker of a back end asks on, and delivers what comes to be known after all.
+#[tokio::test(start_paused = true)]
+async fn a_payment_that_the_gateway_comes_to_know_is_charged_after_all() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, ["late".to_owned()].into_iter().chain(numbers(1)));
+    let (gateway, _) = Scripted::asked(
+        |_| {},
+        |number, body| if body.contains("late") && number < 12 { not_found() } else { report("CHARGE", 10) },
+    );
+    let policy = RecoveryPolicy::default().with_follow_new(true).with_deadline(10 * MINUTE);
+    let ends = all(&gateway.with_journal(journal), policy).await;
+    let of_late: Vec<_> = ends.iter().filter(|(number, _)| number == "late").map(|(_, state)| *state).collect();
+    assert_eq!(of_late, [JournalState::Unknown, JournalState::Charged], "{ends:?}");
+}
+
+/// A load balancer answers in the gateway's place for a while, and then the gateway is back.
+#[tokio::test(start_paused = true)]
+async fn a_gateway_that_goes_away_and_comes_back_loses_no_payment() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, _) = Scripted::gateway(|number| match number {
+        0..3 => report("NEW", 10),
+        3..18 => not_found(),
+        _ => report("CHARGE", 10),
+    });
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
+    assert_eq!(ends.len(), 3, "{ends:?}");
+    assert!(ends.iter().all(|(_, state)| *state == JournalState::Charged), "{ends:?}");
+}
+
+/// Nobody polls the wait any more when the gateway is closed, and then it is given up.
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_given_up_after_the_close_lets_others_recover() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let recovery = gateway.with_journal(journal.clone()).recover(RecoveryPolicy::default()).unwrap();
+    let mut next = Box::pin(recovery.next());
+    assert!(timeout(Duration::from_secs(1), &mut next).await.is_err(), "it waits");
+    gateway.close().await;
+    drop(next);
+    let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let started = Instant::now();
+    assert_eq!(all(&other.with_journal(journal), RecoveryPolicy::default()).await.len(), 2);
+    assert_eq!(started.elapsed().as_secs(), 0, "it waits for nobody");
+    drop(recovery);
+}
+
+/// A wrong address answers every question like that.
+#[tokio::test(start_paused = true)]
+async fn where_every_question_is_answered_by_something_else_it_ends() {
+    for at_once in [1, 8] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(20));
+        let (gateway, memory) = Scripted::gateway(|_| not_found());
+        let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default().with_at_once(at_once)).unwrap();
+        let ended = recovery.next().await;
+        assert!(matches!(ended, Err(PaymentError::Misconfigured { .. })), "{ended:?}");
+        assert_eq!(recovery.next().await, Ok(None));
+        assert!((41..=60).contains(&memory.attempted_at().len()), "each was asked about before it ended");
+    }
+}
+
+/// Nobody knows yet what the gateway would say: it may be back in a minute.
+#[tokio::test(start_paused = true)]
+async fn a_line_that_fails_neither_ends_it_nor_shows_that_the_address_is_right() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(1)));
+    let (gateway, memory) =
+        Scripted::asked(|_| {}, |_, body| if body.contains("lost") { not_found() } else { Act::Refuse });
+    assert_eq!(all(&gateway.with_journal(journal), RecoveryPolicy::default()).await, []);
+    assert!(memory.attempted_at().len() > 100, "it went on until the deadline");
+}
+
+/// However long the gateway takes over others.
+#[tokio::test(start_paused = true)]
+async fn what_is_charged_already_waits_for_no_question() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(200));
+    journal.note_report(&card("order-199"), ReportedStatus::Charged, None);
+    let (gateway, _) = Scripted::gateway(|_| slow(30, "NEW"));
+    let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default().with_at_once(1)).unwrap();
+    let first = timeout(Duration::from_secs(10), recovery.next()).await;
+    let Ok(Ok(Some(Recovered::Payment { entry }))) = first else { panic!("{first:?}") };
+    assert_eq!(entry.state, JournalState::Charged);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_recovery_lets_others_recover_though_it_is_kept() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let gateway = gateway.with_journal(journal);
+    let (first, second) = (gateway.recover(RecoveryPolicy::default()), gateway.recover(RecoveryPolicy::default()));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert!(first.next().await.unwrap().is_some());
+    first.cancel();
+    assert!(second.next().await.unwrap().is_some());
+    assert_eq!(first.next().await, Ok(None));
+}
+
+/// A replica that lags behind must not take a charge back.
+#[tokio::test(start_paused = true)]
+async fn a_charge_that_somebody_noted_meanwhile_is_the_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let others = journal.clone();
+    let (gateway, _) = Scripted::gateway(move |_| {
+        others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+        slow(1, "REJECT")
+    });
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
+    assert_eq!(ends, [("order-000".to_owned(), JournalState::Charged)]);
+}
+
+/// A pay-form has any number of tries, and any of them may have paid.
+#[tokio::test(start_paused = true)]
+async fn every_number_that_was_claimed_is_asked_about() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    for number in ["paid", "declined"] {
+        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
+    }
+    let settings = |config: &mut crate::GatewayConfig| {
+        config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
+    };
+    // Three providers say that one was declined.
+    let words = ["REJECT", "REJECT", "REJECT", "CHARGE"];
+    let (gateway, _) = Scripted::gateway_with(settings, move |number| report(words[number], 10));
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
+    assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
+}
+
+/// However many there are: none is dropped, and all come up in time.
+#[tokio::test(start_paused = true)]
+async fn of_many_numbers_that_were_claimed_the_oldest_pays_as_well() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    for number in ["paid".to_owned()].into_iter().chain(numbers(100)) {
+        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
+    }
+    let settings = |config: &mut crate::GatewayConfig| {
+        config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
+    };
+    let (gateway, memory) =
+        Scripted::asked(settings, |_, body| report(if body.contains("paid") { "CHARGE" } else { "NEW" }, 10));
+    let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
+    assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
+    let rounds: std::collections::BTreeSet<_> = memory.attempted_at().into_iter().collect();
+    assert!(rounds.len() <= 26, "{rounds:?}");
+}
+
+/// What was rejected is asked about once by each recovery that does not follow new payments, and waited for by none.
+#[tokio::test(start_paused = true)]
+async fn a_charge_after_a_rejection_is_found_by_a_later_recovery() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let words = ["REJECT", "REJECT", "NEW", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], 10));
+    let gateway = gateway.with_journal(journal.clone());
+    let recover = async || all(&gateway, RecoveryPolicy::default()).await;
+    assert_eq!(recover().await, [("order-000".to_owned(), JournalState::Rejected)]);
+    assert_eq!((recover().await, memory.seen().len()), (vec![], 1), "it is too early to ask again");
+    disk.pass(Duration::from_secs(10));
+    assert_eq!((recover().await, memory.seen().len()), (vec![], 2), "it was told before");
+    disk.pass(MINUTE);
+    assert_eq!((recover().await, memory.seen().len()), (vec![], 3));
+    assert_eq!(gateway.unfinished().unwrap().count(), 0);
+    assert_eq!(recover().await, [("order-000".to_owned(), JournalState::Charged)]);
+    assert_eq!(memory.attempted_at(), [0, 0, 0, 0], "nobody waited");
+}
+
+/// A worker of a back end asks on by itself, and tells the charge once, whoever found it.
+#[tokio::test(start_paused = true)]
+async fn a_worker_asks_on_about_what_was_rejected() {
+    for found_by_another in [false, true] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(1));
+        let others = journal.clone();
+        let (gateway, memory) = Scripted::gateway(move |number| match number {
+            4 if found_by_another => {
+                others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+                report("REJECT", 10)
+            }
+            4 => report("CHARGE", 10),
+            _ => report("REJECT", 10),
+        });
+        let policy = RecoveryPolicy::default().with_follow_new(true).with_deadline(60 * MINUTE);
+        let gateway = gateway.with_journal(journal);
+        let recovery = gateway.recover(policy).unwrap();
+        let mut states = Vec::new();
+        loop {
+            // The disk has a clock of its own.
+            match timeout(Duration::from_secs(5), recovery.next()).await {
+                Ok(Ok(Some(Recovered::Payment { entry }))) => states.push(entry.state),
+                Ok(Ok(None)) => break,
+                Ok(other) => panic!("{other:?}"),
+                Err(_) => disk.pass(Duration::from_secs(5)),
+            }
+        }
+        assert_eq!(states, [JournalState::Rejected, JournalState::Charged]);
+        let asked = memory.attempted_at();
+        let distances: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(asked.len(), 5, "{asked:?}");
+        assert!(distances.is_sorted() && distances[0] >= 10 && distances[3] >= 60, "{asked:?}");
+    }
+}
+
+/// Whoever claims a wrong number for a pay-form says nothing of the pay-form.
+#[tokio::test(start_paused = true)]
+async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    journal.note_claim(&plain.with_claimed_number("elses", None)).unwrap();
+    let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 11));
+    let policy = RecoveryPolicy::default().with_deadline(5 * MINUTE);
+    assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
+    assert!(memory.attempted_at().len() > 10);
+}
+
+/// A checkout that was served meanwhile asks, delivers and finishes while the same payment is asked about here.
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_delivers_meanwhile_is_not_delivered_again() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (others, id) = (journal.clone(), journal.entry(&card("order-000")).unwrap().unwrap().id);
+    let (gateway, memory) = Scripted::gateway(move |_| {
+        others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+        others.finish(&id).unwrap();
+        slow(1, "CHARGE")
+    });
+    assert_eq!(all(&gateway.with_journal(journal), RecoveryPolicy::default()).await, []);
+    assert_eq!(memory.attempted_at().len(), 1);
+}
+
+/// A worker of a back end: what is begun later is followed, too, and nothing is told twice.
+#[tokio::test(start_paused = true)]
+async fn what_is_begun_later_is_followed_too_where_that_is_asked_for() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, _) = Scripted::gateway(|number| report(if number == 2 { "REJECT" } else { "CHARGE" }, 10));
+    let policy = RecoveryPolicy::default().with_follow_new(true).with_deadline(10 * MINUTE);
+    let recovery = gateway.with_journal(journal.clone()).recover(policy).unwrap();
+    let next = async || match recovery.next().await.unwrap() {
+        Some(Recovered::Payment { entry }) => (entry.payment.order_number.unwrap(), entry.state),
+        other => panic!("{other:?}"),
+    };
+    let charged = |number: &str| (number.to_owned(), JournalState::Charged);
+    assert_eq!(next().await, charged("order-000"));
+    assert!(timeout(MINUTE, recovery.next()).await.is_err(), "it is not finished, and is told once");
+    journal.begin(&card("later"), None).unwrap();
+    let started = Instant::now();
+    assert_eq!(next().await, charged("later"));
+    assert!(started.elapsed() <= RecoveryPolicy::default().interval, "{:?}", started.elapsed());
+    // Charged after it was rejected: nobody has delivered that.
+    journal.begin(&card("rejected"), None).unwrap();
+    assert_eq!(next().await, ("rejected".to_owned(), JournalState::Rejected));
+    journal.note_report(&card("rejected"), ReportedStatus::Charged, None);
+    assert_eq!(next().await, charged("rejected"));
+    assert_eq!(recovery.next().await, Ok(None), "at the deadline");
+    assert!(started.elapsed() > 8 * MINUTE, "it went on though nothing was left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_tells_why() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let said = |word: &str, amount: u32| {
+        let data = format!(r#"{{"status":"{word}","amount":{amount},"currency":"KGS"}}"#);
+        Act::Reply(Duration::ZERO, 200, None, format!(r#"{{"code":"200","message":"NO FUNDS","data":{data}}}"#))
+    };
+    let (gateway, _) =
+        Scripted::gateway(move |number| if number == 0 { said("REJECT", 10) } else { said("CHARGE", 11) });
+    let gateway = gateway.with_journal(journal.clone());
+    let recovery = gateway.recover(RecoveryPolicy::default()).unwrap();
+    let mut reasons = Vec::new();
+    while let Some(recovered) = recovery.next().await.unwrap() {
+        let Recovered::Payment { entry } = recovered else { panic!("{recovered:?}") };
+        let kept = journal.entry(&entry.payment).unwrap().unwrap();
+        assert_eq!(kept.reason, entry.reason);
+        reasons.push((entry.state, entry.reason.unwrap()));
+    }
+    let (rejected, mismatch) = (JournalState::Rejected, JournalState::Mismatch);
+    assert_eq!(reasons, [(rejected, "NO FUNDS".to_owned()), (mismatch, "amount".to_owned())]);
+}

@@ -1,0 +1,101 @@
+//! Whom a watch asks about its payment, and the clock it goes by: a gateway of Kassa's, or whatever else answers.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use futures_util::future::{Either, select};
+use tokio::{runtime::Handle, time::Instant};
+
+use crate::{
+    pipeline::{attempts::Limits, engine::Engine},
+    status::{check::check, verdict::Verdict},
+    transport::{Boxed, after, runtime},
+    values::{error::PaymentError, payment_ref::PaymentRef},
+};
+
+pub(crate) trait StatusSource: Send + Sync {
+    /// Asks once, for so long at most.
+    fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>>;
+
+    /// Why no question can be answered any more.
+    fn usable(&self) -> Result<(), PaymentError>;
+
+    /// Waits until the gateway is closed.
+    fn closed(&self) -> Boxed<()>;
+
+    fn now(&self) -> Instant;
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()>;
+}
+
+impl StatusSource for Arc<Engine> {
+    fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
+        let engine = self.clone();
+        // So that it goes on where nobody waits for the next report.
+        let limits = Limits { deadline: engine.limits().deadline.min(patience), retries: 0, detached: true };
+        Box::pin(async move { check(&engine, &payment, limits).await })
+    }
+
+    fn usable(&self) -> Result<(), PaymentError> {
+        Engine::usable(self)
+    }
+
+    fn closed(&self) -> Boxed<()> {
+        let engine = self.clone();
+        Box::pin(async move { Engine::closed(&engine).await })
+    }
+
+    fn now(&self) -> Instant {
+        self.transport().now()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        self.transport().sleep_until(moment)
+    }
+}
+
+/// A function that answers, as that of a test stub.
+pub(crate) struct Answerer<F> {
+    answer: F,
+    runtime: Handle,
+}
+
+impl<F> Answerer<F> {
+    pub(crate) fn new(answer: F) -> Result<Self, PaymentError> {
+        Ok(Self { answer, runtime: runtime::handle()? })
+    }
+}
+
+impl<F, A> StatusSource for Answerer<F>
+where
+    F: Fn(PaymentRef) -> A + Send + Sync,
+    A: Future<Output = Result<Verdict, PaymentError>> + Send + 'static,
+{
+    fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
+        let answer = (self.answer)(PaymentRef::clone(&payment));
+        let too_late = self.sleep_until(after(self.now(), patience));
+        Box::pin(async move {
+            match select(pin!(answer), too_late).await {
+                Either::Left((verdict, _)) => verdict,
+                Either::Right(_) => Err(PaymentError::unavailable("no answer came before the deadline")),
+            }
+        })
+    }
+
+    fn usable(&self) -> Result<(), PaymentError> {
+        Ok(())
+    }
+
+    fn closed(&self) -> Boxed<()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        // A timer belongs to the runtime in which it is made; it may be awaited anywhere.
+        let _inside = self.runtime.enter();
+        Box::pin(tokio::time::sleep_until(moment))
+    }
+}

@@ -1,0 +1,327 @@
+//! The verdict on a payment: the gateway's own report, compared with what was asked for. It is made here and nowhere
+//! else, however a payment is asked about.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    config::dialect::{Dialect, QrAmountUnit},
+    reply::reader::ParsedStatus,
+    values::{
+        currency::same_currency,
+        money::TYIYN_IN_A_SOM,
+        payment_ref::{PaymentKind, PaymentRef},
+        status::{PaymentStatus, StatusReport},
+    },
+};
+
+/// What the gateway says about a payment, compared with what was asked for. **Only [`Charged`](Self::Charged) is a
+/// reason to ship.**
+///
+/// It is the same, made in the same place, whether a payment is asked about once ([`Gateway::check`](crate::Gateway::check)),
+/// until it ends ([`Gateway::watch`](crate::Gateway::watch)), or because of a callback or a return
+/// ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
+/// [`Gateway::verify_return`](crate::Gateway::verify_return)).
+///
+/// ```
+/// use kassa::Verdict;
+///
+/// fn next(verdict: &Verdict) -> &'static str {
+///     match verdict {
+///         Verdict::Charged { .. } => "ship",
+///         Verdict::Rejected { .. } => "tell the payer",
+///         Verdict::Pending { .. } => "watch it",
+///         _ => "let a person look",
+///     }
+/// }
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report
+    /// to this payment: its number, or, where the number was only claimed, the amount.
+    ///
+    /// **One payment pays for one order**: remember the number of every payment that paid, of your own choice or claimed, and
+    /// accept a claimed one (a pay-form's always is) only where no other order has it (replay).
+    #[non_exhaustive]
+    Charged {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The gateway's own report.
+        report: StatusReport,
+        /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And
+        /// `code.amount`, where the report of a QR payment has no amount: its transaction was taken from the code
+        /// ([`transaction_from_code`](PaymentRef::transaction_from_code)), which was checked to ask for this amount before it
+        /// was shown.
+        compared: Vec<String>,
+    },
+    /// The payment ended without the money being taken. On a pay-form the payer may try again.
+    #[non_exhaustive]
+    Rejected {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The gateway's own report.
+        report: StatusReport,
+    },
+    /// The gateway says that the payment is still open. Watch it.
+    #[non_exhaustive]
+    Pending {
+        /// The payment to watch, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The gateway's own report.
+        report: StatusReport,
+    },
+    /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act
+    /// on it; let a person look.
+    #[non_exhaustive]
+    Mismatch {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The fields that differ, as the interface spells them.
+        fields: Vec<String>,
+        /// The gateway's own report, where it was asked.
+        report: Option<StatusReport>,
+    },
+    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+    #[non_exhaustive]
+    Unverifiable {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// What is missing.
+        why: String,
+        /// The gateway's own report, where it was asked.
+        report: Option<StatusReport>,
+    },
+}
+
+impl Verdict {
+    /// True where the money was taken, and nothing contradicts what was asked for.
+    pub fn is_charged(&self) -> bool {
+        matches!(self, Self::Charged { .. })
+    }
+
+    /// The gateway's own report, where it was asked.
+    pub fn report(&self) -> Option<&StatusReport> {
+        match self {
+            Self::Charged { report, .. } | Self::Rejected { report, .. } | Self::Pending { report, .. } => Some(report),
+            Self::Mismatch { report, .. } | Self::Unverifiable { report, .. } => report.as_ref(),
+        }
+    }
+
+    /// The payment that it is about.
+    pub fn payment(&self) -> &PaymentRef {
+        match self {
+            Self::Charged { payment, .. }
+            | Self::Rejected { payment, .. }
+            | Self::Pending { payment, .. }
+            | Self::Mismatch { payment, .. }
+            | Self::Unverifiable { payment, .. } => payment,
+        }
+    }
+
+    /// [`Charged`](Self::Charged), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn charged(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Charged { payment: payment.into(), report, compared: Vec::new() }
+    }
+
+    /// [`Rejected`](Self::Rejected), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn rejected(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Rejected { payment: payment.into(), report }
+    }
+
+    /// [`Pending`](Self::Pending), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn pending(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Pending { payment: payment.into(), report }
+    }
+
+    /// [`Unverifiable`](Self::Unverifiable), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn unverifiable(payment: PaymentRef, why: impl Into<String>, report: Option<StatusReport>) -> Self {
+        Self::Unverifiable { payment: payment.into(), why: why.into(), report }
+    }
+
+    /// [`Mismatch`](Self::Mismatch), for a [`PaymentGateway`](crate::PaymentGateway) of your own: by the fields
+    /// that differ, as the interface spells them.
+    pub fn mismatch(
+        payment: PaymentRef,
+        fields: impl IntoIterator<Item = impl Into<String>>,
+        report: Option<StatusReport>,
+    ) -> Self {
+        Self::Mismatch { payment: payment.into(), fields: fields.into_iter().map(Into::into).collect(), report }
+    }
+}
+
+/// The verdict on a report about a payment.
+pub(crate) fn judge(payment: &PaymentRef, told: ParsedStatus, dialect: &Dialect) -> Verdict {
+    let compared = Compared::with(payment, &told, dialect);
+    let report = told.report;
+    if !compared.differing.is_empty() {
+        return Verdict::mismatch(payment.clone(), compared.differing, Some(report));
+    }
+    let unproved = match report.status {
+        PaymentStatus::Charged => nothing_asked_for(payment)
+            .or_else(|| under_another_number(&compared))
+            .or_else(|| untied(payment, &compared, dialect))
+            .or_else(|| of_no_amount(payment, &report))
+            .or_else(|| of_unknown_unit(payment, &report, dialect)),
+        PaymentStatus::Rejected => under_another_number(&compared).or_else(|| untied(payment, &compared, dialect)),
+        PaymentStatus::Other(_) => None,
+    };
+    if let Some(why) = unproved {
+        return Verdict::unverifiable(payment.clone(), why, Some(report));
+    }
+    match report.status {
+        PaymentStatus::Rejected => Verdict::rejected(payment.clone(), report),
+        PaymentStatus::Other(_) => Verdict::pending(payment.clone(), report),
+        PaymentStatus::Charged => {
+            let of_code = lacks_amount(payment, &report).then_some("code.amount");
+            let compared = compared.agreeing.into_iter().chain(of_code).map(str::to_owned).collect();
+            Verdict::Charged { payment: payment.clone().into(), report, compared }
+        }
+    }
+}
+
+/// Only a QR code can be of an open amount. In any other reference that was not made from its request, a charge of any
+/// amount would pass.
+fn nothing_asked_for(payment: &PaymentRef) -> Option<&'static str> {
+    // A code may have an open amount, and none is in another currency; but a text without one was cut.
+    let has_amount = payment.amount.is_some() || payment.kind == PaymentKind::Qr;
+    let is_known = has_amount && payment.currency.is_some();
+    let why = "the amount or the currency that was asked for is not known: take the reference from the request";
+    (!is_known).then_some(why)
+}
+
+/// A number that nobody was told ties nothing to the payment, so that amount and currency have to.
+fn under_another_number(compared: &Compared) -> Option<&'static str> {
+    let has_both = AMOUNT_AND_CURRENCY.iter().all(|field| compared.agreeing.contains(field));
+    (compared.has_another_number && !has_both).then_some(
+        "the gateway's report names a number that is none of the payment's, and has no amount or no currency to compare",
+    )
+}
+
+/// What ties a report to a payment whose number it does not name.
+const AMOUNT_AND_CURRENCY: [&str; 2] = ["amount", "currency"];
+
+/// Whether a verdict on an end holds where the gateway says nothing by the merchant's own number: by a dialect that lets reports
+/// name any number, and with an amount and a currency that agree. One that does not hold anyway is left as it is.
+pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Charged { compared, .. } => {
+            AMOUNT_AND_CURRENCY.iter().all(|field| compared.iter().any(|compared| compared == field))
+        }
+        other => other.report().is_some_and(|report| names_another_number(payment, report)),
+    }
+}
+
+/// Whether a report names a number that is none of the payment's, where that has any.
+pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) -> bool {
+    let Some(number) = report.order_number.as_deref() else { return false };
+    // A QR payment goes by its transaction alone.
+    let transaction = payment.transaction_id.as_deref().filter(|_| payment.kind == PaymentKind::Qr);
+    let is_own = payment.is_called(number).or_else(|| transaction.map(|transaction| transaction == number));
+    is_own == Some(false)
+}
+
+/// Whether a report of a QR payment has no amount, and one was asked for.
+fn lacks_amount(payment: &PaymentRef, report: &StatusReport) -> bool {
+    payment.kind == PaymentKind::Qr && payment.amount.is_some() && report.amount.is_none()
+}
+
+/// The amount of a charge without one can be that of the code by which it was paid: it was checked before the code was handed on,
+/// and the code does not say that the payer may change it. Not where the transaction comes from anywhere else: then it may be that
+/// of another code.
+fn of_no_amount(payment: &PaymentRef, report: &StatusReport) -> Option<&'static str> {
+    (lacks_amount(payment, report) && !payment.has_transaction_from_code()).then_some(
+        "the gateway's report has no amount, and the payment's transaction was not taken from a code that was checked to ask for it",
+    )
+}
+
+/// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only
+/// an amount in the gateway's report can: the callback's amount is the sender's claim, too.
+fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
+    if !payment.has_only_a_claimed_number() {
+        return None;
+    }
+    if !compared.agreeing.contains(&"amount") {
+        return Some("the payment's number is only claimed, and the gateway's report has no amount to compare");
+    }
+    // In an unknown unit, a code of 390 tyiyn that somebody paid for something else would pay for 390 som.
+    (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none()).then_some(
+        "the payment's transaction is only claimed, and the unit of the gateway's amounts is not known: \
+         set qr_amount_unit in the dialect",
+    )
+}
+
+/// The request for a QR code gives tyiyn. While the unit of reported amounts is unknown, an amount that equals the sum in som may be
+/// that many tyiyn: 1 som would pay for 100.
+fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> Option<&'static str> {
+    let is_in_som = payment.amount.is_some() && payment.amount == report.amount;
+    (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none() && is_in_som).then_some(
+        "the reported amount fits in som and not in tyiyn, in which the code was asked for, and the unit of the gateway's amounts \
+         is not known: set qr_amount_unit in the dialect",
+    )
+}
+
+/// The fields of a report that were there, by whether they are as asked for. One that is absent contradicts nothing.
+#[derive(Default)]
+struct Compared {
+    agreeing: Vec<&'static str>,
+    differing: Vec<&'static str>,
+    /// Its number is none of the payment's, and need not be.
+    has_another_number: bool,
+}
+
+impl Compared {
+    fn with(payment: &PaymentRef, told: &ParsedStatus, dialect: &Dialect) -> Self {
+        let report = &told.report;
+        let has_another_number = !told.compares_numbers && names_another_number(payment, report);
+        let mut compared = Self { has_another_number, ..Self::default() };
+        let number = report.order_number.as_deref().filter(|_| !has_another_number);
+        compared.note("orderNumber", number.and_then(|number| payment.is_called(number)));
+        // While a payment is open, its amount may not be final yet, and nothing is decided by it.
+        if report.status.is_final() {
+            compared.note("amount", amount_agrees(payment, told, dialect));
+            let currencies = payment.currency.as_deref().zip(report.currency.as_deref());
+            compared.note("currency", currencies.map(|(asked, told)| same_currency(asked, told)));
+        }
+        compared
+    }
+
+    fn note(&mut self, field: &'static str, agrees: Option<bool>) {
+        match agrees {
+            Some(true) => self.agreeing.push(field),
+            Some(false) => self.differing.push(field),
+            None => {}
+        }
+    }
+}
+
+fn amount_agrees(payment: &PaymentRef, told: &ParsedStatus, dialect: &Dialect) -> Option<bool> {
+    let asked_for = payment.amount?;
+    match told.report.amount {
+        Some(amount) => Some(is_amount_of(payment, asked_for, amount, dialect)),
+        // What could not be read exactly must not pass as absent.
+        None => told.has_unreadable_amount.then_some(false),
+    }
+}
+
+/// Whether a reported amount is the one that was asked for, in som. The unit of QR amounts is not shown
+/// (`docs/interface.md#what-is-not-shown`): unless the dialect names it, som and tyiyn both count.
+pub(crate) fn is_amount_of(payment: &PaymentRef, asked_for: Decimal, reported: Decimal, dialect: &Dialect) -> bool {
+    let in_tyiyn = asked_for.checked_mul(TYIYN_IN_A_SOM) == Some(reported);
+    if payment.kind != PaymentKind::Qr {
+        return reported == asked_for;
+    }
+    match dialect.qr_amount_unit() {
+        Some(QrAmountUnit::Som) => reported == asked_for,
+        Some(QrAmountUnit::Tyiyn) => in_tyiyn,
+        None => reported == asked_for || in_tyiyn,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! Polling on a virtual clock.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+
+use super::*;
+use crate::{
+    Decimal, PaymentStatus, Provider,
+    testing::scripted::{Act, Scripted},
+};
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn card() -> PaymentRef {
+    PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS")
+}
+
+fn watch(gateway: &crate::Gateway) -> StatusWatch {
+    gateway.watch(card(), PollPolicy::default()).unwrap()
+}
+
+fn word(report: Result<Option<WatchReport>, PaymentError>) -> String {
+    match report {
+        Ok(Some(WatchReport::Status { verdict: Verdict::Mismatch { fields, .. } })) => fields.join(" "),
+        Ok(Some(WatchReport::Status { verdict: Verdict::Unverifiable { .. } })) => "unverifiable".to_owned(),
+        Ok(Some(WatchReport::Status { verdict })) => {
+            verdict.report().unwrap().status.to_string().trim_matches('"').to_owned()
+        }
+        Ok(Some(WatchReport::QueryFailed { error })) | Err(error) => error.kind().to_owned(),
+        Ok(None) => "end".to_owned(),
+    }
+}
+
+async fn words(watch: &StatusWatch, count: usize) -> Vec<String> {
+    let mut words = Vec::new();
+    for _ in 0..count {
+        words.push(word(watch.next().await));
+    }
+    words
+}
+
+#[tokio::test(start_paused = true)]
+async fn asks_at_once_then_every_ten_seconds_until_the_end() {
+    let (gateway, memory) = Scripted::gateway(|n| Act::slow_status(3, ["CREATED", "PENDING", "charge"][n]));
+    let watch = watch(&gateway);
+    assert_eq!(words(&watch, 4).await, ["CREATED", "PENDING", "charged", "end"]);
+    assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))));
+    assert_eq!(memory.attempted_at().len(), 3, "nothing is asked after the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missed_tick_is_skipped_and_one_query_is_in_flight() {
+    let (gateway, memory) = Scripted::gateway(|n| Act::slow_status(if n == 0 { 25 } else { 0 }, ["NEW", "REJECT"][n]));
+    assert!(matches!(watch(&gateway).outcome().await, Ok(Some(Verdict::Rejected { .. }))));
+    assert_eq!(memory.attempted_at(), [0, 30]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_and_not_found_are_reported_and_end_nothing() {
+    let (gateway, memory) = Scripted::gateway(|n| match n {
+        0 => Act::Refuse,
+        1 => Act::Lose(seconds(0)),
+        2 => Act::error(404, None),
+        3 => Act::error(500, None),
+        4 => Act::Reply(seconds(0), 200, None, "<html>".into()),
+        _ => Act::status("CHARGE"),
+    });
+    let reports = words(&watch(&gateway), 7).await;
+    assert_eq!(reports, ["Unavailable", "Unavailable", "Refused", "Unavailable", "Unexpected", "charged", "end"]);
+    assert_eq!(memory.attempted_at(), [0, 10, 20, 30, 40, 50], "no retries inside a tick");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_row() {
+    for (status, body, variant) in [
+        (401, "{}", "Unauthorized"),
+        (403, r#"{"code":"7"}"#, "Unauthorized"),
+        (404, "<html>", "Misconfigured"),
+        (407, "", "Misconfigured"),
+    ] {
+        let (gateway, memory) = Scripted::gateway(move |_| Act::Reply(seconds(0), status, None, body.into()));
+        let watch = watch(&gateway);
+        assert_eq!(words(&watch, 4).await, [variant, variant, variant, "end"]);
+        assert_eq!(watch.outcome().await.unwrap_err().kind(), variant);
+        assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    }
+}
+
+/// A firewall's page with 403, a 404 in another shape, a captive portal's certificate: the next query may get through.
+#[tokio::test(start_paused = true)]
+async fn odd_replies_between_others_do_not_end_it() {
+    let odd = |status, body: &str| Act::Reply(seconds(0), status, None, body.into());
+    let (gateway, _) = Scripted::gateway(move |n| match n {
+        0 => odd(403, r#"{"code":"7"}"#),
+        1 => odd(404, "<html>"),
+        2 => Act::status("PENDING"),
+        3 => odd(401, ""),
+        4 => odd(404, "{}"),
+        5 => odd(403, "<html>are you a robot?"),
+        6 => odd(401, ""),
+        _ => Act::status("CHARGE"),
+    });
+    assert!(matches!(watch(&gateway).outcome().await, Ok(Some(Verdict::Charged { .. }))));
+}
+
+/// A report that names this order, amount or currency, or others.
+fn told(number: &str, amount: u32, currency: &str, status: &str) -> Act {
+    let data = format!(r#"{{"orderNumber":"{number}","amount":{amount},"currency":"{currency}","status":"{status}"}}"#);
+    Act::Reply(seconds(0), 200, None, format!(r#"{{"code":"200","data":{data}}}"#))
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_report_about_something_else_ends_nothing() {
+    for names in ["order-1", "gw-1"] {
+        let (gateway, memory) = Scripted::gateway(move |n| match n {
+            0 => told("order-9", 100, "KGS", "CHARGE"),
+            1 => told("order-9", 100, "KGS", "PENDING"),
+            _ => told(names, 100, "417", "CHARGE"),
+        });
+        let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
+        assert_eq!(words(&watch, 4).await, ["orderNumber", "orderNumber", "charged", "end"]);
+        // Where the report names the gateway's number, the merchant's own is asked by, too.
+        let questions: &[u64] = if names == "order-1" { &[0, 10, 20] } else { &[0, 10, 20, 20] };
+        assert_eq!(memory.attempted_at(), questions);
+        let Ok(Some(Verdict::Charged { compared, .. })) = watch.outcome().await else { panic!() };
+        assert_eq!(compared, ["orderNumber", "amount", "currency"]);
+    }
+}
+
+/// The money went somewhere, but not for what was asked: three such reports in a row are for a person, and no charge.
+#[tokio::test(start_paused = true)]
+async fn a_charge_of_another_order_amount_or_currency_never_ends_it_as_charged() {
+    for (number, amount, currency, fields) in [
+        ("order-1", 1, "KGS", "amount"),
+        ("order-1", 100, "USD", "currency"),
+        ("order-2", 100, "KGS", "orderNumber"),
+        ("order-2", 1, "840", "orderNumber amount currency"),
+    ] {
+        let (gateway, memory) = Scripted::gateway(move |_| told(number, amount, currency, "CHARGE"));
+        let watch = watch(&gateway);
+        assert_eq!(words(&watch, 4).await, [fields, fields, fields, "end"]);
+        assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Mismatch { .. }))));
+        assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    }
+}
+
+/// While a payment is open, its amount may not be final yet.
+#[tokio::test(start_paused = true)]
+async fn the_amount_counts_once_it_is_final() {
+    let (gateway, _) = Scripted::gateway(|n| match n {
+        0..5 => told("order-1", 0, "KGS", "PENDING"),
+        _ => told("order-1", 100, "KGS", "CHARGE"),
+    });
+    assert!(matches!(watch(&gateway).outcome().await, Ok(Some(Verdict::Charged { .. }))));
+}
+
+/// A proxy that lets one of two questions through must not keep a watch from its end.
+#[tokio::test(start_paused = true)]
+async fn where_one_question_is_refused_the_next_best_one_is_asked_in_the_same_tick() {
+    let replying = |status, body: &'static str| Act::Reply(seconds(1), status, None, body.into());
+    for (status, body) in
+        [(403, "<html>blocked"), (404, "<html>"), (404, r#"{"code":"4"}"#), (200, "<html>"), (302, "")]
+    {
+        let (gateway, memory) = Scripted::gateway(move |n| match n {
+            0 | 2 => replying(status, body),
+            1 => told("order-1", 100, "KGS", "PENDING"),
+            _ => told("order-1", 100, "KGS", "CHARGE"),
+        });
+        let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
+        assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))), "{status} {body}");
+        let (by_own, by_order) = ("api/v1.1.0/status", "api/v1.1.0/get-status");
+        assert_eq!(memory.seen(), [by_own, by_order, by_own, by_order]);
+        assert_eq!(memory.attempted_at(), [0, 1, 10, 11]);
+    }
+    // What would answer the next question alike is not asked again before the next tick.
+    for act in [Act::error(401, None), Act::error(429, None), Act::error(503, None), Act::Refuse] {
+        let act = std::sync::Mutex::new(Some(act));
+        let (gateway, memory) = Scripted::gateway(move |_| {
+            act.lock().unwrap().take().unwrap_or_else(|| told("order-1", 100, "KGS", "CHARGE"))
+        });
+        let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
+        watch.outcome().await.unwrap();
+        assert_eq!(memory.attempted_at(), [0, 10]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_delays_the_next_query() {
+    let (gateway, memory) = Scripted::gateway(|n| match n {
+        0 => Act::error(429, Some(4)),
+        1 => Act::error(429, Some(35)),
+        _ => Act::status("CHARGE"),
+    });
+    watch(&gateway).outcome().await.unwrap();
+    assert_eq!(memory.attempted_at(), [0, 10, 45]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_ends_it_with_what_was_seen_last() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::status("PENDING"));
+    let policy = PollPolicy { deadline: seconds(25), ..PollPolicy::default() };
+    let watch = gateway.watch(card(), policy).unwrap();
+    let started = Instant::now();
+    let Err(PaymentError::DeadlineExpired { last: Some(last) }) = watch.outcome().await else { panic!() };
+    assert_eq!(last.status, PaymentStatus::Other("PENDING".into()));
+    assert_eq!(started.elapsed(), seconds(25));
+    assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    assert_eq!(word(watch.next().await), "end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_that_hangs_does_not_outlive_the_deadline() {
+    let (gateway, _) = Scripted::gateway(|_| Act::slow_status(3600, "CHARGE"));
+    let policy = PollPolicy { deadline: seconds(12), ..PollPolicy::default() };
+    let watch = gateway.watch(card(), policy).unwrap();
+    let started = Instant::now();
+    assert!(matches!(watch.outcome().await, Err(PaymentError::DeadlineExpired { last: None })));
+    assert_eq!(started.elapsed(), seconds(12));
+}
+
+#[tokio::test(start_paused = true)]
+async fn check_now_asks_at_once_and_counts_from_there() {
+    let (gateway, memory) = Scripted::gateway(|n| Act::status(["A", "B", "CHARGE"][n]));
+    let watch = watch(&gateway);
+    assert_eq!(words(&watch, 1).await, ["A"]);
+    let waiting = tokio::spawn({
+        let watch = watch.clone();
+        async move { word(watch.next().await) }
+    });
+    tokio::time::sleep(seconds(4)).await;
+    watch.check_now();
+    assert_eq!(waiting.await.unwrap(), "B");
+    watch.outcome().await.unwrap();
+    assert_eq!(memory.attempted_at(), [0, 4, 14]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_cancel_there_is_nothing_more() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "PENDING"));
+    for wait in [2, 8] {
+        let watch = watch(&gateway);
+        let waiting = tokio::spawn({
+            let watch = watch.clone();
+            async move { watch.outcome().await }
+        });
+        tokio::time::sleep(seconds(wait)).await;
+        watch.cancel();
+        let before = Instant::now();
+        assert_eq!(waiting.await.unwrap(), Ok(None));
+        assert_eq!(before.elapsed(), seconds(0), "at once");
+        assert_eq!(word(watch.next().await), "end");
+        assert_eq!(watch.outcome().await, Ok(None));
+    }
+    assert_eq!(memory.attempted_at().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_next_loses_no_report() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(6, "CHARGE"));
+    let watch = watch(&gateway);
+    for _ in 0..2 {
+        assert!(tokio::time::timeout(seconds(2), watch.next()).await.is_err());
+    }
+    assert_eq!(word(watch.next().await), "charged");
+    assert_eq!(memory.attempted_at(), [0], "the first query was the only one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_a_stream() {
+    let (gateway, _) = Scripted::gateway(|n| Act::status(["A", "B", "CHARGE"][n]));
+    let reports: Vec<_> = watch(&gateway).stream().map(|report| word(report.map(Some))).collect().await;
+    assert_eq!(reports, ["A", "B", "charged"]);
+    let (gateway, _) = Scripted::gateway(|_| Act::error(401, None));
+    let reports: Vec<_> = watch(&gateway).stream().map(|report| word(report.map(Some))).collect().await;
+    assert_eq!(reports, ["Unauthorized", "Unauthorized", "Unauthorized"]);
+}
+
+/// Between two queries and within one, and by whichever of the gateway's clones. The next report would come after an hour.
+#[tokio::test(start_paused = true)]
+async fn closing_the_gateway_ends_it_at_once() {
+    for is_asking in [false, true] {
+        let (gateway, memory) = Scripted::gateway(move |_| Act::slow_status(if is_asking { 3600 } else { 0 }, "NEW"));
+        let policy = PollPolicy::default().with_interval(seconds(3600)).with_deadline(seconds(7200));
+        let watch = gateway.with_deadline(seconds(7200)).unwrap().watch(card(), policy).unwrap();
+        if !is_asking {
+            assert_eq!(words(&watch, 1).await, ["NEW"]);
+        }
+        let started = Instant::now();
+        let (first, second, ()) = tokio::join!(watch.outcome(), watch.outcome(), async {
+            tokio::time::sleep(seconds(1)).await;
+            gateway.close().await;
+        });
+        for end in [first, second, watch.outcome().await] {
+            assert_eq!(end.unwrap_err().kind(), "Misconfigured");
+        }
+        assert_eq!(started.elapsed().as_secs(), 1);
+        assert_eq!(words(&watch, 1).await, ["end"]);
+        assert_eq!(memory.attempted_at(), [0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_before_the_gateway_was_closed_is_reported() {
+    let (gateway, _) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
+    let watch = watch(&gateway);
+    assert!(tokio::time::timeout(seconds(1), watch.next()).await.is_err());
+    tokio::time::sleep(seconds(10)).await;
+    gateway.close().await;
+    assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_reference_decides_what_is_asked() {
+    let chosen = PaymentRef::pay_form(Decimal::ONE_HUNDRED).with_claimed_number("1", Some(Provider::MegaPay));
+    let (by_number, by_gateway_number) = ("api/v1.1.0/get-status", "api/v1.1.0/status");
+    for (payment, paths) in [
+        (card(), &[by_number][..]),
+        // Its report names no number of the merchant's.
+        (card().with_gateway_number("2"), &[by_gateway_number, by_number]),
+        (PaymentRef::mbank("1", 100), &[by_number]),
+        // Of a pay-form each provider is asked.
+        (chosen, &[by_number; 3]),
+        (PaymentRef::qr(None).with_transaction_id("1"), &["gen/qr/transaction/status"]),
+    ] {
+        let (gateway, memory) = Scripted::gateway(|_| Act::status("REJECT"));
+        gateway.watch(payment, PollPolicy::default()).unwrap().outcome().await.unwrap();
+        assert_eq!(memory.seen(), paths);
+    }
+    let (gateway, _) = Scripted::gateway(|_| Act::Refuse);
+    let nothing_to_ask_with = PaymentRef::pay_form(Decimal::ONE_HUNDRED);
+    assert!(matches!(gateway.watch(nothing_to_ask_with, PollPolicy::default()), Err(PaymentError::Invalid { .. })));
+    let impatient = PollPolicy { interval: seconds(0), ..PollPolicy::default() };
+    assert!(matches!(gateway.watch(card(), impatient), Err(PaymentError::Invalid { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_time_is_too_long() {
+    let settings = |config: &mut crate::GatewayConfig| config.query_deadline = Duration::MAX;
+    let (gateway, memory) = Scripted::gateway_with(settings, |n| Act::status(["A", "CHARGE"][n]));
+    let policy = PollPolicy { interval: seconds(u64::MAX / 4), deadline: Duration::MAX };
+    let watch = gateway.watch(card(), policy).unwrap();
+    assert_eq!(words(&watch, 1).await, ["A"]);
+    watch.check_now();
+    assert_eq!(words(&watch, 2).await, ["charged", "end"]);
+    assert_eq!(memory.attempted_at(), [0, 0]);
+}
