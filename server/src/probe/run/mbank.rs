@@ -15,7 +15,7 @@ enum Confirmed {
     /// It was refused, and the payment has ended all the same.
     Ended,
     /// This one was accepted, or its outcome is unknown: the status tells.
-    MayBe { place: Place, is_first: bool, raw: String, is_unknown: bool },
+    MayBe { place: Box<Place>, is_first: bool, raw: String, is_unknown: bool },
 }
 
 /// A place of the mobile bank's identifier in a confirmation.
@@ -107,7 +107,12 @@ impl Probe<'_> {
             let finding = self.look(sent, known);
             self.keep(finding);
             if !is_refused {
-                return Confirmed::MayBe { place, is_first: index == 0, raw, is_unknown: answer.is_err() };
+                return Confirmed::MayBe {
+                    place: Box::new(place),
+                    is_first: index == 0,
+                    raw,
+                    is_unknown: answer.is_err(),
+                };
             }
             // A payment that has ended takes no other confirmation.
             if self.has_ended(at, payment).await {
