@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -147,5 +148,48 @@ def slow() -> Answer:
         word = "CHARGE" if questions > 3 else "CREATED"
         questions += 1 if questions else 0
         return enveloped("200", {"orderNumber": order, "amount": 1, "currency": "KGS", "status": word})
+
+    return answer
+
+
+COMPLETE = {
+    "endpoints": {
+        "mbank_payment": {"success_codes": ["110"]},
+        "mbank_confirm": {"success_codes": ["120"]},
+        "pay_form": {"success_codes": ["0"], "pay_form_url": ["/data/page"]},
+        "qr_image": {"success_codes": ["0"], "image": ["/data/image"]},
+        "qr_data": {"success_codes": ["0"], "qr_payload": ["/data/qr"], "transaction_id": ["/data/transaction"]},
+    },
+    "mbank_identifier": {"pointers": ["/data/id"], "confirm_field": None},
+}
+"""The dialect of the complete gateway, beside the interface."""
+
+
+def complete(png: bytes) -> Answer:
+    """Answers with nothing but what its dialect reads. A card is charged at once."""
+    paid: dict[str, bool] = {}
+
+    def answer(path: str, sent: Fields) -> tuple[int, str]:
+        number = str(sent.get("orderNumber", ""))
+        match path.removeprefix(BASE):
+            case "/payment" | "/mbank/pay":
+                paid[number] = path.endswith("/payment")
+                return enveloped("110", {"orderNumber": number, "amount": 1})
+            case "/mbank/confirm" if number in paid:
+                paid[number] = True
+                return enveloped("120", {"orderNumber": number})
+            case "/pay-form":
+                return enveloped("0", {"page": "https://pay.example.kg/f/1"})
+            case "/gen/qr/dynamic":
+                return enveloped("0", {"image": base64.b64encode(png).decode()})
+            case "/gen/qr/dynamic/data":
+                return enveloped("0", {"qr": "https://pay.example.kg/q/1", "transaction": "T-1000001"})
+            case "/gen/qr/transaction/status" if "T-1000001" in sent.values():
+                return enveloped("200", {"orderNumber": "T-1000001", "amount": 100, "status": "CREATED"})
+            case "/status" | "/get-status" if number in paid:
+                word = "CHARGE" if paid[number] else "CREATED"
+                return enveloped("200", {"orderNumber": number, "amount": 1, "currency": "KGS", "status": word})
+            case _:
+                return 404, json.dumps({"code": "404", "message": "no such payment"})
 
     return answer

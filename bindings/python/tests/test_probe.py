@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conformance.patience import PATIENCE
 from conftest import PASSWORD
-from odd_gateways import Answer, OddGateway, by_quid, enveloped, pages, renamed, running, slow
+from odd_gateways import COMPLETE, Answer, OddGateway, by_quid, complete, enveloped, pages, renamed, running, slow
 
 import kassa
 from kassa.cli.probe.plan import CouldNotRun, Plan, check_words, confirmed_host
@@ -144,6 +144,27 @@ def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(play
     assert ran.has_problem("what came of the confirmation is unknown") is not is_seen
 
 
+def test_everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left(player: Player) -> None:
+    given, plan = kassa.Dialect.from_json(json.dumps(COMPLETE)), replace(PLAN, says_yes=False)
+    with running(complete(kassa.QrCode("a code").png(400))) as gateway:
+        ran = player.play(gateway, plan, given, typed="y\n" * 20)
+        assert ran.is_clean, ran.problems
+        assert ALL_READ in ran.text
+        # Nobody is there to open the pay-form's page.
+        alone = player.play(gateway, replace(plan, says_yes=True), given)
+        assert alone.is_clean
+        assert "Nobody opened the page of the pay-form" in alone.text
+        assert ALL_READ not in alone.text
+
+
+def test_a_run_that_was_broken_off_does_not_say_that_everything_was_read(player: Player) -> None:
+    broken_off = Probe(PLAN, kassa.Dialect())
+    broken_off.conclude()
+    told = player.captured.readouterr().out
+    assert "Not played to the end: mbank, card, pay-form, qr-image, qr" in told
+    assert ALL_READ not in told
+
+
 def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Player) -> None:
     with running(by_quid()) as gateway:
         declined = player.play(gateway, replace(PLAN, says_yes=False))
@@ -155,7 +176,7 @@ def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Pla
         some = player.play(gateway, MBANK, kassa.Dialect.from_json(json.dumps(found)))
     assert some.is_clean
     assert ALL_READ not in some.text
-    for part in ("Not read in replies of mbank_payment:", "/data/dateTime", "Not played: card, pay-form, qr-image, qr"):
+    for part in ("Not read in replies of mbank_payment:", "/data/dateTime", "Not played to the end: card, pay-form, qr-image, qr"):
         assert part in some.text
 
 

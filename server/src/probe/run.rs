@@ -54,6 +54,10 @@ pub struct Probe<'t> {
     skipped: Vec<String>,
     /// Payments whose page nobody opened.
     unopened: Vec<String>,
+    /// Steps that the run came to the end of. One that was broken off is none of them.
+    played: Vec<ProbeStep>,
+    /// Codes of refusals that are in no list of the given dialect, each with its endpoint.
+    unlisted: BTreeSet<String>,
 }
 
 /// Whether the money of a payment can have moved when its status is asked.
@@ -178,6 +182,8 @@ impl<'t> Probe<'t> {
             is_charged_early: false,
             skipped: Vec::new(),
             unopened: Vec::new(),
+            played: Vec::new(),
+            unlisted: BTreeSet::new(),
         })
     }
 
@@ -199,6 +205,7 @@ impl<'t> Probe<'t> {
                 ProbeStep::QrImage => self.qr_image().await,
                 ProbeStep::Qr => self.qr().await,
             }
+            self.played.push(step);
         }
         Ok(())
     }
@@ -223,7 +230,7 @@ impl<'t> Probe<'t> {
         for finding in self.findings.iter().filter(|finding| !finding.unread.is_empty()) {
             unread.entry(&finding.endpoint).or_default().extend(finding.unread.iter().map(String::as_str));
         }
-        let is_left_out = |step: &ProbeStep| self.plan.status_query.is_some() || !self.plan.steps.contains(step);
+        let is_left_out = |step: &ProbeStep| !self.played.contains(step);
         let left_out: Vec<&str> = ProbeStep::iter().filter(is_left_out).map(ProbeStep::name).collect();
         let mut lines = Vec::new();
         if problems > 0 {
@@ -233,9 +240,13 @@ impl<'t> Probe<'t> {
             let places: Vec<&str> = places.into_iter().collect();
             lines.push(format!("Not read in replies of {endpoint}: {}", places.join(" ")));
         }
+        if !self.unlisted.is_empty() {
+            let codes: Vec<&str> = self.unlisted.iter().map(String::as_str).collect();
+            lines.push(format!("Codes of refusals in no list: {}", codes.join(", ")));
+        }
         lines.extend(self.skipped.iter().map(|what| format!("Skipped: {what}")));
         if !left_out.is_empty() {
-            lines.push(format!("Not played: {}", left_out.join(", ")));
+            lines.push(format!("Not played to the end: {}", left_out.join(", ")));
         }
         lines.extend(
             self.unopened.iter().map(|what| format!("Nobody opened the page of {what}, so its end was not seen.")),
@@ -381,6 +392,7 @@ impl<'t> Probe<'t> {
         if let Some(code) = of("code").filter(|_| read.code_means.is_none() && !is_query) {
             match sent.came {
                 Came::No => {
+                    self.unlisted.insert(format!("{code} of {}", sent.endpoint));
                     finding.notes.push(format!("code {code} is in no list: if it surely means refused, list it there"))
                 }
                 _ => finding.problems.push(format!("code {code} is in no list of the given dialect")),

@@ -399,10 +399,23 @@ fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
     let dialect = run(&gateway, &Dialect::named("finipay").unwrap(), &[ProbeStep::Mbank], None, true).dialect;
     let some = run(&gateway, &Dialect::from_json(&dialect).unwrap(), &[ProbeStep::Mbank], None, true);
     assert!(some.is_clean && !some.text.contains(all), "{}", some.text);
-    for part in ["Not read in replies of mbank_payment:", "/data/dateTime", "Not played: card, pay-form, qr-image, qr"]
-    {
+    for part in [
+        "Not read in replies of mbank_payment:",
+        "/data/dateTime",
+        "Not played to the end: card, pay-form, qr-image, qr",
+    ] {
         assert!(some.text.contains(part), "{part}: {}", some.text);
     }
+}
+
+#[test]
+fn a_run_that_was_broken_off_does_not_say_that_everything_was_read() {
+    let config = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic(LOGIN, PASSWORD));
+    let mut script = Script::that(true);
+    Probe::new(config, plan(), &mut script).unwrap().conclude();
+    let said = script.said.join("\n");
+    assert!(said.contains("Not played to the end: mbank, card, pay-form, qr-image, qr"), "{said}");
+    assert!(!said.contains("Everything was read"), "{said}");
 }
 
 #[test]

@@ -29,6 +29,8 @@ class Probe:
     def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
         self.plan = plan
         self.session: Session = Session(plan, given)
+        # Steps that the run came to the end of. One that was broken off is none of them.
+        self.played: list[str] = []
 
     @property
     def findings(self) -> list[Finding]:
@@ -49,6 +51,7 @@ class Probe:
         for step in STEPS:
             if step in self.plan.steps:
                 FLOWS[step](self.session)
+                self.played.append(step)
 
     def conclude(self) -> None:
         """Says what happened to the money of each payment, also where the run was broken off."""
@@ -84,11 +87,13 @@ class Probe:
         for finding in self.findings:
             if finding.unread:
                 unread.setdefault(finding.endpoint, set()).update(finding.unread)
-        left_out = [step for step in STEPS if self.plan.status_query is not None or step not in self.plan.steps]
+        left_out = [step for step in STEPS if step not in self.played]
         lines = [f"{problems} problems: something is unread, unknown or contradictory."] if problems else []
         lines += [f"Not read in replies of {name}: {' '.join(sorted(unread[name]))}" for name in sorted(unread)]
+        if self.session.unlisted:
+            lines.append(f"Codes of refusals in no list: {', '.join(sorted(self.session.unlisted))}")
         lines += [f"Skipped: {what}" for what in self.session.skipped]
-        lines += [f"Not played: {', '.join(left_out)}"] if left_out else []
+        lines += [f"Not played to the end: {', '.join(left_out)}"] if left_out else []
         lines += [f"Nobody opened the page of {what}, so its end was not seen." for what in self.session.unopened]
         if not lines:
             lines = ["Everything was read: nothing is unread, unknown, contradictory or skipped."]

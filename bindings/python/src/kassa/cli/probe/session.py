@@ -53,6 +53,7 @@ class Session:
         self.learned: list[str] = []
         self.skipped: list[str] = []
         self.unopened: list[str] = []
+        self.unlisted: set[str] = set()
         self.answers_about_anything: bool = False
         secrets = (os.environ.get("KASSA_LOGIN", ""), os.environ.get("KASSA_PASSWORD", ""))
         self.scrubbed: Callable[[str], str] = Scrubber(plan, secrets).text
@@ -117,6 +118,8 @@ class Session:
         if "code" in values and read.code_means is None and not is_query:
             is_no = error is not None and not is_unclear
             told = f"code {values['code']} is in no list of the given dialect"
+            if is_no:
+                self.unlisted.add(f"{values['code']} of {endpoint}")
             (finding.notes if is_no else finding.problems).append(told)
         if teaches and (error is None or 200 <= (error.http_status or 0) < 300):
             self.learned += self.proposal.learn(endpoint, raw, known)
