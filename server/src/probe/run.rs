@@ -534,7 +534,7 @@ impl<'t> Probe<'t> {
     }
 
     async fn may(&mut self, question: &str) -> bool {
-        self.talk.may(&visible(question)).await
+        self.talk.may(&visible(&self.scrubber.text(question))).await
     }
 
     /// Waits until a person was on a page, and notes where nobody was.

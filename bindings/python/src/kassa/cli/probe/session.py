@@ -77,7 +77,7 @@ class Session:
     def may(self, question: str) -> bool:
         """Asks for permission to create or confirm a payment."""
         block("")
-        line(f"{question} [{'yes, by --yes' if self.plan.says_yes else 'y or N'}]")
+        line(f"{self.scrubbed(question)} [{'yes, by --yes' if self.plan.says_yes else 'y or N'}]")
         return self.plan.says_yes or sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def visit(self, of: str, task: str) -> bool:
