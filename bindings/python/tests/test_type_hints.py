@@ -257,7 +257,7 @@ def test_no_verdict_contradicts_its_own_report(status: kassa.PaymentStatus) -> N
         kassa.Charged(REF, a_report(status), ())
     with pytest.raises(ValueError, match="Rejected has another status"):
         kassa.Rejected(REF, SAYS_CHARGED)
-    with pytest.raises(ValueError, match="Open has another status"):
+    with pytest.raises(ValueError, match="Pending has another status"):
         kassa.Pending(REF, SAYS_CHARGED)
     with pytest.raises(ValueError, match="the kind of Unverifiable is unverifiable"):
         kassa.Unverifiable(REF, "no amount", kind="charged")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -291,7 +291,7 @@ impl Gateway {
     /// program that runs for long. Nothing is asked until it is awaited.
     ///
     /// ```
-    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, RecoveryPolicy, Recovered};
+    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, Recovered, RecoveryPolicy};
     /// # async fn start(gateway: Gateway) -> Result<(), kassa::PaymentError> {
     /// let recovery = gateway.recover(RecoveryPolicy::default())?;
     /// while let Some(recovered) = recovery.next().await? {

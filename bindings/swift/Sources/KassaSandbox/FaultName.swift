@@ -36,8 +36,8 @@ extension Sandbox {
         case unknownCode = "unknown-code"
         /// The answer is written in the sandbox's other dialect.
         case otherDialect = "other-dialect"
-        /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves by
-        /// itself where the clock is set to that.
+        /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves
+        /// by itself where the clock is set to that.
         case stuckPending = "stuck-pending"
         /// The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it sends
         /// the payment twice.

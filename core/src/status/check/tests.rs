@@ -81,19 +81,19 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
         (reply("order-1", "CHARGE", 100), unknown(), "Charged", 1),
         (reply("gw-1", "CHARGE", 100), reply("order-1", "CHARGE", 100), "Charged", 2),
         (reply("", "CHARGE", 100), reply("", "CHARGE", 100), "Charged", 2),
-        (reply("", "CHARGE", 100), reply("order-1", "NEW", 100), "Open", 2),
+        (reply("", "CHARGE", 100), reply("order-1", "NEW", 100), "Pending", 2),
         (reply("", "CHARGE", 100), reply("order-1", "CHARGE", 1), "Mismatch", 2),
         (reply("", "CHARGE", 100), reply("", "REJECT", 100), "Unverifiable", 2),
         (reply("", "CHARGE", 100), unknown(), "Unverifiable", 2),
         (reply("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
         (reply("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
         (reply("", "REJECT", 100), reply("", "CHARGE", 100), "Charged", 2),
-        (reply("gw-1", "REJECT", 100), reply("", "NEW", 100), "Open", 2),
+        (reply("gw-1", "REJECT", 100), reply("", "NEW", 100), "Pending", 2),
         (reply("", "REJECT", 100), reply("", "REJECT", 100), "Rejected", 2),
         (reply("", "REJECT", 100), unknown(), "Rejected", 2),
         (reply("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
         (reply("order-1", "REJECT", 100), unknown(), "Rejected", 1),
-        (reply("", "NEW", 100), unknown(), "Open", 1),
+        (reply("", "NEW", 100), unknown(), "Pending", 1),
     ] {
         let replies = [first, second];
         let (gateway, memory) = Scripted::gateway_with(settings, {
@@ -135,7 +135,7 @@ async fn an_end_under_another_number_needs_its_amount_and_currency() {
         (reply("gw-1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
         (reply("Fp1", "CHARGE", both), (503, "{}".to_owned()), "Unavailable", 2),
         (reply("Fp1", "CHARGE", both), (401, "{}".to_owned()), "Unauthorized", 2),
-        (reply("Fp1", "CHARGE", both), reply("order-1", "NEW", both), "Open", 2),
+        (reply("Fp1", "CHARGE", both), reply("order-1", "NEW", both), "Pending", 2),
         (reply("Fp1", "CHARGE", both), reply("order-1", "REJECT", both), "Unverifiable", 2),
         (reply("Fp1", "CHARGE", both), reply("order-1", "CHARGE", other), "Mismatch", 2),
         (reply("Fp1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
@@ -146,7 +146,7 @@ async fn an_end_under_another_number_needs_its_amount_and_currency() {
         (reply("Fp1", "REJECT", both), (404, "<html>".to_owned()), "Rejected", 2),
         (reply("Fp1", "REJECT", both), reply("order-1", "CHARGE", both), "Charged", 2),
         (reply("Fp1", "REJECT", no_currency), unknown(), "Unverifiable", 2),
-        (reply("Fp1", "NEW", ""), unknown(), "Open", 1),
+        (reply("Fp1", "NEW", ""), unknown(), "Pending", 1),
     ] {
         let replies = [first, second];
         let (gateway, memory) = Scripted::gateway_with(settings, {
@@ -215,12 +215,12 @@ async fn a_word_counts_for_its_endpoint_alone() {
     let code = PaymentRef { transaction_from_code: true, ..told_by_reply };
     for (payment, body, expected) in [
         (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#, "Charged"),
-        (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Open"),
-        (&code, r#"{"code":"100","message":"Success","data":"CHARGE"}"#, "Open"),
-        (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL "}"#, "Open"),
+        (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Pending"),
+        (&code, r#"{"code":"100","message":"Success","data":"CHARGE"}"#, "Pending"),
+        (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL "}"#, "Pending"),
         (&code, r#"{"code":"777","data":"SUCCESSFUL"}"#, "Charged"),
         (&code, r#"{"code":"100","data":{"status":"SUCCESSFUL"}}"#, "Unexpected"),
-        (&card, r#"{"code":"200","data":{"status":"SUCCESSFUL","amount":100,"currency":"KGS"}}"#, "Open"),
+        (&card, r#"{"code":"200","data":{"status":"SUCCESSFUL","amount":100,"currency":"KGS"}}"#, "Pending"),
         (&card, r#"{"code":"200","data":{"status":"CHARGE","amount":100,"currency":"KGS"}}"#, "Charged"),
     ] {
         let (gateway, _) = Scripted::gateway_with(settings, move |_| after(0, 200, body));
@@ -256,7 +256,7 @@ async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
     for (replies, expected) in [
         ([(200, REJECTED), (200, CHARGED), unknown], "Charged"),
         ([unknown, (200, REJECTED), (200, CHARGED)], "Charged"),
-        ([(200, REJECTED), unknown, (200, OPEN)], "Open"),
+        ([(200, REJECTED), unknown, (200, OPEN)], "Pending"),
         ([(200, REJECTED), unknown, unknown], "Rejected"),
         ([(200, REJECTED), (200, REJECTED), (200, REJECTED)], "Rejected"),
         ([(200, REJECTED), unknown, (503, "{}")], "Unavailable"),

@@ -40,7 +40,7 @@ const ANSWERS: &[&str] = &[
     "FieldState::wrong",
     "JournalState::charged",
     "JournalState::mismatch",
-    "JournalState::open",
+    "JournalState::pending",
     "JournalState::rejected",
     "JournalState::unknown",
     "LocalDateTime",

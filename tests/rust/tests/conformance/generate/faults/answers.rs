@@ -109,7 +109,7 @@ pub fn verdict(subject: &Subject, shown: Shown) -> Value {
             json!({"kind": "charged", "payment": payment, "report": report, "compared": compared, "is_charged": true})
         }
         "Reject" => json!({"kind": "rejected", "payment": payment, "report": report, "is_charged": false}),
-        _ => json!({"kind": "open", "payment": payment, "report": report, "is_charged": false}),
+        _ => json!({"kind": "pending", "payment": payment, "report": report, "is_charged": false}),
     }
 }
 
