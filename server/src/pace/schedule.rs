@@ -1,4 +1,4 @@
-//! When a payment is asked about again: the older it is, the less often (`docs/server-design.md#following`).
+//! When a payment is polled again: the older it is, the less often (`docs/server-design.md#polling`).
 
 use crate::values::Millis;
 

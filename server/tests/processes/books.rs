@@ -1,5 +1,5 @@
-//! What must hold (`docs/server-design.md#what-must-hold`): the gateway's books against what the server wrote down, what it
-//! sent, and what the shop read and was told.
+//! The invariants of the server (`docs/server-design.md#invariants`): compares the gateway's books with what the server stored
+//! and sent, and with what the shop read and received.
 
 use std::collections::{HashMap, HashSet};
 

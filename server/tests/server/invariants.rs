@@ -1,5 +1,5 @@
-//! What must hold, whatever died at whatever moment (`docs/server-design.md#what-must-hold`): the database against the
-//! gateway's books, what went over the line, and what the shop saw.
+//! The invariants of the server after any crash (`docs/server-design.md#invariants`): compares the database with the gateway's
+//! books, the transmitted requests, and what the shop saw.
 
 use std::collections::{HashMap, HashSet};
 
