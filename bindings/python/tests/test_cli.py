@@ -90,7 +90,7 @@ def test_a_payment_is_checked(
         assert other.stdout.startswith(f"mismatch in {field}, do not act on it")
     waiting = run("check", str(still_open), **environment)
     assert waiting.returncode == 1
-    assert waiting.stdout.startswith("still open")
+    assert waiting.stdout.startswith("still pending")
 
 
 def test_a_list_is_checked(
@@ -202,8 +202,8 @@ def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.Payme
     asked_for = ("o-1", "--provider", "MBank", "--amount", "250")
     expired = run("watch", *asked_for, *quick, **(environment | {"KASSA_URL": raw.url}))
     assert expired.returncode == 3
-    assert expired.stdout.startswith('still open: "charged"')
-    assert "still open at the deadline" in expired.stderr
+    assert expired.stdout.startswith('still pending: "charged"')
+    assert "still pending at the deadline" in expired.stderr
 
 
 def test_a_code_is_drawn(tmp_path: Path) -> None:

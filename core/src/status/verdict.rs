@@ -68,7 +68,7 @@ pub enum Verdict {
         /// The gateway's own report.
         report: StatusReport,
     },
-    /// The gateway says that the payment is still open. Watch it.
+    /// The gateway says that the payment is still pending. Watch it.
     #[non_exhaustive]
     Pending {
         /// The payment to watch, with the number by which it was found.

@@ -224,7 +224,7 @@ impl StatusWatch {
     /// asks on until then, and can be called again afterwards.
     ///
     /// # Errors
-    /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
+    /// [`PaymentError::DeadlineExpired`] where the payment was still pending, [`PaymentError::Unauthorized`] and
     /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None
     /// of them says that the payment failed.
     pub async fn outcome(&self) -> Result<Option<Verdict>, PaymentError> {

@@ -145,8 +145,8 @@ pub enum PaymentError {
         /// The reply's body, with secrets masked.
         body: String,
     },
-    /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
-    #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
+    /// A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide.
+    #[error("The payment was still pending at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
     #[non_exhaustive]
     DeadlineExpired {
         /// The last status that was seen, where there was one.

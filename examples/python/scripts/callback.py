@@ -14,7 +14,7 @@ with kassa.Gateway.from_environment() as gateway:
         case kassa.Rejected():
             print("not paid")
         case kassa.Pending(found):
-            print("still open, watch it:", found)
+            print("still pending, watch it:", found)
         case kassa.Mismatch(_, fields):
             print("not true, it differs in", *fields)
         case kassa.Unverifiable(_, why):

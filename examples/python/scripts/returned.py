@@ -14,6 +14,6 @@ with kassa.Gateway.from_environment() as gateway:
         case kassa.Rejected():
             print("not paid")
         case kassa.Pending(found):
-            print("still open, watch it:", found)
+            print("still pending, watch it:", found)
         case verdict:
             print("a person should look:", verdict)

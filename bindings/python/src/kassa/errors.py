@@ -272,7 +272,7 @@ class Unexpected(PaymentError):
 
 
 class DeadlineExpired(PaymentError):
-    """A watch reached its deadline while the payment was still open. Keep watching, or let a person decide."""
+    """A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide."""
 
     __match_args__ = ("last",)
 

@@ -116,7 +116,7 @@ class Recovery(Following):
     """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
     ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`). Made by ``gateway.recover()``.
 
-    What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes
+    What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes
     stays unfinished, for the next recovery; so does one that has nothing to be asked with. Between two ends nothing new is
     asked.
 

@@ -71,7 +71,7 @@ class Rejected(_Judged):
 
 @dataclass(frozen=True, slots=True)
 class Pending(_Judged):
-    """The gateway says that the payment is still open. Watch it."""
+    """The gateway says that the payment is still pending. Watch it."""
 
     payment: PaymentRef
     """The payment to watch, with the number by which it was found."""

@@ -111,7 +111,7 @@ class StatusWatch(Watching):
     answer not understood, the next-best one is asked at once. A query that would be due while another one runs is skipped, and
     a ``Retry-After`` of the gateway delays the next.
 
-    The iteration ends after the final verdict; it raises `kassa.DeadlineExpired` where the payment was still open at the
+    The iteration ends after the final verdict; it raises `kassa.DeadlineExpired` where the payment was still pending at the
     deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless; closing the gateway ends it so, at
     once. None of them says that the payment failed.
 

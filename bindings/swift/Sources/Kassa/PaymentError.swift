@@ -37,7 +37,7 @@ public enum PaymentError: Error, Hashable, Codable {
     /// The answer of a request that moves no money could not be understood: **nothing happened.** `body` is the reply with secrets
     /// masked.
     case unexpected(detail: String, httpStatus: Int = 200, code: String? = nil, body: String = "")
-    /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide. `last` is the last
+    /// A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide. `last` is the last
     /// status that was seen, where there was one.
     case deadlineExpired(last: StatusReport?)
 }

@@ -59,7 +59,7 @@ public enum Recovered: Hashable, Sendable, Codable {
 /// }
 /// ```
 ///
-/// What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+/// What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
 /// unfinished, for the next recovery; so does one that has nothing to be asked with. Between two ends nothing new is asked.
 ///
 /// **Of all that share the folder, one recovers at a time**; another one waits until that one ends, leaves its loop or dies, so that no two

@@ -43,7 +43,7 @@ public enum WatchReport: Hashable, Sendable, Codable {
 /// only. Cancelling the task that waits throws `CancellationError` at once and loses no report: a query under way goes on, and its
 /// report is the next one.
 ///
-/// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still open at
+/// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still pending at
 /// the deadline, and ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` or ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where asking on is useless. None of
 /// them says that the payment failed.
 public final class StatusWatch: AsyncSequence, Sendable {

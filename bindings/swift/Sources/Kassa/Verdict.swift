@@ -27,7 +27,7 @@ public enum Verdict: Hashable, Sendable, Codable {
     case charged(payment: PaymentRef, report: StatusReport, compared: [String])
     /// The payment ended without the money being taken. `payment` has the number by which it was found.
     case rejected(payment: PaymentRef, report: StatusReport)
-    /// The gateway says that the payment is still open. Watch `payment`, which has the number by which it was found.
+    /// The gateway says that the payment is still pending. Watch `payment`, which has the number by which it was found.
     case pending(payment: PaymentRef, report: StatusReport)
     /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
     /// person look. `payment` is the one that was asked about; `fields` are those that differ, as the interface spells them; `report` is

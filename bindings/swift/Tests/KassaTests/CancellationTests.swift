@@ -110,7 +110,7 @@ import Testing
         let other = try beside.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1)))
         for _ in 1...20 { _ = try await other.next() }
         #expect(it.server.received.count == 1)
-        #expect(try await watch.next() == .status(verdict: .open(payment: payment, report: report(.other("HOLD")))))
+        #expect(try await watch.next() == .status(verdict: .pending(payment: payment, report: report(.other("HOLD")))))
         let charged = Verdict.charged(payment: payment, report: report(.charged), compared: [])
         #expect(try await watch.next() == .status(verdict: charged))
         #expect(try await watch.next() == nil)

@@ -47,7 +47,7 @@ import Testing
         }
         #expect(it.server.received.count == 1)
         let known = try await entry(of: again)
-        #expect(known.state == .open && known.code == "0")
+        #expect(known.state == .pending && known.code == "0")
         #expect(try await again.check(known.payment).isCharged)
         try await #require(again.journal).finish(known)
         #expect(try await listed(home.open().unfinished()) == [])

@@ -55,7 +55,7 @@ pub enum Recovered {
     /// A payment that is [`Charged`](JournalState::Charged) (deliver, then finish its entry),
     /// [`Rejected`](JournalState::Rejected) (nothing was taken; its entry is listed no more), or
     /// [`Mismatch`](JournalState::Mismatch) (for a person). **A rejected one may come once more, as charged**: a gateway may
-    /// take back what it said. One that is still [`Unknown`](JournalState::Unknown) or [`Open`](JournalState::Pending) is for a
+    /// take back what it said. One that is still [`Unknown`](JournalState::Unknown) or [`Pending`](JournalState::Pending) is for a
     /// person, too: the gateway answers about others, and three times in a row nothing but an error about this one, which is the
     /// entry's reason. It may never have seen it. It stays unfinished.
     Payment {
@@ -79,7 +79,7 @@ const ODD_IN_A_ROW: u32 = 3;
 /// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
 /// [`RecoveryPolicy::follow_new`] also what is begun later. Made by [`Gateway::recover`](crate::Gateway::recover).
 ///
-/// What is charged already comes at once, without a question. A payment that is still open when the policy's deadline
+/// What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline
 /// passes stays unfinished, for the next recovery; so does one that has nothing to be asked with.
 ///
 /// **Of all processes that share the folder, one recovers at a time**; another one waits until that one ends or dies, so

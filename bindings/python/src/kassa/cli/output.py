@@ -103,7 +103,7 @@ def describe(answer: Answer) -> str:
         case kassa.Charged(report=report) | kassa.Rejected(report=report):
             return _describe_report(report)
         case kassa.Pending(report=report):
-            return f"still open: {_describe_report(report)}"
+            return f"still pending: {_describe_report(report)}"
         case kassa.Mismatch(_, fields, report):
             told = "" if report is None else f"; the gateway reports: {_describe_report(report)}"
             return f"mismatch in {', '.join(fields)}, do not act on it{told}"

@@ -5,7 +5,7 @@ func check(_ stored: String) async throws {
     switch try await openShop().check(PaymentRef(stored)) {
     case .charged(let payment, _, _): print("charged:", payment)
     case .rejected(_, let report): print("not paid:", report.reason ?? "")
-    case .open: print("still open")
+    case .pending: print("still pending")
     case .mismatch(_, let fields, _): print("a person should look, these differ:", fields)
     case .unverifiable(_, let why, _): print("a person should look:", why)
     }

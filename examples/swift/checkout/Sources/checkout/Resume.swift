@@ -11,5 +11,5 @@ func resume() async throws {
         }
     }
     // What nobody has paid yet, and pages whose payer has not come back.
-    for try await case .payment(let entry) in gateway.unfinished() { print("still open:", entry.id) }
+    for try await case .payment(let entry) in gateway.unfinished() { print("still pending:", entry.id) }
 }

@@ -19,7 +19,7 @@ func act(on verdict: Verdict?, by gateway: Gateway) async throws {
     switch verdict {
     case .charged(let payment, _, _): try await deliver(payment, by: gateway)
     case .rejected: print("not paid")
-    case .open: print("still open: checkout resume asks on")
+    case .pending: print("still pending: checkout resume asks on")
     case .mismatch, .unverifiable: print("a person should look:", verdict!)
     case nil: print("stopped asking: checkout resume asks on")
     }

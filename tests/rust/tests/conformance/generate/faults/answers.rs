@@ -90,7 +90,7 @@ pub fn expired(last: Option<(&Subject, Shown)>) -> Value {
     };
     let mut error = json!({
         "kind": "DeadlineExpired", "payment_may_exist": false, "is_retryable": false,
-        "text": format!("The payment was still open at the deadline{seen}. Keep watching it."),
+        "text": format!("The payment was still pending at the deadline{seen}. Keep watching it."),
     });
     if let Some((subject, shown)) = last {
         error["last"] = report(subject, shown);

@@ -212,7 +212,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
     /**
      * The next report, a [Verdict] or a [QueryFailed], when it is there; null after the last one.
      *
-     * @throws PaymentException once, as the last thing: [PaymentException.DeadlineExpired] where the payment was still open at
+     * @throws PaymentException once, as the last thing: [PaymentException.DeadlineExpired] where the payment was still pending at
      *   the deadline, [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless
      */
     @Throws(PaymentException::class, InterruptedException::class)
@@ -246,7 +246,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
  * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [RecoveryPolicy.followNew] also what is
  * begun later. Take the ends one by one with [nextRecovered], or go through it. Between the ends nothing new is asked.
  *
- * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+ * What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
  * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one recovers
  * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
  * step that does nothing when it is repeated: a process may die between delivering and finishing.

@@ -200,7 +200,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
 public class FutureStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
     /**
      * The next report, a [Verdict] or a [QueryFailed], when it is there; null after the last one. The last thing may be an
-     * exception, once: [PaymentException.DeadlineExpired] where the payment was still open at the deadline,
+     * exception, once: [PaymentException.DeadlineExpired] where the payment was still pending at the deadline,
      * [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless.
      */
     public fun next(): CompletableFuture<WatchReport?> = promise { core.next() }
@@ -251,7 +251,7 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
  * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [RecoveryPolicy.followNew] also what is
  * begun later. Between calls nothing new is asked.
  *
- * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+ * What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
  * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one recovers
  * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
  * step that does nothing when it is repeated: a process may die between delivering and finishing.

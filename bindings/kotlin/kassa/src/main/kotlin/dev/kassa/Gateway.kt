@@ -168,7 +168,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      * }
      * ```
      *
-     * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+     * What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
      * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one
      * recovers at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same,
      * deliver by a step that does nothing when it is repeated: a process may die between delivering and finishing.

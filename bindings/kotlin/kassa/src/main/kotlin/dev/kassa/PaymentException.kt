@@ -148,7 +148,7 @@ public sealed class PaymentException : Exception() {
     ) : PaymentException()
 
     /**
-     * A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
+     * A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide.
      *
      * @property last the last status that was seen, where there was one
      */

@@ -64,7 +64,7 @@ public sealed class Verdict : WatchReport, Serializable {
     }
 
     /**
-     * The gateway says that the payment is still open. Watch it.
+     * The gateway says that the payment is still pending. Watch it.
      *
      * @property payment the payment to watch, with the number by which it was found
      * @property report the gateway's own report

@@ -8,7 +8,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
     when (val verdict = gateway.check(PaymentRef.parse(arguments[0]))) {
         is Verdict.Charged -> println("charged: ${verdict.payment}")
         is Verdict.Rejected -> println("not paid: ${verdict.report.reason.orEmpty()}")
-        is Verdict.Pending -> println("still open")
+        is Verdict.Pending -> println("still pending")
         is Verdict.Mismatch, is Verdict.Unverifiable -> println("a person should look: $verdict")
     }
 }
