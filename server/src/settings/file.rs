@@ -101,6 +101,7 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Boolean(is_so) => Some(is_so.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
         DeValue::Array(values) => {
             let texts = values.iter().map(|value| value.get_ref().as_str());
             texts.collect::<Option<Vec<_>>>().map(|texts| texts.join(","))
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_it_says_has_its_line() {
-        let text = "listen = '[::1]:80'\nfollowers = 7\nproxies = ['10.0.0.1', '10.1.0.0/16']\n\n[gateway]\nlogin = \
+        let text = "listen = '[::1]:80'\npoll_workers = 7\nproxies = ['10.0.0.1', '10.1.0.0/16']\n\n[gateway]\nlogin = \
              \"shop\"\n";
         let (said, problems) = read_text(text);
         assert_eq!(problems, [""; 0]);

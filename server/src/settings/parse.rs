@@ -20,6 +20,12 @@ pub(super) fn count(limits: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32,
     }
 }
 
+/// A share of a whole.
+pub(super) fn ratio(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "must be a number from 0 to 1, such as 0.01".to_owned())
+}
+
 /// Yes or no.
 pub(super) fn is_so(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())

@@ -222,8 +222,8 @@ table! {
         "Headers that the collector asks for, with a key as a rule",
     ).or_nothing("none");
     TRACING_SAMPLE_RATIO = Setting::new(
-        "tracing.sample_ratio", "KASSA_SERVER_TRACING_SAMPLE_RATIO", "tracing-sample-ratio", "1 to 1000000",
-        "Of so many traces that begin here the collector gets one; a shop that calls within a trace of its own decides itself",
+        "tracing.sample_ratio", "KASSA_SERVER_TRACING_SAMPLE_RATIO", "tracing-sample-ratio", "0 to 1",
+        "The share of the traces that begin here which the collector gets; a shop that calls within a trace of its own decides itself",
     ).or("1");
 }
 

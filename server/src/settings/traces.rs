@@ -16,8 +16,8 @@ use crate::{spans::CollectorSettings, surroundings::is_loopback, values::hidden:
 pub(super) fn read(values: &mut Values) -> Read<Option<CollectorSettings>> {
     let url = values.optional(&TRACING_URL, address);
     let headers = values.optional(&TRACING_HEADERS, headers);
-    let one_in = values.read(&TRACING_SAMPLE_RATIO, parse::count(1..=1_000_000));
-    let (url, headers, one_in) = (url?, headers?.unwrap_or_default(), one_in?);
+    let sample_ratio = values.read(&TRACING_SAMPLE_RATIO, parse::ratio);
+    let (url, headers, sample_ratio) = (url?, headers?.unwrap_or_default(), sample_ratio?);
     let Some(url) = url else {
         if values.is_given(&TRACING_HEADERS) {
             values.warnings.push("tracing.headers are for a collector: without tracing.url they do nothing".to_owned());
@@ -29,7 +29,7 @@ pub(super) fn read(values: &mut Values) -> Read<Option<CollectorSettings>> {
         return Err(values
             .wrong(&TRACING_URL, "must be https where it has a query, or tracing.headers go with it: they hold keys"));
     }
-    Ok(Some(CollectorSettings { headers, one_in, ..CollectorSettings::to(url) }))
+    Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
 }
 
 /// What traces hold is no secret, and a collector beside the server has no certificate as a rule.

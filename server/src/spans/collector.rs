@@ -59,7 +59,7 @@ impl Collector {
             .map_err(|problem| ServerError::unavailable(format!("the collector of traces: {problem}")))?;
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
-            .with_sampler(sampler(settings.one_in))
+            .with_sampler(sampler(settings.sample_ratio))
             .with_resource(resource())
             .build();
         set_text_map_propagator(TraceContextPropagator::new());
@@ -84,12 +84,8 @@ impl Collector {
     }
 }
 
-fn sampler(one_in: u32) -> Sampler {
-    let own = match one_in {
-        0 | 1 => Sampler::AlwaysOn,
-        many => Sampler::TraceIdRatioBased(1.0 / f64::from(many)),
-    };
-    Sampler::ParentBased(Box::new(own))
+fn sampler(ratio: f64) -> Sampler {
+    Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(ratio)))
 }
 
 /// Who sends them. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` have the last word, as everywhere.

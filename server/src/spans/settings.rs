@@ -3,7 +3,7 @@
 use crate::values::hidden::Hidden;
 
 /// Where traces go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CollectorSettings {
     /// Where a collector takes traces by OTLP over HTTP, with its whole path: `http://127.0.0.1:4318/v1/traces`. It may hold a
@@ -11,13 +11,13 @@ pub struct CollectorSettings {
     pub url: Hidden,
     /// Headers that it asks for, with a key as a rule.
     pub headers: Vec<(String, Hidden)>,
-    /// Of so many traces that begin here it gets one. A shop that calls within a trace of its own decides itself.
-    pub one_in: u32,
+    /// The share of the traces that begin here which it gets, from 0 to 1. A shop that calls within a trace of its own decides itself.
+    pub sample_ratio: f64,
 }
 
 impl CollectorSettings {
     /// All traces, to this address.
     pub fn to(url: impl Into<String>) -> Self {
-        Self { url: Hidden::new(url), headers: Vec::new(), one_in: 1 }
+        Self { url: Hidden::new(url), headers: Vec::new(), sample_ratio: 1.0 }
     }
 }

@@ -173,7 +173,7 @@ fn a_payers_trace_is_not_believed() {
     let place = Place::with(&sandbox);
     let key = place.key();
     let traces = format!("{}/v1/traces", collector.url);
-    let running = place.start(&["--tracing-url", &traces, "--tracing-sample-ratio", "1000000"]);
+    let running = place.start(&["--tracing-url", &traces, "--tracing-sample-ratio", "0"]);
     let (_, app) = Caller::new(&running, &key).open("order-1");
     let traced = Caller { headers: format!("traceparent: 00-{TRACE}-{CALLER}-01\r\n"), ..app };
     assert_eq!(traced.call("GET", "/v1/checkout", &Value::Null).0, 200);
