@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kassa::Advice;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -75,6 +76,18 @@ pub(super) struct ShopPayment<'a> {
     is_stuck: bool,
     /// A charge of it was reported that cannot be believed, and a person should decide.
     is_in_doubt: bool,
+    /// What the dialect does not find in the gateway's reply about a QR code, and what that means. Mostly empty.
+    advice: Vec<PaymentAdvice>,
+}
+
+/// What to set in the dialect.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Advice", deny_unknown_fields)]
+struct PaymentAdvice {
+    /// The dialect's key, such as `dialect.endpoints.qr_data.transaction_id`.
+    field: String,
+    /// One sentence, in English: what is not found, what that means, and what to set.
+    text: String,
 }
 
 /// A checkout, for its payer's app.
@@ -225,6 +238,7 @@ pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
         transaction_id: payment.reference.transaction_id.as_deref(),
         is_stuck: payment.is_stuck,
         is_in_doubt: payment.is_in_doubt,
+        advice: payment.advice().into_iter().map(|Advice { field, text, .. }| PaymentAdvice { field, text }).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A payment, as it is kept.
 
-use kassa::{PaymentError, PaymentRef};
+use kassa::{Advice, PaymentError, PaymentRef, QrData};
 
 use super::reply::{Secrets, words};
 use crate::values::{
@@ -9,6 +9,9 @@ use crate::values::{
     method::Method,
     states::PaymentState,
 };
+
+/// The advice on the place of a QR code's text, by its field.
+const ADVICE_ON_PAYLOAD: &str = "dialect.endpoints.qr_data.qr_payload";
 
 /// How many payments of a checkout may be replaced: each sends somebody a message.
 pub(crate) const MOST_REPLACED: usize = 5;
@@ -72,6 +75,22 @@ impl Payment {
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
     }
 
+    /// What the dialect does not find in the reply about a QR code, as [`QrData::advice`] says it. Empty for every other payment.
+    pub fn advice(&self) -> Vec<Advice> {
+        if self.method != Method::Qr {
+            return Vec::new();
+        }
+        let mut reply = QrData::new(self.reference.clone());
+        reply.payload.clone_from(&self.qr_text);
+        let has_no_code = self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::NO_CODE);
+        match (&self.qr_text, has_no_code) {
+            (Some(_), _) => reply.advice(),
+            // Without a text nothing else of the reply is kept, so whether it had a transaction is not known.
+            (None, true) => reply.advice().into_iter().filter(|advice| advice.field == ADVICE_ON_PAYLOAD).collect(),
+            (None, false) => Vec::new(),
+        }
+    }
+
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
         let (page_url, qr_text, card_last4, phone_last2, failure) = (None, None, None, None, None);
         let (number, attempts_left, begun_at) = (0, 0, 0);
@@ -112,6 +131,9 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The kind of a reply without the text of a QR code.
+    pub(crate) const NO_CODE: &str = "NoCode";
+
     /// One with this kind alone.
     pub fn of_kind(kind: &str) -> Self {
         Self { kind: kind.to_owned(), code: None, reason: None }

@@ -192,7 +192,7 @@ fn told<T: Answer>(
 fn code_to_show(made: QrData) -> SendResult {
     match made.payload {
         Some(text) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
-        None => nothing_happened(Failure::of_kind("NoCode")),
+        None => nothing_happened(Failure::of_kind(Failure::NO_CODE)),
     }
 }
 

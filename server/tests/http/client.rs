@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use kassa::FakeGateway;
+use kassa::{FakeGateway, Gateway};
 use kassa_server::{
     ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, RealSurroundings, Server, ServerSettings,
     SqliteStorage, Storage, pay_router, router, staff_router,
@@ -69,17 +69,26 @@ impl Served {
     }
 
     pub async fn with(change: impl FnOnce(&mut ServerSettings, &mut HttpSettings)) -> Self {
-        Self::over(FakeGateway::new().unwrap(), Arc::new(tempfile::tempdir().unwrap()), change).await
+        let fake = FakeGateway::new().unwrap();
+        let gateway = fake.gateway();
+        Self::over(fake, gateway, Arc::new(tempfile::tempdir().unwrap()), change).await
+    }
+
+    /// With this gateway: the one in memory gets no request.
+    pub async fn with_gateway(gateway: Gateway) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::over(FakeGateway::new().unwrap(), gateway, folder, |_, _| {}).await
     }
 
     /// The next start on the same database, after this one was stopped.
     pub async fn again(&self) -> Self {
         self.server.stop().await;
-        Self::over(self.fake.clone(), self.folder.clone(), |_, _| {}).await
+        Self::over(self.fake.clone(), self.fake.gateway(), self.folder.clone(), |_, _| {}).await
     }
 
     async fn over(
         fake: FakeGateway,
+        gateway: Gateway,
         folder: Arc<TempDir>,
         change: impl FnOnce(&mut ServerSettings, &mut HttpSettings),
     ) -> Self {
@@ -91,8 +100,7 @@ impl Served {
         change(&mut settings, &mut http);
         let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
         let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-        let gateway = Arc::new(fake.gateway());
-        let server = Server::new(Arc::new(storage.clone()), gateway, surroundings, settings, None).unwrap();
+        let server = Server::new(Arc::new(storage.clone()), Arc::new(gateway), surroundings, settings, None).unwrap();
         server.run();
         let mut router = router(server.clone(), http.clone());
         if http.has_pay_page {

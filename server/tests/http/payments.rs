@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kassa::FakeFault;
+use kassa::{Credentials, Dialect, FakeFault, Gateway, GatewayConfig};
+use kassa_sandbox::{Dialect as ActsAs, Sandbox, SandboxOptions};
 use kassa_server::ApiKey;
 use serde_json::{Value, json};
 
@@ -72,6 +73,34 @@ async fn a_page_and_a_code_are_shown_again_instead_of_a_second_one() {
         assert_eq!((second.status, second.json()), (201, first.json()));
     }
     assert_eq!(served.fake.payments().len(), 2);
+}
+
+/// The default dialect guesses where a reply has the text of a code and its transaction; this gateway has both elsewhere.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shop_is_told_what_the_dialect_does_not_find_in_the_reply_about_a_code() {
+    let options = SandboxOptions { acts_as: ActsAs::Finipay, ..SandboxOptions::default() };
+    let sandbox = Sandbox::start(options).unwrap();
+    let (payload, transaction) = ("dialect.endpoints.qr_data.qr_payload", "dialect.endpoints.qr_data.transaction_id");
+    for (dialect, state, advised) in [
+        ("{}", "not_made", Some(payload)),
+        (r#"{"endpoints": {"qr_data": {"qr_payload": ["/data"]}}}"#, "awaiting", Some(transaction)),
+        (r#"{"base": "finipay"}"#, "awaiting", None),
+    ] {
+        let config = GatewayConfig::new(sandbox.url(), Credentials::basic(sandbox.login(), sandbox.password()))
+            .with_dialect(Dialect::from_json(dialect).unwrap());
+        let served = Served::with_gateway(Gateway::new(config).unwrap()).await;
+        let (id, token) = served.opened("order-1").await;
+        let begun = served.pay(&token, "try-1", &json!({ "method": "qr" })).await;
+        assert_eq!((begun.status, &begun.json()["state"]), (201, &json!(state)), "{dialect}: {begun:?}");
+        assert_eq!(begun.json().get("advice"), None, "a payer can do nothing about it: {begun:?}");
+        let shop = served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json();
+        let advice = shop["payments"][0]["advice"].as_array().unwrap();
+        let fields: Vec<&str> = advice.iter().filter_map(|one| one["field"].as_str()).collect();
+        assert_eq!(fields, Vec::from_iter(advised), "{dialect}: {shop}");
+        for one in advice {
+            assert!(one["text"].as_str().is_some_and(|text| text.contains(" finds no ")), "{shop}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
