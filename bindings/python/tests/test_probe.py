@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -165,6 +171,60 @@ def test_a_run_that_was_broken_off_does_not_say_that_everything_was_read(player:
     assert ALL_READ not in told
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from kassa.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+"""Whoever runs the tests in the background has Ctrl-C ignored, and children inherit that."""
+
+
+def unending() -> Answer:
+    """The complete gateway, whose payments stay open whatever is confirmed."""
+    ending = complete(b"")
+
+    def answer(path: str, sent: dict[str, Any]) -> tuple[int, str]:
+        status, text = ending(path, sent)
+        return status, text.replace("CHARGE", "CREATED")
+
+    return answer
+
+
+def test_files_are_written_after_ctrl_c(tmp_path: Path) -> None:
+    given, found, report = (tmp_path / name for name in ("given.json", "found.json", "report.md"))
+    given.write_text(json.dumps(COMPLETE), encoding="utf-8")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("KASSA_")}
+    with running(unending()) as gateway:
+        host = gateway.url.removeprefix("http://")
+        arguments = ["probe", "--test-environment", host, "--yes", "--only", "mbank", "--wait", "3600"]
+        arguments += ["--write-dialect", str(found), "--report", str(report)]
+        own = {"KASSA_URL": gateway.url, "KASSA_LOGIN": LOGIN, "KASSA_PASSWORD": PASSWORD, "KASSA_DIALECT": str(given)}
+        with subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", INTERRUPTIBLE, *arguments],
+            env={**inherited, **own},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as probe:
+            end = time.monotonic() + PATIENCE
+            while gateway.count("/confirm") == 0:
+                assert probe.poll() is None, probe.communicate()
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            probe.send_signal(signal.SIGINT)
+            told, complaints = probe.communicate(timeout=PATIENCE)
+    assert (probe.returncode, complaints) == (130, "")
+    written = report.read_text(encoding="utf-8")
+    for text in (told, written):
+        assert "Not played to the end: mbank, card, pay-form, qr-image, qr" in text
+        assert "mobile bank: create" in text
+        assert "OPEN: " in text, "nobody knows yet what came of the confirmation"
+        assert ALL_READ not in text
+    dialect = kassa.Dialect.from_json(found.read_text(encoding="utf-8"))
+    assert dialect == kassa.Dialect.from_json(json.dumps(COMPLETE)), "nothing had to be learned"
+
+
 def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Player) -> None:
     with running(by_quid()) as gateway:
         declined = player.play(gateway, replace(PLAN, says_yes=False))
@@ -176,7 +236,11 @@ def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Pla
         some = player.play(gateway, MBANK, kassa.Dialect.from_json(json.dumps(found)))
     assert some.is_clean
     assert ALL_READ not in some.text
-    for part in ("Not read in replies of mbank_payment:", "/data/dateTime", "Not played to the end: card, pay-form, qr-image, qr"):
+    for part in (
+        "Not read in replies of mbank_payment:",
+        "/data/dateTime",
+        "Not played to the end: card, pay-form, qr-image, qr",
+    ):
         assert part in some.text
 
 

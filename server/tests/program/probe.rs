@@ -14,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use kassa::{Credentials, Dialect, GatewayConfig};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use kassa::{Credentials, Dialect, GatewayConfig, QrCode, QrLevel};
 use kassa_sandbox::{Dialect as ActsAs, Sandbox, SandboxOptions};
 use kassa_server::{Boxed, Probe, ProbePlan, ProbeStep, ProbeTalk};
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ use crate::support::{PASSWORD, Place, settings_for};
 const CARD: &str = "4047300000007550";
 const PHONE: &str = "996772140014";
 const LOGIN: &str = "merchant-seven";
+const ALL_READ: &str = "Everything was read";
 
 /// What a small gateway answers to a path and the fields of a request.
 type Answer = dyn Fn(&str, &Value) -> (u16, String) + Send + Sync;
@@ -203,16 +205,68 @@ fn pages() -> Small {
     })
 }
 
+/// The transaction of the complete gateway's QR code.
+const TRANSACTION: &str = "T-1000001";
+
+/// The dialect of the complete gateway, beside the interface.
+const COMPLETE: &str = r#"{
+    "endpoints": {
+        "mbank_payment": {"success_codes": ["110"]},
+        "mbank_confirm": {"success_codes": ["120"]},
+        "pay_form": {"success_codes": ["0"], "pay_form_url": ["/data/page"]},
+        "qr_image": {"success_codes": ["0"], "image": ["/data/image"]},
+        "qr_data": {"success_codes": ["0"], "qr_payload": ["/data/qr"], "transaction_id": ["/data/transaction"]}
+    },
+    "mbank_identifier": {"pointers": ["/data/id"], "confirm_field": null}
+}"#;
+
+/// (d) Answers with nothing but what its dialect reads. A card is charged at once.
+fn complete() -> Small {
+    let png = QrCode::encode("a code", QrLevel::Medium).unwrap().png(400).unwrap();
+    let image = BASE64_STANDARD.encode(png);
+    let payments = Mutex::new(BTreeMap::<String, bool>::new());
+    Small::start(move |path, sent| {
+        let mut payments = payments.lock().unwrap();
+        let number = text(sent, "orderNumber");
+        let ok = |code: &str, data: Value| (200, json!({"code": code, "message": "OK", "data": data}).to_string());
+        let known = payments.get(&number).copied();
+        match (path.trim_start_matches("/api/v1.1.0"), known) {
+            (created @ ("/payment" | "/mbank/pay"), _) => {
+                payments.insert(number.clone(), created == "/payment");
+                ok("110", json!({"orderNumber": number, "amount": 1}))
+            }
+            ("/mbank/confirm", Some(_)) => {
+                payments.insert(number.clone(), true);
+                ok("120", json!({"orderNumber": number}))
+            }
+            ("/pay-form", _) => ok("0", json!({"page": "https://pay.example.kg/f/1"})),
+            ("/gen/qr/dynamic", _) => ok("0", json!({"image": image})),
+            ("/gen/qr/dynamic/data", _) => {
+                ok("0", json!({"qr": "https://pay.example.kg/q/1", "transaction": TRANSACTION}))
+            }
+            ("/gen/qr/transaction/status", _) if text(sent, "transaction_id") == TRANSACTION => {
+                ok("200", json!({"orderNumber": TRANSACTION, "amount": 100, "status": "CREATED"}))
+            }
+            ("/status" | "/get-status", Some(is_paid)) => {
+                let status = if is_paid { "CHARGE" } else { "CREATED" };
+                ok("200", json!({"orderNumber": number, "amount": 1, "currency": "KGS", "status": status}))
+            }
+            _ => (404, json!({"code": "404", "message": "no such payment"}).to_string()),
+        }
+    })
+}
+
 /// Permits what it is told to, and keeps all that is said and asked.
 struct Script {
     permits: bool,
+    opens_pages: bool,
     said: Vec<String>,
     asked: Vec<String>,
 }
 
 impl Script {
     fn that(permits: bool) -> Self {
-        Self { permits, said: Vec::new(), asked: Vec::new() }
+        Self { permits, opens_pages: false, said: Vec::new(), asked: Vec::new() }
     }
 }
 
@@ -227,7 +281,8 @@ impl ProbeTalk for Script {
     }
     fn wait_for<'a>(&'a mut self, what: &'a str) -> Boxed<'a, bool> {
         self.said.push(what.to_owned());
-        Box::pin(async { false })
+        let opens_pages = self.opens_pages;
+        Box::pin(async move { opens_pages })
     }
 }
 
@@ -262,9 +317,12 @@ fn plan() -> ProbePlan {
 }
 
 fn play(gateway: &Small, dialect: &Dialect, plan: ProbePlan, permits: bool) -> Ran {
+    play_by(Script::that(permits), gateway, dialect, plan)
+}
+
+fn play_by(mut script: Script, gateway: &Small, dialect: &Dialect, plan: ProbePlan) -> Ran {
     let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD)).with_dialect(dialect.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut script = Script::that(permits);
     let mut probe = Probe::new(config, plan, &mut script).unwrap();
     runtime.block_on(probe.run()).unwrap();
     probe.conclude();
@@ -390,15 +448,26 @@ fn a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again() {
 }
 
 #[test]
+fn everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left() {
+    let dialect = Dialect::from_json(COMPLETE).unwrap();
+    for opens_pages in [true, false] {
+        let script = Script { opens_pages, ..Script::that(true) };
+        let ran = play_by(script, &complete(), &dialect, plan());
+        assert!(ran.is_clean, "{:#?}", ran.problems);
+        assert_eq!(ran.text.contains(ALL_READ), opens_pages, "{}", ran.text);
+        assert_eq!(ran.text.contains("Nobody opened the page of the pay-form"), !opens_pages, "{}", ran.text);
+    }
+}
+
+#[test]
 fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
-    let all = "Everything was read";
     let declined = run(&by_quid(), &Dialect::default(), &ProbeStep::all(), None, false);
-    assert!(!declined.is_clean && !declined.text.contains(all), "{}", declined.text);
+    assert!(!declined.is_clean && !declined.text.contains(ALL_READ), "{}", declined.text);
     assert!(declined.text.contains("Skipped: pay-form"), "{}", declined.text);
     let gateway = by_quid();
     let dialect = run(&gateway, &Dialect::named("finipay").unwrap(), &[ProbeStep::Mbank], None, true).dialect;
     let some = run(&gateway, &Dialect::from_json(&dialect).unwrap(), &[ProbeStep::Mbank], None, true);
-    assert!(some.is_clean && !some.text.contains(all), "{}", some.text);
+    assert!(some.is_clean && !some.text.contains(ALL_READ), "{}", some.text);
     for part in [
         "Not read in replies of mbank_payment:",
         "/data/dateTime",
@@ -415,7 +484,7 @@ fn a_run_that_was_broken_off_does_not_say_that_everything_was_read() {
     Probe::new(config, plan(), &mut script).unwrap().conclude();
     let said = script.said.join("\n");
     assert!(said.contains("Not played to the end: mbank, card, pay-form, qr-image, qr"), "{said}");
-    assert!(!said.contains("Everything was read"), "{said}");
+    assert!(!said.contains(ALL_READ), "{said}");
 }
 
 #[test]
