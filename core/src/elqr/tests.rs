@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
 
 /// All other examples are in `tests/conformance/elqr.json`.
 const CAFE: &str = "https://nambaone.app/?a=#00020101021232850013qr.example.kg0101710129967000000011131FNP0000000000000000000000000000\
@@ -147,6 +148,79 @@ fn shop() -> Elqr {
     code.service_code = Some("02".to_owned());
     code.amount_tyiyn = Some(39_000);
     code
+}
+
+/// Dark pixels, row by row.
+type Pixels = Vec<Vec<bool>>;
+
+fn of_png(png: &[u8]) -> Pixels {
+    let picture = image::load_from_memory(png).unwrap().to_luma8();
+    picture.rows().map(|row| row.map(|pixel| pixel.0[0] == 0).collect()).collect()
+}
+
+/// Of a light square with dark rectangles, each a part of one path: `M left top h width v height` and the way back.
+fn of_svg(svg: &str) -> Pixels {
+    let after = |start: &str| svg.split_once(start).unwrap().1.split('"').next().unwrap();
+    let side: usize = after("width=\"").parse().unwrap();
+    let mut pixels = vec![vec![false; side]; side];
+    for rectangle in after(" d=\"M").split('M') {
+        let numbers = rectangle.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap());
+        let [left, top, width, height, ..] = numbers.collect::<Vec<usize>>()[..] else { panic!("{rectangle}") };
+        pixels[top..top + height].iter_mut().for_each(|row| row[left..left + width].fill(true));
+    }
+    pixels
+}
+
+/// Of half-block characters, whose lit halves are light. An odd number of rows leaves half of the last line over.
+fn of_text(text: &str) -> Pixels {
+    let half = |line: &str, lit: char| line.chars().map(|c| c != '█' && c != lit).collect::<Vec<bool>>();
+    let mut pixels: Pixels = text.lines().flat_map(|line| [half(line, '▀'), half(line, '▄')]).collect();
+    pixels.truncate(pixels[0].len());
+    pixels
+}
+
+/// With the light border that a scanner needs.
+fn of_modules(modules: &[Vec<bool>]) -> Pixels {
+    let side = modules.len() + 8;
+    let border = || vec![false; side];
+    let mut pixels = vec![border(); 4];
+    pixels.extend(modules.iter().map(|row| [&[false; 4][..], &row[..], &[false; 4][..]].concat()));
+    pixels.resize_with(side, border);
+    pixels
+}
+
+/// What rqrr reads in a picture, each of whose pixels is drawn so many pixels wide.
+fn scanned(pixels: &[Vec<bool>], scale: usize) -> String {
+    let side = pixels.len() * scale;
+    let luma = |x: usize, y: usize| if pixels[y / scale][x / scale] { 0 } else { 255 };
+    let mut picture = rqrr::PreparedImage::prepare_from_greyscale(side, side, luma);
+    let codes = picture.detect_grids();
+    assert_eq!(codes.len(), 1);
+    codes[0].decode().unwrap().1
+}
+
+#[test]
+fn a_drawn_code_is_read_back_from_each_picture_by_an_independent_reader() {
+    for link in ["https://pay.payqr.kg/", ""] {
+        let (payee, comment) = ("Дүкөн «Ак-Сай»".to_owned(), Some("Төлөм № 7: чай жана өрүк".to_owned()));
+        let code = Elqr { link: link.to_owned(), payee, comment, ..shop() };
+        let text = code.text().unwrap();
+        for level in [QrLevel::Low, QrLevel::Medium, QrLevel::Quartile, QrLevel::High] {
+            let drawn = QrCode::encode(&text, level).unwrap();
+            for (picture, pixels, scale) in [
+                ("PNG", of_png(&drawn.png(QR_PNG_SIDE).unwrap()), 1),
+                ("SVG", of_svg(&drawn.svg()), 1),
+                ("text", of_text(&drawn.text()), 4),
+                ("modules", of_modules(&drawn.modules()), 4),
+            ] {
+                let read = scanned(&pixels, scale);
+                assert_eq!(read, text, "{picture}, {level:?}");
+                let read = Elqr::parse(&read).unwrap();
+                assert_eq!(read, code, "{picture}, {level:?}");
+                read.check(39_000).unwrap();
+            }
+        }
+    }
 }
 
 /// Of the basic plane, as the format wants.
