@@ -1,13 +1,22 @@
 //! From a text to a picture of its QR code, 400x400: Kassa beside the encoders and the writers of pictures that Rust
-//! has. Every picture is read back; given a folder, it is left there beside its text, for another reader.
+//! has. Every picture is read back; given a folder, it is left there beside its text, for another reader. Then the text of
+//! an ELQR code, which has no peer: read, and built.
 
-use std::path::{Path, PathBuf};
+use std::{
+    hint::black_box,
+    path::{Path, PathBuf},
+};
 
-use kassa_bench::{Comparison, in_turn, microseconds};
+use kassa::{Elqr, ElqrKind};
+use kassa_bench::{Comparison, Figures, in_turn, microseconds};
 
 const SIDE: u32 = 400;
 const ROUNDS: usize = 101;
 const TIMES: u32 = 5;
+/// How many ELQR codes are read or built a round: one takes less than the clock can tell.
+const ELQR_TIMES: u32 = 1_000;
+/// Microseconds, for an ELQR code.
+const ELQR_BAR: f64 = 2.0;
 
 /// A picture, and how many modules wide the code in it is.
 type Drawn = (Vec<u8>, usize);
@@ -32,6 +41,33 @@ fn main() {
     let emv = "00020101021132590015qr.example.kg/#0111QR-00000017120211130212520499995303417540510050\
                59151234567890123456304";
     compare(format!("EMV, {} bytes", emv.len()), emv, folder.as_deref()).print();
+    measure_elqr().print();
+}
+
+/// A link with a code behind it, whose Cyrillic letters are percent-encoded.
+fn measure_elqr() -> Figures {
+    let mut code = Elqr::new(ElqrKind::Dynamic, "qr.example.kg", "Дүкөн «Ак-Сай»", "5812");
+    code.service_code = Some("02".to_owned());
+    code.recipient = Some("996700000001".to_owned());
+    code.transaction = Some("QPF0000000000000017".to_owned());
+    code.comment = Some("Төлөм № 7".to_owned());
+    code.amount_tyiyn = Some(39_000);
+    let text = code.text().expect("a code that the format allows");
+    assert_eq!(Elqr::parse(&text).expect("an ELQR code"), code);
+    let parse: Box<dyn FnMut() -> f64 + '_> = Box::new(|| microseconds(ELQR_TIMES, || Elqr::parse(black_box(&text))));
+    let build: Box<dyn FnMut() -> f64 + '_> = Box::new(|| microseconds(ELQR_TIMES, || black_box(&code).text()));
+    let samples = in_turn(ROUNDS, vec![("parse an ELQR code", parse), ("build an ELQR code", build)]);
+    let mut figures = Figures::new(format!("ELQR, {} bytes", text.len()));
+    for (what, samples) in samples {
+        figures.add_with_bar(what, median(samples), ELQR_BAR, |us| format!("{us:.2} us"));
+    }
+    figures
+}
+
+/// Of an odd number of figures.
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 fn compare(title: String, text: &str, folder: Option<&Path>) -> Comparison {
