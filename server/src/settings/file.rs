@@ -74,7 +74,7 @@ impl Reading<'_> {
                 self.said.insert(setting.name, Given { text: Hidden::new(text), source });
             }
             None => {
-                let rule = "must be a text in quotes, a whole number, true or false, or a list of texts";
+                let rule = "must be a text in quotes, a number, true or false, or a list of texts";
                 self.problems.push(SettingProblem::of(setting, &source, rule));
             }
         }
@@ -133,9 +133,9 @@ mod tests {
         assert_eq!(problems, [""; 0]);
         let found = said.iter().map(|(name, given)| (*name, given.text.expose(), given.source.to_string()));
         let expected = [
-            ("poll_workers", "7", "k.toml:2"),
             ("gateway.login", "shop", "k.toml:6"),
             ("listen", "[::1]:80", "k.toml:1"),
+            ("poll_workers", "7", "k.toml:2"),
             ("proxies", "10.0.0.1,10.1.0.0/16", "k.toml:3"),
         ];
         assert!(found.eq(expected.map(|(name, text, place)| (name, text, place.to_owned()))), "{said:?}");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn all_mistakes_are_told_and_no_value() {
         let (_, problems) = read_text(
-            "lisen = 'hunter2'\nlog = 1.5\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
+            "lisen = 'hunter2'\nlog = 2026-11-28\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
         );
         let expected = [
             "gateway.url (k.toml:4) must be",

@@ -120,7 +120,7 @@ table! {
         "The most HTTP requests a second with which all servers on the database ask the gateway together",
     ).or("50");
     POLL_WORKERS = Setting::new(
-        "poll_workers", "KASSA_SERVER_POLL_WORKERS", "poll_workers", "1 to 10000",
+        "poll_workers", "KASSA_SERVER_POLL_WORKERS", "poll-workers", "1 to 10000",
         "How many workers ask the gateway about payments",
     ).or("4");
     MAX_CONCURRENT_SENDS = Setting::new(
