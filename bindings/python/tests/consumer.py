@@ -244,7 +244,9 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
                 assert_never(item)
         gateway.finish(item)
         journal.finish(item)
-    assert_type(gateway.recover(kassa.RecoveryPolicy(2.5, timedelta(hours=1), at_once=4, follow_new=True)), kassa.Recovery)
+    assert_type(
+        gateway.recover(kassa.RecoveryPolicy(2.5, timedelta(hours=1), at_once=4, follow_new=True)), kassa.Recovery
+    )
     with gateway.recover() as recovery:
         for recovered in recovery:
             assert_type(recovered, kassa.Recovered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -36,7 +36,7 @@ class OddGateway:
 
 
 @contextmanager
-def running(answer: Answer) -> Iterator[OddGateway]:
+def running(answer: Answer) -> Generator[OddGateway]:
     gateway = OddGateway(answer)
 
     class Handler(BaseHTTPRequestHandler):
@@ -56,7 +56,8 @@ def running(answer: Answer) -> Iterator[OddGateway]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = _reply
+        do_GET = _reply  # noqa: N815 - the name is http.server's
+        do_POST = _reply  # noqa: N815 - the name is http.server's
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is http.server's
             """Nothing is written."""

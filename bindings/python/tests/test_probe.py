@@ -147,7 +147,7 @@ def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(play
         ran = player.play(gateway, plan, kassa.Dialect.named("finipay"))
         assert gateway.count("/confirm") == 1
     assert ("charged: the test money was taken" in ran.text) is is_seen
-    assert ran.has_problem("what came of the confirmation is unknown") is not is_seen
+    assert ran.has_problem("the outcome of the confirmation is unknown") is not is_seen
 
 
 def test_everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left(player: Player) -> None:
@@ -321,7 +321,7 @@ def test_the_host_is_compared_with_its_port_and_in_any_letter_case() -> None:
     assert confirmed_host("https://Pay.Example.kg/x", "pay.example.KG:443") == "pay.example.kg"
     assert confirmed_host("http://[::1]:8080", "[::1]:8080") == "[::1]:8080"
     for url, named in (("https://pay.example.kg", "pay.example"), ("http://127.0.0.1:8080", "127.0.0.1")):
-        with pytest.raises(CouldNotRun, match="names .*, and the host of KASSA_URL is"):
+        with pytest.raises(CouldNotRun, match=r"names .*, and the host of KASSA_URL is"):
             confirmed_host(url, named)
 
 

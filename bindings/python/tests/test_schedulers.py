@@ -397,7 +397,9 @@ def test_calls_overlap_and_are_given_up_under_anyio(backend: str, raw: RawGatewa
             assert given_up.cancelled_caught
             go_on.set()
         await gateway.close()
-        assert [getattr(entry, "state", None) async for entry in gateway.unfinished()] == [kassa.JournalState.PENDING] * 21
+        assert [getattr(entry, "state", None) async for entry in gateway.unfinished()] == [
+            kassa.JournalState.PENDING
+        ] * 21
 
     anyio.run(flow, backend=backend)
     assert len(raw.requests) == 21

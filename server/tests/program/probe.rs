@@ -443,7 +443,7 @@ fn a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again() {
         let confirmations = gateway.paths().iter().filter(|path| path.ends_with("confirm")).count();
         assert_eq!(confirmations, 1, "{}", ran.text);
         assert_eq!(ran.text.contains("charged: the test money was taken"), is_seen, "{}", ran.text);
-        assert_eq!(ran.has_problem("what came of the confirmation is unknown"), !is_seen, "{:#?}", ran.problems);
+        assert_eq!(ran.has_problem("the outcome of the confirmation is unknown"), !is_seen, "{:#?}", ran.problems);
     }
 }
 

@@ -89,10 +89,10 @@ from .money import new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_so
 from .payment_entry import PaymentEntry
 from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
 from .qr import QR_PNG_SIDE, QrCode, QrLevel
+from .recovery import AsyncRecovery, Recovered, Recovery, RecoveryPolicy
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
-from .recovery import AsyncRecovery, Recovered, RecoveryPolicy, Recovery
 from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
 from .violations import Advice, AdviceTopic, Language, Rule, Violation
 from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
@@ -128,7 +128,6 @@ __all__ = [
     "CardPaymentCreated",
     "Charged",
     "Complete",
-    "Mismatch",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
@@ -150,8 +149,8 @@ __all__ = [
     "MbankPayment",
     "MbankPaymentCreated",
     "Misconfigured",
+    "Mismatch",
     "NextStep",
-    "Pending",
     "OpenConfirmation",
     "OutcomeUnknown",
     "PayForm",
@@ -162,6 +161,7 @@ __all__ = [
     "PaymentKind",
     "PaymentRef",
     "PaymentStatus",
+    "Pending",
     "PollPolicy",
     "Provider",
     "Proxy",
@@ -171,13 +171,13 @@ __all__ = [
     "QrLevel",
     "QrPayment",
     "QueryFailed",
+    "Recovered",
+    "Recovery",
+    "RecoveryPolicy",
     "Refused",
     "Rejected",
     "ReturnRedirect",
     "Rule",
-    "RecoveryPolicy",
-    "Recovered",
-    "Recovery",
     "StatusQueryForm",
     "StatusReport",
     "StatusWatch",

@@ -13,9 +13,9 @@ from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
+from .recovery import AsyncRecovery, RecoveryPolicy, begun
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected, note_what_is_left
-from .recovery import AsyncRecovery, RecoveryPolicy, begun
 from .verdict import Verdict
 from .watching import AsyncStatusWatch, PollPolicy, made
 

@@ -34,8 +34,8 @@ class DialectReading:
     """The list that has the reply's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None where no list has it, or
     the reply has no code. A code in no list is a success where the list of success codes is empty."""
     status_means: str | None
-    """What the status word means: ``charged``, ``rejected`` or ``pending``. None where the reply is no answer, or the endpoint is
-    no status query."""
+    """What the status word means: ``charged``, ``rejected`` or ``pending``. None where the reply is no answer, or the endpoint
+    is no status query."""
     unread: tuple[str, ...]
     """The JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long reply
     the first ones."""

@@ -14,9 +14,9 @@ from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
+from .recovery import Recovery, RecoveryPolicy, begun
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected, note_what_is_left
-from .recovery import RecoveryPolicy, Recovery, begun
 from .verdict import Verdict
 from .watching import PollPolicy, StatusWatch, made
 

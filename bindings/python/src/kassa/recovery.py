@@ -114,7 +114,8 @@ def _let_go(error: BaseException) -> BaseException:
 
 class Recovery(Following):
     """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
-    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`). Made by ``gateway.recover()``.
+    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`). Made by
+    ``gateway.recover()``.
 
     What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes
     stays unfinished, for the next recovery; so does one that has nothing to be asked with. Between two ends nothing new is
@@ -125,8 +126,8 @@ class Recovery(Following):
     a process may die between delivering and finishing.
 
     Closing the gateway ends it at once, whatever it waits for, and lets others recover; what had come to its end before still
-    comes. Leaving a loop ``for recovered in gateway.recover():`` early lets others recover. A recovery that has a name does so when
-    it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
+    comes. Leaving a loop ``for recovered in gateway.recover():`` early lets others recover. A recovery that has a name does so
+    when it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
 
     The iteration raises, once, as the last thing: `kassa.Unauthorized` and `kassa.Misconfigured` where asking on is useless
     (three times in a row, or the gateway was closed), `kassa.Unavailable` where the journal cannot be read. None of them says
@@ -163,8 +164,8 @@ class Recovery(Following):
 
 class AsyncRecovery(Following):
     """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
-    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`) with ``async for``. Made by
-    ``gateway.recover()``.
+    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`) with ``async for``. Made
+    by ``gateway.recover()``.
 
     Cancelling the task ends its loop, and lets others recover. Where only the wait for an end is cancelled (a timeout), nothing
     is lost: what it would have brought is the next one. A recovery that has a name lets others recover when it is cancelled: by

@@ -73,7 +73,7 @@ impl Probe<'_> {
             Some(MadeState::Charged) => self.accept_code("mbank_confirm", &raw, at),
             Some(MadeState::Rejected) if is_unknown => return,
             _ if is_unknown => {
-                let problem = "what came of the confirmation is unknown, and no status tells: it is not sent again. Look into the \
+                let problem = "the outcome of the confirmation is unknown, and no status tells: it is not sent again. Look into the \
                     gateway's dashboard";
                 return self.problem("mobile bank: confirm", "mbank_confirm", problem);
             }

@@ -19,9 +19,7 @@ def report(
     findings: Sequence[Finding], *, summary: Iterable[str], money: Iterable[str], advice: Iterable[str], dialect: str
 ) -> str:
     """The whole of it, from texts in which everything secret is masked."""
-    problems = [
-        f"{prose(one.step)} ({code(one.endpoint)}): {prose(text)}" for one in findings for text in one.problems
-    ]
+    problems = [f"{prose(one.step)} ({code(one.endpoint)}): {prose(text)}" for one in findings for text in one.problems]
     parts = ["# Probe of a gateway's test environment", f"By kassa {kassa.__version__} for Python."]
     parts += _section("Summary", map(prose, summary))
     parts += _section("Problems", problems)
