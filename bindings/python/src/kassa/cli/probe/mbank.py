@@ -12,7 +12,10 @@ from .session import Session, tried
 from .status import follow, has_ended, statuses, with_number
 
 STEP = "mobile bank: confirm"
-UNKNOWN = "the outcome of the confirmation is unknown, and no status tells: it is not sent again. Look into the gateway's dashboard"
+UNKNOWN = (
+    "the outcome of the confirmation is unknown, and no status tells: it is not sent again. "
+    "Look into the gateway's dashboard"
+)
 
 
 @dataclass(frozen=True)
