@@ -88,7 +88,7 @@ def test_a_wrong_key_is_refused_and_guessing_is_slowed_down(visit: Open, own_his
     for _ in range(5):
         with visitor.refused(401):
             fill_login(visitor, "sk_guess")
-        expect(visitor.page.get_by_role("alert")).to_contain_text("no good staff key")
+        expect(visitor.page.get_by_role("alert")).to_contain_text("Wrong or revoked key")
     with visitor.refused(429):
         fill_login(visitor, "sk_guess")
     expect(visitor.page.get_by_role("alert")).to_contain_text("Wait a little")

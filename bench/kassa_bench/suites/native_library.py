@@ -28,7 +28,7 @@ print((time.perf_counter() - loaded) * 1e3)
 """
 
 # Counted by hand, with `nm --size-sort` on cargo's library; what was tried, each in the order in which it was.
-WHOSE = """### Whose kilobytes
+WHOSE = """### Binary size breakdown
 
 Of 3.51 MB, on x86_64 Linux, November 2026, before queries ran where they are called:
 

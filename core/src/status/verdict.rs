@@ -1,5 +1,4 @@
-//! The verdict on a payment: the gateway's own report, compared with what was asked for. It is made here and nowhere
-//! else, however a payment is asked about.
+//! The verdict on a payment: the gateway's own report, compared with what was requested. Every status check makes it here.
 
 use rust_decimal::Decimal;
 

@@ -94,7 +94,7 @@ async fn respond(http: Arc<Http>, route: &'static Route, parameters: Parameters,
     let response = match answering.await {
         Ok(Ok(response)) => response,
         Ok(Err(problem)) => problem.into_response(),
-        // Whoever panicked has said so in the log.
+        // The panic was already logged.
         Err(_) => Problem::new(Kind::Internal).into_response(),
     };
     http.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());

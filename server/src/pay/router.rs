@@ -93,7 +93,7 @@ async fn respond(till: Arc<Till>, route: &'static Route, parameters: Parameters,
         (route.answer)(Visit { form, ..visit }).await
     };
     let answered = AssertUnwindSafe(Box::pin(answering)).catch_unwind().await;
-    // Whoever panicked has said so in the log.
+    // The panic was already logged.
     let response =
         answered.unwrap_or_else(|_| Err(Refusal::failed())).unwrap_or_else(|refusal| refusal.page(&till, &links));
     // By the route, as the path is a secret.

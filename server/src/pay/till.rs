@@ -26,7 +26,7 @@ pub(super) struct Till {
     /// The merchant's name, where the settings say it.
     pub(super) name: Option<String>,
     pub(super) assets: Assets,
-    /// The world comes over TLS.
+    /// Whether the public URL is https.
     pub(super) is_secure: bool,
     /// What a browser names as the origin of our own forms.
     origin: String,

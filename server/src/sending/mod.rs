@@ -212,7 +212,7 @@ impl Sender {
     }
 }
 
-/// Nobody here knows any more what the gateway said.
+/// The response could not be persisted.
 fn not_noted(problem: &StorageError, about: &About) -> StorageError {
     let payment = about.payment.as_str();
     tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is asked again");

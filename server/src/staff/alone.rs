@@ -22,7 +22,7 @@ pub(super) async fn alone(
         work.await
     };
     let work = tokio::spawn(work.in_current_span());
-    // Whoever panicked has said so in the log.
+    // The panic was already logged.
     let failed = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
     work.await.unwrap_or_else(|_| Err(failed()))
 }

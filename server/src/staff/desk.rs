@@ -29,7 +29,7 @@ use crate::{
 pub(super) struct Desk {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
-    /// The world comes over TLS.
+    /// Whether the public URL is https.
     pub(super) is_secure: bool,
     /// The address of the first page, with which all others begin: `/staff` under the path of the public address.
     pub(super) home: String,

@@ -42,7 +42,7 @@ pub(super) fn log_in(visit: Visit) -> Answering {
             }
             Err(ServerError::NotFound { .. }) => Ok(match desk.guessed(visit.from) {
                 Ok(()) => {
-                    let problem = "This is no good staff key. Ask who runs the server for one.";
+                    let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
                     page(&desk.home, StatusCode::UNAUTHORIZED, Some(problem))
                 }
                 Err(wait) => {

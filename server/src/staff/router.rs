@@ -56,7 +56,7 @@ pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
 async fn respond(desk: Arc<Desk>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
     let started = Instant::now();
     let answering = AssertUnwindSafe(Box::pin(answer(&desk, route, &parameters, request))).catch_unwind();
-    // Whoever panicked has said so in the log.
+    // The panic was already logged.
     let response = answering.await.unwrap_or_else(|_| {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.").page(&desk.home, None)
     });

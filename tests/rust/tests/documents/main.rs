@@ -8,6 +8,7 @@ mod links;
 mod make_targets;
 mod markdown;
 mod paths;
+mod private_words;
 mod programs;
 mod promises;
 mod repository;
@@ -53,6 +54,11 @@ fn every_program_that_is_shown_is_given_to_a_test() {
     let shown = repository.files().filter(|path| shown_programs::is_shown(path));
     none(shown.flat_map(|path| shown_programs::problems(path, &repository.text(path))).collect());
     none(shown_programs::gone(&repository));
+}
+
+#[test]
+fn no_private_word_came_back() {
+    none(private_words::problems(&Repository::committed()));
 }
 
 fn holds_for_all_documents(check: Check) {
