@@ -138,7 +138,7 @@ def test_a_program_that_was_killed_delivers_once(raw: RawGateway, tmp_path: Path
             assert killed.stdout.readline() == "created\n"
         killed.kill()
     raw.answers(CHARGED)
-    assert started_again() == f"found {'open' if is_answered else 'unknown'}\ndeliver cart 17\n"
+    assert started_again() == f"found {'pending' if is_answered else 'unknown'}\ndeliver cart 17\n"
     assert started_again() == ""
     assert len(raw.requests) == 2, "one to pay, and one to ask"
 
