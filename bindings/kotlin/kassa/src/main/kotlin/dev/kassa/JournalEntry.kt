@@ -46,7 +46,7 @@ public enum class JournalState {
     UNKNOWN,
 
     /** The gateway accepted it. Ask for its end. */
-    OPEN,
+    PENDING,
 
     /** The gateway said that the money was taken. Deliver the goods, then finish the entry. */
     CHARGED,
