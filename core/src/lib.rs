@@ -12,7 +12,7 @@
 //! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
-//! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Journal::unfinished`] |
+//! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Gateway::recover`] |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
 //! | ask about a payment once, or until it ends | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |

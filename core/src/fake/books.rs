@@ -55,7 +55,7 @@ impl Books {
     pub(super) fn catch_up(&mut self, now: Duration) {
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if let Some((_, end)) = entry.due.take_if(|(when, _)| *when <= now) {
-                entry.recover(index + 1, end);
+                entry.complete(index + 1, end);
             }
         }
     }
@@ -72,9 +72,9 @@ impl Books {
     pub(super) fn decide(&mut self, key: &str, end: PaymentStatus, now: Duration) -> Result<FakeNotice, PaymentError> {
         let (number, entry) = self.find(key)?;
         if entry.payment.status.is_final() {
-            return Err(PaymentError::invalid("payment", Rule::OneOf, None, "must be open: this one is recovered"));
+            return Err(PaymentError::invalid("payment", Rule::OneOf, None, "must be pending: this payment is already final"));
         }
-        entry.recover(number, end);
+        entry.complete(number, end);
         Ok(entry.notice(now))
     }
 }
@@ -104,7 +104,7 @@ impl Entry {
     }
 
     /// On a pay-form the payer has now chosen how to pay, and the payment gets its number.
-    pub(super) fn recover(&mut self, number: usize, end: PaymentStatus) {
+    pub(super) fn complete(&mut self, number: usize, end: PaymentStatus) {
         if self.payment.kind == PaymentKind::PayForm {
             self.payment.order_number = Some(format!("form-order-{number}"));
             self.provider = Some(Provider::Cards);

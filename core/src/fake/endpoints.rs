@@ -128,7 +128,7 @@ impl Books {
         if otp.as_deref() != Some(OTP) {
             return refused(400, "400", "WRONG_OTP");
         }
-        entry.recover(index + 1, PaymentStatus::Charged);
+        entry.complete(index + 1, PaymentStatus::Charged);
         envelope("200", "ACCEPTED", Object::default().optional("orderNumber", number.as_deref()))
     }
 

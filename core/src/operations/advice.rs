@@ -16,11 +16,11 @@ const PAYLOAD: &str = "is not set, and the interface does not show the reply, so
     stands; where it stands elsewhere, no code can be shown: name its place, or begin with a known dialect";
 
 const TRANSACTION: &str = "is not set, and the interface does not show the reply, so it is a guess where the transaction stands; \
-    where it stands elsewhere, a QR payment cannot be asked about, and its callback or a person recovers it: name its place, or \
-    begin with a known dialect";
+    where it stands elsewhere, a QR payment cannot be asked about, so only its callback or a person can decide it: name its \
+    place, or begin with a known dialect";
 
 const STATUS: &str = "is not set, and the interface does not show the reply, so it is a guess where the status word stands; where \
-    it stands elsewhere, no status query recovers a QR payment: name its place, or begin with a known dialect";
+    it stands elsewhere, no status query can decide a QR payment: name its place, or begin with a known dialect";
 
 const IDENTIFIER: &str = "is not set, and the interface does not show where the reply to a mobile-bank payment holds the \
     identifier that its confirmation needs, so none is sent, and the gateway may refuse confirmations: name its place and its \

@@ -52,8 +52,8 @@ impl QrData {
 
 const NO_PAYLOAD: &str = "finds no text of a QR code in the reply, so there is no code to show: name its place";
 
-const NO_TRANSACTION: &str = "finds no transaction in the reply, so the payment cannot be asked about, and its callback or a person \
-    recovers it: name its place";
+const NO_TRANSACTION: &str = "finds no transaction in the reply, so the payment cannot be asked about, and only its callback or a \
+    person can decide it: name its place";
 
 impl QrData {
     /// What the dialect does not find in the reply, and what that means. It blocks nothing:

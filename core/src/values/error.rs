@@ -25,7 +25,8 @@ use crate::values::{
 ///         PaymentError::OutcomeUnknown { .. } => "watch the payment; never send it again",
 ///         _ if error.is_retryable() => "try again",
 ///         PaymentError::Refused { .. } => "tell the payer",
-///         _ => "read the error: nothing happened to the money",
+///         PaymentError::DeadlineExpired { .. } => "keep watching: the payment is still pending",
+///         _ => "read the error: this call moved no money",
 ///     }
 /// }
 /// let error = PaymentError::refused(400).with_code("51");

@@ -36,7 +36,7 @@ const CHECKOUT: [u8; 16] = 0x7c1e_05b8_93f4_4d2a_a6d0_5e38_1b9f_c247_u128.to_be_
 const PAYMENT: [u8; 16] = 0x2f8a_64d1_0b7e_4c95_8e13_d9a0_57f6_3c82_u128.to_be_bytes();
 const EVENT: [u8; 16] = 0x9c41_d07b_e25f_4a36_b8e0_137a_d4c2_f65e_u128.to_be_bytes();
 const KEY: [u8; 16] = 0x51d3_b90c_6ea8_4f17_92c4_08fb_e7a5_3d60_u128.to_be_bytes();
-const PAGE_SECRET: &str = "hA1vUu3rj6Zk0mQwXy8TnB5oLd2cEsGfIpRt4S7J9Kx";
+const PAGE_SECRET: &str = "9d2e41f07c5b4a86b1e3d0a95f27c684";
 
 /// Events, one of each kind, as OpenAPI has examples: by name.
 pub(super) fn events() -> Value {

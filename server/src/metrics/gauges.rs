@@ -18,19 +18,20 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     for (state, count) in &of.open_payments {
         text.sample(name, &[("state", state)], count);
     }
-    let help = "Payments that a person should look at, as they have been open for three days, counted up to 10,000.";
+    let help = "Payments that have been open for three days, or whose QR code cannot be polled and may have been paid, \
+                counted up to 10,000. A person decides.";
     text.gauge("kassa_stuck_payments", help, of.stuck_payments);
-    let help = "How long the payment that is unknown for the longest has been so.";
+    let help = "Age of the oldest payment with an unknown outcome.";
     text.gauge("kassa_oldest_unknown_seconds", help, seconds(of.oldest_unknown_ms));
-    let help = "How long the gateway asked to wait still.";
+    let help = "Remaining time of the gateway's Retry-After.";
     text.gauge("kassa_gateway_wait_seconds", help, seconds(of.gateway_wait_ms));
-    let help = "Payments that the gateway should have been asked about by now, counted up to 10,000.";
+    let help = "Payments whose poll is overdue, counted up to 10,000.";
     text.gauge("kassa_due_payments", help, of.due_payments);
-    let help = "How long the question that is due for the longest has been waiting.";
+    let help = "How long the most overdue poll has been waiting.";
     text.gauge("kassa_oldest_due_seconds", help, seconds(of.oldest_due_ms));
     let help = "Checkouts whose events are no longer delivered to the shop, counted up to 10,000.";
     text.gauge("kassa_event_streams_given_up", help, of.streams_given_up);
-    let help = "Events that the shop refused, and that were stepped over, counted up to 10,000.";
+    let help = "Events that the shop refused and that were skipped, counted up to 10,000.";
     text.gauge("kassa_refused_events", help, of.refused_events);
     let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
     text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));

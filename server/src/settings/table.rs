@@ -22,7 +22,7 @@ table! {
     ).or_nothing("no metrics");
     PUBLIC_URL = Setting::new(
         "public_url", "KASSA_SERVER_PUBLIC_URL", "public-url", "URL",
-        "The address of `listen` as the world sees it; the gateway's callbacks come here",
+        "The public URL of the server; the gateway sends callbacks to it",
     );
     DATABASE = Setting::new(
         "database", "KASSA_SERVER_DATABASE", "database", "FILE|URL",
@@ -63,11 +63,11 @@ table! {
     ).or_nothing("`gateway.password`");
     GATEWAY_DIALECT = Setting::new(
         "gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", "gateway-dialect", "NAME|FILE",
-        "What the gateway's replies are called: the name of a known dialect (`finipay`), or a dialect in JSON",
+        "The dialect that maps the gateway's field names and codes: a known name (`finipay`), or a JSON file",
     ).or_nothing("as the interface shows");
     GATEWAY_STATUS_QUERY = Setting::new(
         "gateway.status_query", "KASSA_SERVER_GATEWAY_STATUS_QUERY", "gateway-status-query", "json_body|query_string",
-        "How the fields of a status question travel",
+        "How a status query sends its fields",
     ).or("json_body");
     GATEWAY_CA = Setting::new(
         "gateway.ca", "KASSA_SERVER_GATEWAY_CA", "gateway-ca", "FILE",
@@ -83,11 +83,11 @@ table! {
     ).or("10s");
     GATEWAY_PAYMENT_DEADLINE = Setting::new(
         "gateway.payment_deadline", "KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "gateway-payment-deadline", "TIME",
-        "How long sending a payment may take; what is cut off is asked about",
+        "The time limit for sending a payment; one that reaches it is polled",
     ).or("60s");
     GATEWAY_QUERY_DEADLINE = Setting::new(
         "gateway.query_deadline", "KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "gateway-query-deadline", "TIME",
-        "How long a question to the gateway may take",
+        "The time limit of a status query",
     ).or("30s");
 
     EVENTS_URL = Setting::new(
@@ -108,7 +108,7 @@ table! {
     ).or_nothing("`events.secret`");
     EVENTS_OLD_SECRET = Setting::secret(
         "events.old_secret", "KASSA_SERVER_EVENTS_OLD_SECRET", "whsec_...",
-        "The one before, which signs too while the secret is being replaced",
+        "The previous signing secret; while it is set, events have both signatures",
     ).or_nothing("one signature");
     EVENTS_OLD_SECRET_FILE = Setting::new(
         "events.old_secret_file", "KASSA_SERVER_EVENTS_OLD_SECRET_FILE", "events-old-secret-file", "FILE",
@@ -117,7 +117,7 @@ table! {
 
     POLL_RATE = Setting::new(
         "poll_rate", "KASSA_SERVER_POLL_RATE", "poll-rate", "1 to 1000000",
-        "The most HTTP requests a second with which all servers on the database ask the gateway together",
+        "The maximum number of status requests per second, over all servers on the database",
     ).or("50");
     POLL_WORKERS = Setting::new(
         "poll_workers", "KASSA_SERVER_POLL_WORKERS", "poll-workers", "1 to 10000",
@@ -125,11 +125,11 @@ table! {
     ).or("4");
     MAX_CONCURRENT_SENDS = Setting::new(
         "max_concurrent_sends", "KASSA_SERVER_MAX_CONCURRENT_SENDS", "max-concurrent-sends", "1 to 10000",
-        "How many payments are sent at once; more wait",
+        "The maximum number of payments sent at once; further ones wait",
     ).or("64");
     PAYMENT_WAIT = Setting::new(
         "payment_wait", "KASSA_SERVER_PAYMENT_WAIT", "payment-wait", "TIME",
-        "How long a payment may wait to be sent, before it is given up unsent",
+        "How long a payment may wait to be sent; after that it is `not_made`",
     ).or("30s");
     OTP_ATTEMPTS = Setting::new(
         "otp_attempts", "KASSA_SERVER_OTP_ATTEMPTS", "otp-attempts", "1 to 100",
@@ -163,8 +163,8 @@ table! {
     ).or_nothing("plain http");
     PROXIES = Setting::new(
         "proxies", "KASSA_SERVER_PROXIES", "proxies", "ADDRESS[/BITS],...",
-        "Proxies before the server, whose `X-Forwarded-For` is believed",
-    ).or_nothing("it is not believed");
+        "Proxies in front of the server, whose `X-Forwarded-For` is trusted",
+    ).or_nothing("no proxy is trusted");
     LIMITS_PER_ADDRESS = Setting::new(
         "limits.per_address", "KASSA_SERVER_LIMITS_PER_ADDRESS", "limits-per-address", "1 to 1000000",
         "The most requests a second from one address, of apps or without any key; thousands of phones share one",
@@ -210,7 +210,7 @@ table! {
     ).or("info");
     LOG_FORMAT = Setting::new(
         "log_format", "KASSA_SERVER_LOG_FORMAT", "log-format", "text|json",
-        "How it is written, to the standard error",
+        "The log format, on standard error",
     ).or("text");
 
     TRACING_URL = Setting::new(
@@ -223,7 +223,7 @@ table! {
     ).or_nothing("none");
     TRACING_SAMPLE_RATIO = Setting::new(
         "tracing.sample_ratio", "KASSA_SERVER_TRACING_SAMPLE_RATIO", "tracing-sample-ratio", "0 to 1",
-        "The share of the traces that begin here which the collector gets; a shop that calls within a trace of its own decides itself",
+        "The share of traces to send, of those that begin here; a caller that sends a trace decides itself",
     ).or("1");
 }
 

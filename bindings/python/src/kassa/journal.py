@@ -67,7 +67,7 @@ class Journal:
         return cls(folder)
 
     def unfinished(self) -> Iterator[Unfinished]:
-        """What is not done with: open, unknown or mismatch payments, and charged ones that are not finished. The oldest
+        """All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
         first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
         little memory.
 

@@ -97,7 +97,7 @@ class Unreadable:
 
 
 Unfinished: TypeAlias = JournalEntry | Unreadable
-"""What a journal lists as not done with: a payment that is open, unknown or mismatch, or charged and not yet finished;
+"""An unfinished item of a journal: a payment that is pending, unknown or a mismatch, or charged and not yet finished;
 or a file that cannot be read."""
 
 lifts(native.Unfinished.PAYMENT, lambda item: lift(item.entry))

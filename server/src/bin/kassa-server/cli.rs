@@ -66,8 +66,8 @@ fn command() -> Command {
     Command::new("kassa-server")
         .version(env!("CARGO_PKG_VERSION"))
         .about(
-            "The merchant's side: holds the credentials, writes every payment down first, follows it to its end, \
-             tells the shop.",
+            "The merchant's payment server: holds the gateway credentials, stores every payment before sending it, \
+             polls it until it is final, and reports to the shop.",
         )
         .after_help(secrets())
         .subcommand_value_name("COMMAND")
@@ -83,19 +83,17 @@ fn command() -> Command {
         )
         .args(serve_options())
         .subcommands([
-            Command::new("serve").about("Serves; so does the program without a command").args(serve_options()),
-            Command::new("check").about(
-                "Looks at the settings and the database, and asks the gateway one harmless \
-                 question",
-            ),
+            Command::new("serve").about("Runs the server; the default without a command").args(serve_options()),
+            Command::new("check")
+                .about("Checks the settings and the database, and sends the gateway one harmless status query"),
             probe(),
             keys(),
             Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
-                Command::new("replay")
-                    .about("Delivers events again from where their delivery was given up, or the shop refused one")
-                    .arg(Arg::new("checkout").long("checkout").value_name("ID").help("Of this checkout alone")),
+                Command::new("replay").about("Delivers events again that the shop refused or did not accept").arg(
+                    Arg::new("checkout").long("checkout").value_name("ID").help("Only the events of this checkout"),
+                ),
             ),
-            Command::new("secret").about("Prints a new secret for signing events"),
+            Command::new("secret").about("Prints a new signing secret for events"),
         ])
 }
 
@@ -188,14 +186,11 @@ fn keys() -> Command {
         .value_parser(["look", "decide"])
         .default_value("decide")
         .help("What a person of the staff may do: read everything, or also decide");
-    Command::new("keys")
-        .about("Keys of the shop's back ends, and of people of the staff")
-        .subcommand_required(true)
-        .subcommands([
-            Command::new("new").about("Makes a key and prints it, this once").arg(name).arg(role).arg(may),
-            Command::new("list").about("Lists all keys; the keys themselves are kept nowhere"),
-            Command::new("revoke").about("Makes a key good for nothing, at once and for ever").arg(id),
-        ])
+    Command::new("keys").about("API keys of the shop and keys of the staff").subcommand_required(true).subcommands([
+        Command::new("new").about("Creates a key and prints it once").arg(name).arg(role).arg(may),
+        Command::new("list").about("Lists all keys, without their secrets"),
+        Command::new("revoke").about("Revokes a key, immediately and permanently").arg(id),
+    ])
 }
 
 fn serve_options() -> [Arg; 2] {

@@ -120,7 +120,7 @@ class AdminTest(private val sandbox: Sandbox) {
     }
 
     @Test
-    fun `the clock steps forward and recovers what is pending`() {
+    fun `the clock steps forward and resolves what is pending`() {
         assertEquals(Duration.ZERO, sandbox.clock.read().ahead)
         sandbox.faults.add(FaultName.STUCK_PENDING)
         shop.payByCard("held")
@@ -129,7 +129,7 @@ class AdminTest(private val sandbox: Sandbox) {
         val values = sandbox.clock.resolvePending(afterQueries = 9, after = 1.hours)
         assertEquals(Triple(9, 1.hours, 1.days), values.run { Triple(resolveAfterQueries, resolveAfter, ahead) })
         assertTrue(values.now > OffsetDateTime.now().plusHours(23))
-        until("it is recovered") { sandbox.payment("held").takeIf { it.isCharged } }
+        until("it is charged") { sandbox.payment("held").takeIf { it.isCharged } }
         // What is not named is no more.
         assertEquals(3 to null, sandbox.clock.resolvePending(afterQueries = 3).run { resolveAfterQueries to resolveAfter })
         val notWhole = assertThrows<IllegalArgumentException> { sandbox.clock.forward(1.nanoseconds) }
