@@ -248,6 +248,11 @@ const NAMES_NO_PAYMENT: [tags::Tag; 12] = [
 /// Tags that name the payee's service, and so have the same text in every code: two payments would share one transaction.
 const SAME_IN_EVERY_CODE: [tags::Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
 
+/// Whether a text is the tag of a field that names the payee as a rule. It may name a payment where a provider uses it so.
+pub(crate) fn is_of_the_payee(tag: &str) -> bool {
+    [RECIPIENT, MERCHANT_ID].iter().any(|known| known.number == tag)
+}
+
 /// Whether a text is the tag of a field that has the same text in every code of a payee.
 pub(crate) fn is_same_in_every_code(tag: &str) -> bool {
     SAME_IN_EVERY_CODE.iter().any(|known| known.number == tag)

@@ -1,4 +1,4 @@
-//! Advice on a dialect: what it leaves open, said where it is chosen and not where a payment stays unrecovered.
+//! Advice on a dialect: what it leaves open, said where it is chosen and not where a payment stays undecided.
 
 use super::{qr_data, qr_status};
 use crate::{

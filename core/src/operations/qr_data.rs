@@ -11,7 +11,7 @@ use crate::{
         endpoint::Endpoint,
         reply_field::{ELQR, ReplyField},
     },
-    elqr::{Elqr, ElqrKind},
+    elqr::{self, Elqr, ElqrKind},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
@@ -123,7 +123,8 @@ impl QrDataRequest {
             Some(tag) => {
                 let text = code?.field(tag)?;
                 let is_usable = !text.trim().is_empty() && reply.is_clean(text);
-                is_usable.then(|| (text.to_owned(), true))
+                // The payee's own number may be the same in many codes, and then a charge says nothing of this code's amount.
+                is_usable.then(|| (text.to_owned(), !elqr::is_of_the_payee(tag)))
             }
             None => reply.identifier_at(once(place)).map(|id| (id, false)),
         })
@@ -246,7 +247,7 @@ mod tests {
             let data = gateway(places, reply(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();
             assert_eq!(data.transaction_id.as_deref(), expected, "{places} {text}");
             assert_eq!(data.payment.transaction_id.as_deref(), expected, "{places} {text}");
-            let is_from_code = expected.is_some_and(|found| found != "SUCCESS");
+            let is_from_code = expected.is_some_and(|found| !["SUCCESS", "996700000001", "34077"].contains(&found));
             assert_eq!(data.payment.transaction_from_code, is_from_code, "{places} {text}");
             assert_eq!(data.payload.as_deref(), Some(text.as_str()));
         }

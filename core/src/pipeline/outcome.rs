@@ -166,10 +166,10 @@ fn failed(
     let another = || format!("the reply is about another payment, by its {}", mismatches.join(" and "));
     let meaning = match reply.http_status {
         // Whatever it says of another payment, a refusal included, it says nothing of this one.
-        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Unrecovered(another()),
+        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Indeterminate(another()),
         200..=299 => match read() {
             Ok(()) if is_about_this => return None,
-            Ok(()) => Meaning::Unrecovered(another()),
+            Ok(()) => Meaning::Indeterminate(another()),
             Err(problem) => unsuccessful(&effect, reader, problem),
         },
         status => unsuccessful_status(status, &effect, reader),
@@ -191,7 +191,7 @@ enum Meaning {
     Unavailable,
     Refused,
     /// Nothing that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
-    Unrecovered(String),
+    Indeterminate(String),
 }
 
 /// An HTTP status of success, but a body that is none.
@@ -199,43 +199,43 @@ fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer)
     match effect {
         Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
         Effect::Creates | Effect::Asks if has_indeterminate_code(reader) => Meaning::Refused,
-        _ => Meaning::Unrecovered(problem.detail),
+        _ => Meaning::Indeterminate(problem.detail),
     }
 }
 
 /// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
 /// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
 fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Meaning {
-    let unrecovered = |problem: &str| Meaning::Unrecovered(format!("HTTP {status} {problem}"));
+    let indeterminate = |problem: &str| Meaning::Indeterminate(format!("HTTP {status} {problem}"));
     let moves_money = matches!(effect, Effect::MovesMoney(_));
     let has_envelope = reader.has_envelope();
     match status {
         400..=499 if moves_money && has_indeterminate_code(reader) => {
-            unrecovered("does not tell whether the payment was made")
+            indeterminate("does not tell whether the payment was made")
         }
         // Such a code may be in it.
         400..=499 if moves_money && reader.compressed().is_some() && status != 429 => {
-            unrecovered("has a compressed body, so it does not tell whether the payment was made")
+            indeterminate("has a compressed body, so it does not tell whether the payment was made")
         }
         401 => Meaning::Unauthorized,
         403 if has_envelope => Meaning::Unauthorized,
         404 | 405 | 407 if !has_envelope => Meaning::NotTheGateway,
-        408 | 409 if moves_money => unrecovered("does not tell whether the payment was made"),
+        408 | 409 if moves_money => indeterminate("does not tell whether the payment was made"),
         429 => Meaning::Unavailable,
         408 | 409 => Meaning::Refused,
         _ if REJECTED_BEFORE_PROCESSING.contains(&status) => Meaning::Refused,
         400..=499 if has_envelope => Meaning::Refused,
         400..=499 => match effect {
             Effect::MovesMoney(_) => {
-                unrecovered("is not from the gateway, so it does not tell whether the payment was made")
+                indeterminate("is not from the gateway, so it does not tell whether the payment was made")
             }
             Effect::Creates => Meaning::Refused,
             Effect::Asks => Meaning::Unavailable,
         },
-        500.. if moves_money => unrecovered("does not tell whether the payment was made"),
+        500.. if moves_money => indeterminate("does not tell whether the payment was made"),
         500.. => Meaning::Unavailable,
-        300..=399 => unrecovered("is a redirect, which is never followed"),
-        _ => unrecovered("is not a final reply"),
+        300..=399 => indeterminate("is a redirect, which is never followed"),
+        _ => indeterminate("is not a final reply"),
     }
 }
 
@@ -283,7 +283,7 @@ impl Exchange<'_> {
                 body: Some(body),
             },
             Meaning::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
-            Meaning::Unrecovered(detail) => match effect {
+            Meaning::Indeterminate(detail) => match effect {
                 Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
                     payment: self.what_to_ask_about(payment).into(),
                     http_status: Some(http_status),

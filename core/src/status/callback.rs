@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::Dialect,
+    operations::qr_status,
     values::{
         error::PaymentError,
         local_date_time::LocalDateTime,
@@ -152,8 +153,9 @@ impl Callback {
     }
 
     /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given. [`parse`](Self::parse)
-    /// knows no dialect, so [`status`](Self::status) is by the default words alone. The lists of the whole dialect count, not those
-    /// of one endpoint. The word is that of the body; without one there, what the field holds counts.
+    /// knows no dialect, so [`status`](Self::status) is by the default words alone. The lists of the whole dialect count; for a callback
+    /// about a QR payment, which has a `requisite`, those of the endpoint `qr_status` as well. The word is that of the body; without
+    /// one there, what the field holds counts.
     ///
     /// ```
     /// use kassa::{Callback, Dialect, PaymentStatus};
@@ -165,10 +167,17 @@ impl Callback {
     /// # Ok::<(), kassa::PaymentError>(())
     /// ```
     pub fn status_by(&self, dialect: &Dialect) -> Option<PaymentStatus> {
-        match (self.status_word(), self.status.as_ref()?) {
-            (Some(word), _) => Some(dialect.status(&word)),
-            (None, PaymentStatus::Other(word)) => Some(dialect.status(word)),
-            (None, recovered) => Some(recovered.clone()),
+        let word = match (self.status_word(), self.status.as_ref()?) {
+            (Some(word), _) => word,
+            (None, PaymentStatus::Other(word)) => word.clone(),
+            (None, status) => return Some(status.clone()),
+        };
+        match dialect.status(&word) {
+            // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
+            PaymentStatus::Other(_) if self.requisite.is_some() => {
+                Some(dialect.status_at(dialect.endpoint(&qr_status::ENDPOINT), &word))
+            }
+            status => Some(status),
         }
     }
 

@@ -70,12 +70,12 @@ impl Received<'_> {
                     format!("orderNumber must have at most {LONGEST_NUMBER} characters, and no control characters");
                 (Reading::Unreadable, sentence)
             }
-            (Ok(callback), None) if !callback.missing.is_empty() => {
-                (Reading::Incomplete, format!("absent or not readable: {}", callback.missing.join(", ")))
-            }
             (Ok(callback), None) => {
+                let missing = callback.missing.join(", ");
+                let missing = (!missing.is_empty()).then(|| format!("absent or not readable: {missing}"));
+                let reading = if missing.is_some() { Reading::Incomplete } else { Reading::Whole };
                 let claimed = callback.status_by(dialect).map(|status| format!("it claims {status}"));
-                (Reading::Whole, claimed.unwrap_or_default())
+                (reading, missing.into_iter().chain(claimed).collect::<Vec<_>>().join("; "))
             }
         };
         let callback = read.ok().filter(|callback| can_be_number(&callback.order_number));

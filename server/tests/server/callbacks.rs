@@ -432,7 +432,11 @@ fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
     };
     ["FAILED", "DONE", "CHARGE", "DONE"].into_iter().for_each(|word| call("QR-1", word));
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Awaiting), "it can still be paid");
-    assert_eq!((reasons(&process, "payment.stuck").len(), needs(&process, &id)), (1, vec![Need::Stuck]));
+    assert_eq!(
+        (reasons(&process, "payment.stuck").len(), needs(&process, &id)),
+        (2, vec![Need::Stuck]),
+        "no copy is told"
+    );
     ["PAID", "PAID"].into_iter().for_each(|word| call("QR-1", word));
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Unverifiable));
     assert_eq!((reasons(&process, "payment.unverifiable").len(), needs(&process, &id)), (1, vec![Need::Unverifiable]));
@@ -451,6 +455,29 @@ fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     assert_eq!(reasons(&process, "payment.unverifiable").len(), 2);
     assert!(needs(&process, &id).contains(&Need::Unverifiable));
+}
+
+/// Nobody can ask about it, so what a person found may be out of date.
+#[test]
+fn a_new_word_about_a_code_that_a_person_found_unpaid_goes_to_a_person_again() {
+    let world = World::new(0);
+    lock(&world.faults.0).without_transaction = true;
+    let process = world.start(None);
+    let (id, _) = by_form(&process, &world, "order-1");
+    process.run(process.server.pay_by_qr(&id, None)).unwrap();
+    let code = world.fake.payments().pop().unwrap();
+    let call = |word: &str| {
+        let body = format!(
+            r#"{{"orderNumber":"QR-1","amount":39000,"currency":"KGS","status":"{word}","dateCreated":"2026-11-20T09:05:07","provider":"MBank"}}"#
+        );
+        hint(&process, &code, &body);
+    };
+    call("DONE");
+    let payment = view(&process, &id).id;
+    process.run(process.server.resolve(&payment, Resolution::NotCharged, "not there", "Aizada")).unwrap();
+    assert_eq!((state(&process, &id).1, needs(&process, &id)), (PaymentState::Rejected, vec![]));
+    call("PAID OUT");
+    assert_eq!((state(&process, &id).1, needs(&process, &id)), (PaymentState::Unverifiable, vec![Need::Unverifiable]));
 }
 
 /// Neither the hash of such a callback is remembered nor is it answered as taken.

@@ -68,7 +68,8 @@ class Callback:
 
     def status_by(self, dialect: Dialect) -> PaymentStatus | None:
         """The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by
-        the default words alone. The lists of the whole dialect count, not those of one endpoint.
+        the default words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a
+        ``requisite``, those of the endpoint ``qr_status`` as well.
 
         >>> callback = Callback.parse('{"orderNumber": "order-1", "status": "PAID"}')
         >>> callback.status_by(kassa.Dialect.from_json('{"charged_words": ["PAID"]}')) == kassa.PaymentStatus.CHARGED

@@ -96,7 +96,8 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 
     /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by the default
-    /// words alone. The lists of the whole dialect count, not those of one endpoint.
+    /// words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a ``requisite``, those of the
+    /// endpoint `qr_status` as well.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
     public func status(by dialect: Dialect) throws -> PaymentStatus? {

@@ -86,6 +86,6 @@ pub(super) fn advice(topic: AdviceTopic) -> &'static str {
         AdviceTopic::ReturnUrlFragment => {
             "has a #: the gateway may add its parameters behind it, where servers do not see them"
         }
-        AdviceTopic::Dialect => "is not told by the dialect, so money may stay unrecovered: name it there",
+        AdviceTopic::Dialect => "is not told by the dialect, so money may stay undecided: name it there",
     }
 }

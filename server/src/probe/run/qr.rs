@@ -6,7 +6,7 @@ use super::{Probe, Sent};
 use crate::probe::proposal::{Known, field};
 
 /// Where an ELQR code may hold its transaction, the most probable place first.
-const ELQR_PLACES: [&str; 4] = ["32.11", "32.10", "33.00", "34"];
+const ELQR_PLACES: [&str; 2] = ["32.11", "34"];
 
 impl Probe<'_> {
     pub(super) async fn qr_image(&mut self) {

@@ -68,7 +68,8 @@ pub(in crate::storage) fn call_back(
 }
 
 /// What a callback claims of what nobody can ask about. **A charge alone makes it a person's**; a rejection ends nothing, because
-/// the code stays payable. Of any other word, or of none, a person is told once, and the payment stays as it is.
+/// the code stays payable. Of any other word, or of none, a person is told, and the payment stays as it is. A copy of a callback does not
+/// come here; another word may be that of the charge, so it is told again.
 fn hear_of_what_has_no_number(
     changes: &mut Changes,
     book: &mut Book,
@@ -91,9 +92,13 @@ fn hear_of_what_has_no_number(
             }
         }
         _ if kept.payment.state == PaymentState::Awaiting => {
-            if !kept.payment.is_stuck {
+            if !kept.payment.is_stuck || claimed.is_some() {
                 leave_unknown_word_to_a_person(changes, book, at)?;
             }
+        }
+        // A person found that it was not paid. The word may say that it was.
+        Some(_) if kept.payment.state == PaymentState::Rejected => {
+            doubt_what_has_no_number(changes, book, at)?;
         }
         _ => {
             let (payment, state) = (&kept.payment.id, kept.payment.state);

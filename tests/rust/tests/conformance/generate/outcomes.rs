@@ -132,7 +132,7 @@ fn success_statuses() -> Vec<Row> {
 }
 
 fn other_statuses() -> Vec<Row> {
-    let unrecovered = "does not tell whether the payment was made";
+    let indeterminate = "does not tell whether the payment was made";
     let elsewhere = [Misconfigured; 3];
     let no_verdict = [Unknown, Refused, Refused];
     let failed = [Unknown, Unavailable, RetriedThenUnavailable];
@@ -157,16 +157,16 @@ fn other_statuses() -> Vec<Row> {
         row("404 with an envelope", 404, None, [Refused; 3], ""),
         row("405 with an envelope", 405, None, [Refused; 3], ""),
         row("407 with an envelope", 407, None, [Refused; 3], ""),
-        row("408", 408, None, no_verdict, unrecovered),
-        row("409", 409, None, no_verdict, unrecovered),
+        row("408", 408, None, no_verdict, indeterminate),
+        row("409", 409, None, no_verdict, indeterminate),
         row("400", 400, None, [Refused; 3], ""),
         Row {
             config: json!({"dialect": listed("unknown_codes", "05")}),
-            ..row("400 with a code listed as unknown", 400, None, no_verdict, unrecovered)
+            ..row("400 with a code listed as unknown", 400, None, no_verdict, indeterminate)
         },
         Row {
             config: json!({"dialect": listed("duplicate_codes", "05")}),
-            ..row("400 with a code listed as a duplicate", 400, None, no_verdict, unrecovered)
+            ..row("400 with a code listed as a duplicate", 400, None, no_verdict, indeterminate)
         },
         row("400, empty", 400, Some(json!("")), of_a_stranger, strange),
         row("413 without an envelope", 413, html(), [Refused; 3], ""),
@@ -180,9 +180,9 @@ fn other_statuses() -> Vec<Row> {
             took_at_least_ms: Some(2000),
             ..row("429 with Retry-After", 429, None, [Unavailable, Unavailable, RetriedThenUnavailable], "")
         },
-        row("500", 500, None, failed, unrecovered),
-        row("502 without an envelope", 502, html(), failed, unrecovered),
-        row("503", 503, None, failed, unrecovered),
+        row("500", 500, None, failed, indeterminate),
+        row("502 without an envelope", 502, html(), failed, indeterminate),
+        row("503", 503, None, failed, indeterminate),
     ]
 }
 

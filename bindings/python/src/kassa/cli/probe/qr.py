@@ -94,12 +94,7 @@ def _with_transaction(
     candidates = [(leaf.pointer, leaf.text) for leaf in session.numbers_in("qr_data", raw, "")]
     # Nothing is taken from a code whose amount the payer may change: nobody could say what was paid.
     if code is not None and code.amount_editable is not True:
-        tags = {
-            "32.11": code.transaction,
-            "32.10": code.recipient,
-            "33.00": code.merchant_id,
-            "34": code.comment,
-        }
+        tags = {"32.11": code.transaction, "34": code.comment}
         candidates += [(f"elqr:{tag}", text) for tag, text in tags.items() if text]
     for place, number in candidates:
         before = session.proposal.copied()

@@ -73,7 +73,7 @@ fn table() -> Vec<Fault> {
     let too_late = [Unknown, Unavailable, Unavailable];
     let not_understood = [Unknown, Unexpected, Unexpected];
     let deadline = "the deadline passed before the whole reply came";
-    let unrecovered = "does not tell whether the payment was made";
+    let indeterminate = "does not tell whether the payment was made";
     let no_picture = "the reply holds no PNG in base64";
     let page =
         |title: &str| json!(format!("<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"));
@@ -87,7 +87,7 @@ fn table() -> Vec<Fault> {
         code: Some(code),
         has_message: true,
         body: json!({"$any": true}),
-        ..fault(name, cells, Seen::Status(status), unrecovered)
+        ..fault(name, cells, Seen::Status(status), indeterminate)
     };
     vec![
         Fault { takes_effect: false, ..fault("request-lost", lost, Seen::Nothing, "*") },
@@ -98,7 +98,7 @@ fn table() -> Vec<Fault> {
         fault("reset-before-reply", lost, Seen::Nothing, "*"),
         fault("reset-in-headers", lost, Seen::Nothing, "*"),
         fault("reset-in-body", lost, Seen::Usual, "*"),
-        Fault { body: page("502 Bad Gateway"), ..fault("html-502", lost, Seen::Status(502), unrecovered) },
+        Fault { body: page("502 Bad Gateway"), ..fault("html-502", lost, Seen::Status(502), indeterminate) },
         Fault {
             picture_detail: no_picture,
             body: json!("OK"),

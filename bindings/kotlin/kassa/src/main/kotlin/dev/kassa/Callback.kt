@@ -52,7 +52,8 @@ public data class Callback(
 
     /**
      * The status that the callback claims, **by the words of the gateway's dialect**, where it is given; [status] is by the default
-     * words alone. The lists of the whole dialect count, not those of one endpoint.
+     * words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a [requisite], those of the endpoint
+     * `qr_status` as well.
      */
     @Throws(PaymentException::class)
     public fun statusBy(dialect: Dialect): PaymentStatus? = calling { toCore().statusBy(dialect.core)?.toKassa() }
