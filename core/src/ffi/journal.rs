@@ -8,7 +8,7 @@ use crate::{Gateway, Journal, PaymentError, Unfinished, UnfinishedEntries};
 /// How many entries cross the border at once.
 const PAGE: usize = 128;
 
-/// What a journal has not done with, in pages, the oldest first. It blocks its thread while it reads the disk.
+/// The unfinished entries of a journal, in pages, the oldest first. It blocks its thread while it reads the disk.
 #[derive(uniffi::Object)]
 pub struct UnfinishedPages {
     state: Mutex<State>,
@@ -63,7 +63,7 @@ impl Journal {
         Self::open(folder)
     }
 
-    /// What is not done with, in pages. See `unfinished`, which is made of it.
+    /// All unfinished entries, in pages. See `unfinished`, which is made of it.
     fn unfinished_pages(&self) -> Arc<UnfinishedPages> {
         UnfinishedPages::of(self.unfinished())
     }
@@ -95,7 +95,7 @@ impl Gateway {
         self.journal().cloned().map(Arc::new)
     }
 
-    /// What the gateway's journal has not done with, in pages. See `unfinished`, which is made of it.
+    /// The unfinished entries of the gateway's journal, in pages. See `unfinished`, which is made of it.
     ///
     /// # Errors
     /// [`PaymentError::Misconfigured`] where the gateway has no journal.

@@ -287,7 +287,7 @@ impl Gateway {
         Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
-    /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+    /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
     /// program that runs for long. Nothing is asked until it is awaited.
     ///
     /// ```
@@ -376,7 +376,7 @@ impl Gateway {
         self.engine.journal()
     }
 
-    /// What the gateway's journal has not done with. See [`Journal::unfinished`].
+    /// The unfinished entries of the gateway's journal. See [`Journal::unfinished`].
     ///
     /// # Errors
     /// [`PaymentError::Misconfigured`] where the gateway has no journal.

@@ -62,7 +62,7 @@ impl JournalState {
     }
 }
 
-/// What a journal lists as not done with.
+/// An unfinished entry of a journal.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
     feature = "serde",

@@ -119,7 +119,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
+    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
     /// first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
     /// little memory.
     pub fn unfinished(&self) -> UnfinishedEntries {

@@ -13,7 +13,7 @@ use crate::values::error::PaymentError;
 /// How many entries of a day are read at once, to be put into order.
 const AT_ONCE: usize = 2048;
 
-/// Iterator over what a [`Journal`] has not done with.
+/// Iterator over the unfinished entries of a [`Journal`].
 pub struct UnfinishedEntries {
     journal: Journal,
     rejected: Rejected,

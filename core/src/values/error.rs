@@ -11,7 +11,7 @@ use crate::values::{
     violation::{Rule, Violation},
 };
 
-/// Why a call gave no answer, told by **what it did to the money** and what to do next.
+/// Why a call failed, by **what it did to the money** and what to do next.
 ///
 /// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says
 /// that it did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway

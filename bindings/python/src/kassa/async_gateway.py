@@ -165,7 +165,7 @@ class AsyncGateway(Connected):
         return made(AsyncStatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> AsyncIterator[Unfinished]:
-        """What the gateway's journal has not done with, the oldest first, for ``async for``: payments to ask about
+        """The unfinished entries of the gateway's journal, the oldest first, for ``async for``: payments to ask about
         (``check``), to deliver where they are charged, and to ``finish``; and files that cannot be read. They are read in a
         thread, as they are asked for, so that the event loop never waits for the disk. See `Journal.unfinished`.
 
@@ -173,7 +173,7 @@ class AsyncGateway(Connected):
         return Pages(call_on_disk(self._core().unfinished_pages)).items_read_apart()
 
     def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> AsyncRecovery:  # noqa: B008 (frozen)
-        """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+        """Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
         program that runs for long. ``async for recovered in gateway.recover():`` brings each payment when it ends: deliver what
         is charged, then ``finish`` it. Nothing is asked until then. See `AsyncRecovery`.
 

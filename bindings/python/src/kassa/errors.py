@@ -17,7 +17,7 @@ E = TypeVar("E", bound="PaymentError")
 
 
 class PaymentError(Exception):
-    """Why a call gave no answer, told by **what it did to the money** and what to do next.
+    """Why a call failed, by **what it did to the money** and what to do next.
 
     Only `OutcomeUnknown` means that this call may have moved money; every other error says that it did not. No error ever
     holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.

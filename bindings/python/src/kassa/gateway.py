@@ -181,7 +181,7 @@ class Gateway(Connected):
         return made(StatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> Iterator[Unfinished]:
-        """What the gateway's journal has not done with, the oldest first, read as it is asked for: payments to ask about
+        """The unfinished entries of the gateway's journal, the oldest first, read as it is asked for: payments to ask about
         (``check``), to deliver where they are charged, and to ``finish``; and files that cannot be read. See
         `Journal.unfinished`.
 
@@ -189,7 +189,7 @@ class Gateway(Connected):
         return Pages(call_on_disk(self._core().unfinished_pages)).items()
 
     def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> Recovery:  # noqa: B008 (frozen)
-        """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+        """Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
         program that runs for long. ``for recovered in gateway.recover():`` brings each payment when it ends: deliver what
         is charged, then ``finish`` it. Nothing is asked until then. See `Recovery`.
 

@@ -1,4 +1,4 @@
-"""Follows everything that a journal has not done with to its end."""
+"""Polls every unfinished payment of a journal until it is final."""
 
 import os
 from dataclasses import dataclass

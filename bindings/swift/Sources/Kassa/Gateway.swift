@@ -210,7 +210,7 @@ public final class Gateway: PaymentGateway {
         return Gateway(core: changed, baseURL: baseURL, journal: journal)
     }
 
-    /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that
+    /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that
     /// runs for long. Nothing is asked until it is iterated over: see ``Recovery``.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal, and
@@ -221,7 +221,7 @@ public final class Gateway: PaymentGateway {
         return recovery
     }
 
-    /// What the gateway's journal has not done with, without asking anybody: see ``Journal/unfinished()``.
+    /// The unfinished entries of the gateway's journal, without asking anybody: see ``Journal/unfinished()``.
     ///
     /// The iteration throws ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
     public func unfinished() -> UnfinishedEntries {

@@ -55,7 +55,7 @@ public final class Journal: Sendable {
         self.folder = folder
     }
 
-    /// What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
+    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
     /// day on which they were begun. They are read as they are asked for, so that any number of them needs little memory, and entries can
     /// be finished meanwhile.
     public func unfinished() -> UnfinishedEntries {

@@ -67,7 +67,7 @@ public enum JournalState: String, Hashable, Sendable, Codable, CaseIterable, Cus
     public var description: String { rawValue }
 }
 
-/// What a journal lists as not done with.
+/// An unfinished entry of a journal.
 public enum Unfinished: Hashable, Sendable, Codable {
     /// A payment that is pending, unknown or mismatched, or charged and not yet finished.
     case payment(entry: JournalEntry)

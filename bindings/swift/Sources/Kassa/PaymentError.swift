@@ -1,7 +1,7 @@
 import Foundation
 internal import KassaGenerated
 
-/// Why a call gave no answer, told by **what it did to the money** and what to do next.
+/// Why a call failed, by **what it did to the money** and what to do next.
 ///
 /// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other
 /// error says that it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its

@@ -1,4 +1,4 @@
-//! Recovery: follows everything that a journal has not done with to its end, some payments at once, older ones less
+//! Recovery: polls every unfinished payment of a journal until it is final, some payments at once, older ones less
 //! often.
 
 mod again;

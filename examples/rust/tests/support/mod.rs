@@ -141,7 +141,7 @@ impl From<Output> for Run {
     }
 }
 
-/// What a journal has not done with: each payment's reference, and what is known of it.
+/// The unfinished entries of a journal: each payment's reference, and what is known of it.
 pub fn unfinished(journal: &Path) -> Vec<(String, JournalState)> {
     let items = Journal::open(journal).unwrap().unfinished();
     let read = items.map(|item| match item.unwrap() {

@@ -127,7 +127,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     public fun withNote(note: String): BlockingGateway = BlockingGateway(core.withNote(note))
 
     /**
-     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     * The unfinished entries of the gateway's journal: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
      *
      * It reads the disk a part at a time while it is gone through, and each going through it reads anew. That throws
      * [PaymentException.Unavailable] where the journal cannot be read.
@@ -141,7 +141,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     }
 
     /**
-     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that runs
      * for long. Nothing is asked until it is gone through.
      *
      * @throws PaymentException.Misconfigured where the gateway has no journal

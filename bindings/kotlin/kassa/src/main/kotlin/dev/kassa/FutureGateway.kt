@@ -117,7 +117,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     public fun withNote(note: String): FutureGateway = FutureGateway(core.withNote(note))
 
     /**
-     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     * The unfinished entries of the gateway's journal: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
      * It begins anew each time.
      *
      * @throws PaymentException.Misconfigured where the gateway has no journal
@@ -126,7 +126,7 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     public fun unfinished(): FutureUnfinished = FutureUnfinished(core.unfinished())
 
     /**
-     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that runs
      * for long. Nothing is asked until a future is asked for.
      *
      * @throws PaymentException.Misconfigured where the gateway has no journal
@@ -226,7 +226,7 @@ public class FutureStatusWatch internal constructor(private val core: WatchCore)
     override fun toString(): String = "FutureStatusWatch()"
 }
 
-/** What a journal has not done with, a page at a time, the oldest first. The disk is read by a thread apart. */
+/** The unfinished entries of a journal, a page at a time, the oldest first. The disk is read by a thread apart. */
 public class FutureUnfinished internal constructor(private val pages: UnfinishedPages) {
     /**
      * The next ones; **an empty list after the last one**. The future has a [PaymentException.Unavailable] where the journal cannot be

@@ -134,7 +134,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     public fun withNote(note: String): Gateway = Gateway(core.withNote(note))
 
     /**
-     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     * The unfinished entries of the gateway's journal: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
      *
      * It is a cold flow: it reads the disk a part at a time, on `Dispatchers.IO`, while it is collected, and every collection reads
      * anew. Cancelling the collector ends it, and finishes nothing. Collecting throws [PaymentException.Unavailable] where the
@@ -156,7 +156,7 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
-     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that runs
      * for long.
      *
      * ```

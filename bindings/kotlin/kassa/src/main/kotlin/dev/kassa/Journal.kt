@@ -45,7 +45,7 @@ public class Journal private constructor(private val folder: String) {
     internal val core: CoreJournal = calling { CoreJournal.open(sendable("folder", folder)) }
 
     /**
-     * What is not done with: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
+     * All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
      * day on which they were begun.
      *
      * They are read as they are gone through, a part at a time, so that any number of them needs little memory, and each going through

@@ -61,7 +61,7 @@ public enum class JournalState {
     override fun toString(): String = name.lowercase()
 }
 
-/** What a journal lists as not done with. It is [Serializable], and what is read is of the kind that was written. */
+/** An unfinished entry of a journal. It is [Serializable], and what is read is of the kind that was written. */
 public sealed class Unfinished : Serializable {
     /**
      * A payment that is pending, unknown or mismatched, or charged and not yet finished.

@@ -6,7 +6,7 @@ import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PaymentException as CorePaymentException
 
 /**
- * Why a call gave no answer, told by **what it did to the money** and what to do next.
+ * Why a call failed, by **what it did to the money** and what to do next.
  *
  * Only [OutcomeUnknown] means that this call may have moved money; every other one says that it did not. None ever holds a
  * card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.

@@ -2,7 +2,7 @@ package dev.kassa
 
 import dev.kassa.internal.UnfinishedPages as CoreUnfinishedPages
 
-/** What the core's journal has not done with, in pages. It blocks its thread while it reads the disk. */
+/** The unfinished entries of the core's journal, in pages. It blocks its thread while it reads the disk. */
 internal class UnfinishedPages(private val core: CoreUnfinishedPages) : AutoCloseable {
     /** The next ones; null after the last ones. */
     fun next(): List<Unfinished>? = calling { core.nextPage().map { it.toKassa() } }.ifEmpty { null }
