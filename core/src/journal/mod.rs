@@ -50,7 +50,7 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 ///   dead: a second try is [`PaymentError::OutcomeUnknown`] and names what is known of the first. Where the first ended in
 ///   an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not
 ///   sent again while it is unknown what the first one did;
-/// - [`unfinished`](Self::unfinished) lists everything that is not done with: after a crash, ask about each
+/// - [`unfinished`](Self::unfinished) lists everything unfinished: after a crash, ask about each
 ///   ([`Gateway::check`](crate::Gateway::check)), deliver what is charged, and [`finish`](Self::finish) it.
 ///
 /// Where an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and can be

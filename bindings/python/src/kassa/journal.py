@@ -27,7 +27,7 @@ class Journal:
       dead: a second try is `kassa.OutcomeUnknown` and names what is known of the first. Where the first ended in an error
       that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again
       while it is unknown what the first one did;
-    * ``gateway.recover()`` follows everything that is not done with to its end, after a crash, too: deliver what is charged,
+    * ``gateway.recover()`` polls every unfinished payment until it is final, also after a crash: deliver what is charged,
       and ``finish`` it. ``unfinished()`` lists it without asking anybody.
 
     Where an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secret, and can be read by the

@@ -21,7 +21,7 @@ internal import KassaGenerated
 ///   is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and names what is known of the first. Where the first
 ///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
 ///   again while it is unknown what the first one did.
-/// - ``unfinished()`` lists everything that is not done with, and ``Gateway/recover(_:)`` follows it to its end: deliver what is charged,
+/// - ``unfinished()`` lists everything unfinished, and ``Gateway/recover(_:)`` follows it to its end: deliver what is charged,
 ///   and finish it (`finish(_:)`).
 /// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///

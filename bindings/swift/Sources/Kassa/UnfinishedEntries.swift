@@ -1,6 +1,6 @@
 internal import KassaGenerated
 
-/// What a ``Journal`` has not done with, the oldest first: see ``Journal/unfinished()`` and ``Gateway/unfinished()``.
+/// The unfinished entries of a ``Journal``, the oldest first: see ``Journal/unfinished()`` and ``Gateway/unfinished()``.
 ///
 /// It can be left early, and each iteration begins anew. It throws where the journal cannot be read,
 /// ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``, after what was read before that, and `CancellationError` before

@@ -69,7 +69,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) asked_for: AskedFor,
 
-    /// Follow every payment that the journal of this gateway has not done with, and deliver what is charged
+    /// Follow every unfinished payment of this gateway's journal, and deliver what is charged
     #[arg(long, conflicts_with_all = ["payment", "order_number", "gateway_number", "transaction_id"])]
     pub(crate) resume: bool,
 }

@@ -2,7 +2,7 @@ use kassa::{JournalState, PaymentError, Recovered, RecoveryPolicy};
 
 use super::shop;
 
-/// Goes on with everything that was not done with when a program ended, however it ended: for the start of a shop, and again and again.
+/// Takes up everything unfinished, including payments of a crashed process: for the start of a shop, and again and again.
 pub(crate) fn resume() -> Result<(), PaymentError> {
     let gateway = shop::open()?;
     for recovered in gateway.recover(RecoveryPolicy::default())? {

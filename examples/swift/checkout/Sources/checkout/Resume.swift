@@ -1,6 +1,6 @@
 import Kassa
 
-/// Goes on with everything that was not done with when a program ended, however it ended: for the start of a server, and again and again.
+/// Takes up everything unfinished, including payments of a crashed process: for the start of a server, and again and again.
 func resume() async throws {
     let gateway = try openShop()
     for try await recovered in try gateway.recover() {

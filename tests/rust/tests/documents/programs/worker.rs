@@ -5,7 +5,7 @@ use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, Recovered, Re
 pub fn deliver_what_is_paid(config: GatewayConfig, folder: &Path) -> Result<(), kassa::PaymentError> {
     let journal = Journal::open(folder)?; // such as /var/lib/shop/payments
     let gateway = BlockingGateway::new(config)?.with_journal(journal);
-    // Whatever was not done with when the program ended last, however it ended.
+    // Everything unfinished, including payments of a crashed process.
     for recovered in gateway.recover(RecoveryPolicy::default())? {
         match recovered? {
             Recovered::Payment { entry } if entry.state == JournalState::Charged => {

@@ -17,7 +17,7 @@ import dev.kassa.internal.Journal as CoreJournal
  *   try is [PaymentException.OutcomeUnknown] and names what is known of the first. Where the first ended in an exception that says that
  *   nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again while it is unknown what
  *   the first one did;
- * - [Gateway.recover] follows everything that is not done with to its end, after a crash, too: deliver what is charged, and [finish] it.
+ * - [Gateway.recover] polls every unfinished payment until it is final, also after a crash: deliver what is charged, and [finish] it.
  *   [unfinished] lists it without asking anybody.
  *
  * Where an entry cannot be written, nothing is sent ([PaymentException.Unavailable]). Entries hold no secret, and can be read by the
