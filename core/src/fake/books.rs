@@ -72,7 +72,12 @@ impl Books {
     pub(super) fn decide(&mut self, key: &str, end: PaymentStatus, now: Duration) -> Result<FakeNotice, PaymentError> {
         let (number, entry) = self.find(key)?;
         if entry.payment.status.is_final() {
-            return Err(PaymentError::invalid("payment", Rule::OneOf, None, "must be pending: this payment is already final"));
+            return Err(PaymentError::invalid(
+                "payment",
+                Rule::OneOf,
+                None,
+                "must be pending: this payment is already final",
+            ));
         }
         entry.complete(number, end);
         Ok(entry.notice(now))

@@ -178,10 +178,7 @@ const SUITE: [(&str, Check); 39] = [
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
     ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
-    (
-        "a word that nobody knows of what has no number is told",
-        a_word_that_nobody_knows_of_what_has_no_number_is_told,
-    ),
+    ("a word that nobody knows of what has no number is told", a_word_that_nobody_knows_of_what_has_no_number_is_told),
     ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
     ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
