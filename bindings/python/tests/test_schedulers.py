@@ -226,7 +226,7 @@ except kassa.OutcomeUnknown:
         assert running.says() == "['unknown']"
         go_on.set()
         # The reply was noted all the same.
-        assert running.says() == "o-1 is open"
+        assert running.says() == "o-1 is pending"
         assert running.says() == "not sent again"
         running.ends()
     assert len(raw.requests) == 1

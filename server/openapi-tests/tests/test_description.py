@@ -46,7 +46,7 @@ def test_examples_of_what_it_says_fit_their_schemas(description: dict[str, Any])
         for operation in item.values()
         for answer in operation["responses"].values()
     ]
-    found = set()
+    found: set[str] = set()
     for message in [event, *answers]:
         content = message.get("content", {}).get("application/json", {})
         for name, example in content.get("examples", {}).items():

@@ -103,7 +103,7 @@ async fn no_search_is_refused_for_what_it_looks_like_and_nothing_is_said_again()
     assert_eq!(checkouts(&page), [id], "{page}");
     assert!(!page.contains("4000000000002016"), "{page}");
     let page = person.page(&served, "/staff?q=4000+0000+0000+2016").await;
-    assert!(page.contains("Nothing is called") && !page.contains("4000 0000"), "{page}");
+    assert!(page.contains("Nothing found") && !page.contains("4000 0000"), "{page}");
     for (path, status) in [
         ("/v1/checkouts?reference=4000+0000+0000+2016", 404),
         ("/v1/checkouts/4000000000002016", 404),
