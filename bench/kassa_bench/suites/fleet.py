@@ -37,7 +37,7 @@ def run() -> Section:
             "payment's and its checkout's locks."
         ),
         why_missed=(
-            "Where charged recorded answers miss their rate: each writes the payment, its checkout, two events and "
+            "Where recorded charges miss their rate: each writes the payment, its checkout, two events and "
             "their stream into tables and indexes at random places, so that after a checkpoint most writes are "
             "whole pages."
         ),

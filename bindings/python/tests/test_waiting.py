@@ -443,7 +443,7 @@ with kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"), journal=sys.argv[2]
 
 
 def found_by_the_next_process(order_number: str, folder: Path) -> None:
-    """The journal has the payment as one whose outcome is unknown, and recovery it finds that out."""
+    """The journal has the payment as one whose outcome is unknown, and asking about it finds that out."""
     charged: dict[str, object] = {"orderNumber": order_number, "amount": 100.1, "currency": "KGS", "status": "CHARGE"}
     with RawGateway() as raw:
         raw.answers(envelope(200, "200", "PAYMENT_SUCCESS", charged))

@@ -28,7 +28,7 @@ fn a_card_payment_is_charged_when_its_payer_confirms() {
     let callback = Callback::parse(&notice.callback).unwrap();
     assert!(run(gateway.verify_callback(&callback, &created.payment)).unwrap().is_charged());
     assert_eq!(notice.return_url, None, "it has no address to return to");
-    assert!(matches!(fake.reject("order-1"), Err(PaymentError::Invalid { .. })), "it is recovered");
+    assert!(matches!(fake.reject("order-1"), Err(PaymentError::Invalid { .. })), "it is final");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The text of an entry: a line for each thing that happened, each with a checksum, only ever appended to. What was
-//! written last counts; a line that was torn or damaged never makes a payment look more recovered than it is.
+//! written last counts; a line that was torn or damaged never makes a payment look more final than it is.
 
 use std::{
     collections::BTreeMap,
@@ -345,11 +345,11 @@ mod tests {
         for end in 0..whole.len() {
             let history = told(&whole[..end]);
             assert_eq!(history.is_ok(), end >= first, "{end}");
-            let recovered = history.is_ok_and(|history| {
+            let has_ended = history.is_ok_and(|history| {
                 !matches!(history.entry.state, JournalState::Unknown | JournalState::Pending)
                     || history.entry.payment.order_number.as_deref() != Some("a&b=я")
             });
-            assert!(!recovered, "{end}");
+            assert!(!has_ended, "{end}");
         }
         for bit in 0..whole.len() * 8 {
             let mut turned = whole.clone();

@@ -275,7 +275,7 @@ impl<'a> ReplyReader<'a> {
                 PaymentStatus::Other(word) if !self.has_no_secret => {
                     PaymentStatus::Other(self.redactor.text(&word).into_owned())
                 }
-                recovered => recovered,
+                status => status,
             },
             code: self.code(),
             reason: self.reason(),

@@ -288,7 +288,7 @@ impl Shared {
             };
             progress.under_way = None;
             if let Some(answer) = answer {
-                return self.recover(progress, started, answer).map(Some);
+                return self.take_answer(progress, started, answer).map(Some);
             }
         }
     }
@@ -329,7 +329,7 @@ impl Shared {
     }
 
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
-    fn recover(
+    fn take_answer(
         &self,
         progress: &mut Progress,
         started: Instant,

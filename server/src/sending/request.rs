@@ -187,7 +187,7 @@ fn told<T: Answer>(
     (result.map_or_else(|error| failed(&error, reference, secrets), made), exchange)
 }
 
-/// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person record it.
+/// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person decide it.
 /// Without a text there is nothing to show, and so nothing to pay.
 fn code_to_show(made: QrData) -> SendResult {
     match made.payload {

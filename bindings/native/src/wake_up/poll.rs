@@ -1,4 +1,4 @@
-//! Poll state: recovers the race between a poll that returns and its continuation, which may be called during the poll
+//! Poll state: decides the race between a poll that returns and its continuation, which may be called during the poll
 //! already.
 //!
 //! A call that is over before its poll has returned wakes nobody: the caller is still there and is told so as the
