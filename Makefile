@@ -89,7 +89,7 @@ simulate: ## A fleet at internet scale: a hundred million open payments on 200 s
 	@scripts/ci/ensure-tools cargo cc
 	KASSA_PICTURES=$(CURDIR)/docs/pictures scripts/ci/require-tests cargo test --release --locked -p kassa-server --lib pace::simulation -- --ignored --nocapture
 
-fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
+fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="response qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++
 	scripts/ci/fuzz-parsers $(TARGETS)
 

@@ -29,8 +29,8 @@ Query = Callable[[], object]
 
 def read(body: bytes | str) -> str:
     """Takes the report apart as far as a merchant needs it."""
-    reply = json.loads(body, parse_float=Decimal)
-    status, amount = reply["data"]["status"], reply["data"]["amount"]
+    response = json.loads(body, parse_float=Decimal)
+    status, amount = response["data"]["status"], response["data"]["amount"]
     if amount != Decimal("100.10"):
         raise ValueError(f"{amount} is not the amount")
     return str(status)
@@ -126,8 +126,8 @@ class AsyncAiohttp:
         self._url = url + PATH
 
     async def ask(self) -> object:
-        async with self._session.post(self._url, json=QUESTION) as reply:
-            return read(await reply.read())
+        async with self._session.post(self._url, json=QUESTION) as response:
+            return read(await response.read())
 
     async def close(self) -> None:
         await self._session.close()
@@ -145,9 +145,9 @@ class AsyncSocket:
     async def ask(self) -> object:
         reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(*self._address)
         writer.write(self._request)
-        reply = await reader.read(4096)
+        response = await reader.read(4096)
         self._idle.append((reader, writer))
-        return reply
+        return response
 
     async def close(self) -> None:
         for _, writer in self._idle:

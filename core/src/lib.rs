@@ -21,12 +21,12 @@
 //! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
 //! | take a payment in an app, with no secret in it | [`Checkout`] | deliver by the server's event |
 //! | say to the payer what a screen shows, in their language | [`CheckoutTexts`], [`CheckoutLabels`], [`amount_text`], [`phone_hint`] | |
-//! | write a dialect from the gateway's replies | [`Dialect::explain`], [`Dialect::advice`] | |
+//! | write a dialect from the gateway's responses | [`Dialect::explain`], [`Dialect::advice`] | |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
-//! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
-//! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
+//! Amounts are exact decimals, never floats. Names, paths and responses follow the gateway's interface
+//! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw response is always at hand.
 //!
 //! # The feature `serde`
 //!
@@ -64,7 +64,7 @@ mod checkout;
 mod config;
 mod elqr;
 #[cfg(any(test, feature = "fake", feature = "_internals"))]
-#[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its replies"))]
+#[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its responses"))]
 mod fake;
 #[cfg(feature = "uniffi")]
 mod ffi;
@@ -73,7 +73,7 @@ mod journal;
 mod operations;
 mod pipeline;
 mod qr_code;
-mod reply;
+mod response;
 mod status;
 #[cfg(any(test, feature = "_internals"))]
 mod testing;
@@ -85,7 +85,7 @@ mod values;
 #[doc(hidden)]
 pub mod _internals {
     pub use crate::testing::{
-        fixed_reply::{PASSWORD, gateway_replying},
+        fixed_response::{PASSWORD, gateway_responding},
         schedules,
     };
 }
@@ -126,7 +126,7 @@ pub use elqr::{BankLink, Elqr, ElqrField, ElqrKind};
 #[cfg(any(test, feature = "fake"))]
 pub use fake::{
     FakeGateway,
-    payment::{FakeFault, FakeNotice, FakePayment, FakePlan},
+    payment::{FakeFault, FakeNotification, FakePayment, FakePlan},
 };
 pub use gateway::{
     Gateway,

@@ -10,7 +10,7 @@ use std::{
 
 use kassa::{Card, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Proxy};
 use kassa_test_patience::patience;
-use support::{Answer, CVC, OTP, Op, PAN, PASSWORD, Received, Server, reply};
+use support::{Answer, CVC, OTP, Op, PAN, PASSWORD, Received, Server, response};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// What `shop:swordfish-77` looks like in the header.
@@ -57,7 +57,7 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-/// Sends back all it got, in several forms, in a JSON reply of the given status.
+/// Sends back all it got, in several forms, in a JSON response of the given status.
 fn echo(request: &Received, status: u16, code: &str) -> Answer {
     let headers = serde_json::to_string(&request.headers).unwrap();
     let sent = if request.body.is_empty() { "null".to_owned() } else { request.body.clone() };
@@ -80,7 +80,7 @@ fn echo(request: &Received, status: u16, code: &str) -> Answer {
     let status_word = if card.is_empty() { "x" } else { PAN };
     let token = if code == "110" { "gw-1" } else { status_word };
     let code = if status == 400 { status_word } else { code };
-    reply(
+    response(
         status,
         &format!(
             r#"{BOM}{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},
@@ -126,7 +126,7 @@ fn nothing_that_was_planted_comes_out() {
     let log = log.up_to(LAST);
     assert!(!log.contains("dropped"), "it is whole");
     let exchange =
-        log.lines().find(|line| line.contains("replied") && line.contains("card_payment")).expect("an exchange");
+        log.lines().find(|line| line.contains("responded") && line.contains("card_payment")).expect("an exchange");
     for part in ["endpoint=\"card_payment\"", "order=\"order-1\"", "attempt=1", "http_status=200", "duration_ms="] {
         assert!(exchange.contains(part), "{part} in {exchange}");
     }
@@ -164,7 +164,7 @@ async fn run_everything() {
 }
 
 async fn refused_before_sending() {
-    let gateway = Server::replying(200, "{}").gateway();
+    let gateway = Server::responding(200, "{}").gateway();
     let broken = support::card_payment().with_card(Card::new(format!("{PAN}x"), OTP, 99, format!("{CVC}9"), ""));
     assert_clean(&format!("{broken:?} {:?}", broken.advice()), "an invalid request");
     let error = gateway.create_card_payment(broken).await.unwrap_err();

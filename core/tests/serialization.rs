@@ -26,7 +26,7 @@ fn values_are_written_as_the_vectors_have_them() {
     comes_back(&CardBrand::UnionPay, r#""union_pay""#);
     let policy = PollPolicy::default().with_interval(Duration::from_millis(250));
     comes_back(&policy, r#"{"interval_ms":250,"deadline_ms":1200000}"#);
-    let error = PaymentError::unavailable("?").with_retry_after(Duration::from_secs(7)).with_reply(429, "{}");
+    let error = PaymentError::unavailable("?").with_retry_after(Duration::from_secs(7)).with_response(429, "{}");
     comes_back(
         &error,
         r#"{"kind":"Unavailable","detail":"?","retry_after_ms":7000,"http_status":429,"code":null,"body":"{}"}"#,

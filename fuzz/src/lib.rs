@@ -2,7 +2,7 @@
 //! take more memory than its input allows; and what each says must be true whatever comes.
 
 pub mod corpus;
-mod replies;
+mod responses;
 mod sandbox_bodies;
 mod texts;
 
@@ -16,9 +16,9 @@ pub struct Target {
 
 /// All of them.
 pub const TARGETS: [Target; 10] = [
-    Target { name: "reply", run: replies::any_reply },
-    Target { name: "qr_image", run: replies::qr_image },
-    Target { name: "qr_data", run: replies::qr_data },
+    Target { name: "response", run: responses::any_response },
+    Target { name: "qr_image", run: responses::qr_image },
+    Target { name: "qr_data", run: responses::qr_data },
     Target { name: "callback", run: texts::callback },
     Target { name: "redirect", run: texts::redirect },
     Target { name: "dialect", run: texts::dialect },

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kassa::{Callback, Dialect, Elqr, PaymentRef, QR_PNG_SIDE, QrCode, QrLevel, ReturnRedirect};
 
-use crate::replies;
+use crate::responses;
 
 /// Read, it has a key that does not depend on how it is written, and no empty order number.
 pub fn callback(bytes: &[u8]) {
@@ -28,14 +28,14 @@ pub fn redirect(bytes: &[u8]) {
     }
 }
 
-/// Read, it can be written and read again, and used on any reply; here on itself.
+/// Read, it can be written and read again, and used on any response; here on itself.
 pub fn dialect(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     if let Ok(dialect) = Dialect::from_json(text) {
         let written = dialect.to_json();
         let again = Dialect::from_json(&written).expect("what was written is read");
         assert_eq!(again.to_json(), written);
-        replies::to_every_operation(bytes, &Arc::new(dialect));
+        responses::to_every_operation(bytes, &Arc::new(dialect));
     }
 }
 

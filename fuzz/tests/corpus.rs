@@ -40,11 +40,11 @@ fn all_inputs_belong_to_a_target() {
 #[test]
 fn a_pack_has_an_input_a_line() {
     let folder = tempfile::tempdir().unwrap();
-    let packed = || corpus::packed(folder.path(), "reply");
+    let packed = || corpus::packed(folder.path(), "response");
     assert!(packed().unwrap().is_empty());
-    fs::write(folder.path().join("reply.base64"), "\nAAr/\ne30=\n").unwrap();
+    fs::write(folder.path().join("response.base64"), "\nAAr/\ne30=\n").unwrap();
     assert_eq!(packed().unwrap(), [b"".to_vec(), b"\x00\n\xff".to_vec(), b"{}".to_vec()]);
-    fs::write(folder.path().join("reply.base64"), "e30=\n<<<<<<<\n").unwrap();
+    fs::write(folder.path().join("response.base64"), "e30=\n<<<<<<<\n").unwrap();
     assert!(packed().unwrap_err().to_string().starts_with("line 2: "));
 }
 

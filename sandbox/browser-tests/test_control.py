@@ -27,7 +27,7 @@ def test_both_pages_are_accessible_and_fit(visit: Visit, kassa_sandbox: Sandbox,
     visitor.look("api")
     visitor.open(f"{kassa_sandbox.base_url}/control")
     visitor.look("control-login")
-    kassa_sandbox.faults.add("reply-lost", order_number="ORDER-1", times=1)
+    kassa_sandbox.faults.add("response-lost", order_number="ORDER-1", times=1)
     kassa_sandbox.faults.add("unavailable", endpoint="status", probability=0.05, seed=7)
     enter(visitor, kassa_sandbox)
     visitor.page.get_by_text("Settings of single faults").click()
@@ -60,13 +60,13 @@ def test_switches_are_set_and_shown(visit: Visit, kassa_sandbox: Sandbox) -> Non
 def test_faults_are_set_refused_and_removed(visit: Visit, kassa_sandbox: Sandbox) -> None:
     visitor = visit()
     enter(visitor, kassa_sandbox)
-    visitor.page.get_by_label("Fault", exact=True).select_option("reply-lost")
+    visitor.page.get_by_label("Fault", exact=True).select_option("response-lost")
     visitor.page.get_by_label("Only for the order").fill("ORDER-1")
     visitor.page.get_by_label("How often").fill("2")
     visitor.press("Set the fault")
     expect(visitor.page.get_by_role("status")).to_have_text("The fault was set.")
     (fault,) = kassa_sandbox.faults.list()
-    assert (fault.name, fault.order_number, fault.times) == ("reply-lost", "ORDER-1", 2)
+    assert (fault.name, fault.order_number, fault.times) == ("response-lost", "ORDER-1", 2)
     visitor.page.get_by_label("Fault", exact=True).select_option("delay")
     visitor.page.get_by_label("Only for the order").fill("ORDER-2")
     probability = visitor.page.get_by_label("Probability")
@@ -82,7 +82,7 @@ def test_faults_are_set_refused_and_removed(visit: Visit, kassa_sandbox: Sandbox
     expect(visitor.page.get_by_label("Fault", exact=True)).to_have_value("delay")
     expect(visitor.page.get_by_label("Only for the order")).to_have_value("ORDER-2")
     assert len(kassa_sandbox.faults.list()) == 1
-    visitor.page.get_by_role("button", name="Remove reply-lost").click()
+    visitor.page.get_by_role("button", name="Remove response-lost").click()
     expect(visitor.page.get_by_text("None is set")).to_be_visible()
     assert not kassa_sandbox.faults.list()
 

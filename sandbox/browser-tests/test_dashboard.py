@@ -51,7 +51,7 @@ def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, s
             assert_list_suits(visitor, size)
     visitor.open(f"{history.base_url}/dashboard/deliveries")
     visitor.page.locator("tbody a").first.click()
-    expect(visitor.page.get_by_role("heading", name="Reply")).to_be_visible()
+    expect(visitor.page.get_by_role("heading", name="Response")).to_be_visible()
     visitor.look("delivery")
     visitor.open(f"{history.base_url}/dashboard?status=CHARGE&kind=card")
     visitor.page.locator("tbody a").first.click()

@@ -160,7 +160,7 @@ impl State {
         *self.switches.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the sandbox gives FINIPAY's replies.
+    /// Whether the sandbox gives FINIPAY's responses.
     pub(crate) fn acts_as_finipay(&self) -> bool {
         self.switches().acts_as == Dialect::Finipay
     }
@@ -214,8 +214,8 @@ impl State {
             took: Duration::ZERO,
             request_head: endpoint.path().to_owned(),
             request_body: None,
-            reply_head: String::new(),
-            reply_body: None,
+            response_head: String::new(),
+            response_body: None,
         });
         true
     }

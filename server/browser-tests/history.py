@@ -101,7 +101,7 @@ class History:
 
     def _unknown(self, reference: str) -> None:
         """The gateway was asked, and never heard of it."""
-        with self.server.sandbox.faults.add("reply-lost", times=1, endpoint="mbank/pay"):
+        with self.server.sandbox.faults.add("response-lost", times=1, endpoint="mbank/pay"):
             self._begun(reference)
         self._wait(reference)
         # Nobody asks the gateway any more, which knows by now.

@@ -21,7 +21,7 @@ def test_nobody_is_asked_to_pay_what_may_be_paid(meet: Meet, sandbox: Sandbox, w
     language, size, dark = window
     buyer = meet(language, size=size, dark=dark)
     with (
-        sandbox.faults.add("reply-lost", endpoint="mbank/pay", times=1),
+        sandbox.faults.add("response-lost", endpoint="mbank/pay", times=1),
         sandbox.faults.add("html-502", endpoint="status"),
         sandbox.faults.add("html-502", endpoint="get-status"),
     ):

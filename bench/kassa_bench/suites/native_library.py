@@ -56,13 +56,13 @@ What was tried, on the stripped library:
 | 0 | the linker's own `-O2` | no |
 | -51,744 | Rust's blocking gateway not exported; no language called it | yes |
 | -45,920 | no signers for client certificates | yes |
-| -118,336 | no Unicode tables for hosts of URLs | no: it panics on a host that a reply can hold, in builds with assertions |
+| -118,336 | no Unicode tables for hosts of URLs | no: it panics on a host that a response can hold, in builds with assertions |
 | -110,592 | linked once more without UniFFI's metadata | yes |
 | -27,272 | Swift's calls, outcomes and the start of an operation compiled once; no map that is collected | yes |
 | +42,656 | `"s"` again for what each query goes through: 2 % more of the processor in place of 6 % | yes |
 | -2,496 | log statements of dependencies compiled out | no: features unite, so the sandbox would fall silent, too |
 | -106,392 | packed relative relocations (RELR) | no: glibc 2.36 or Android API 30 to load it; 10 kB gzipped |
-| +212,000 | queries where they are called, with tokio's second scheduler; an index of replies | yes: no other thread wakes |
+| +212,000 | queries where they are called, with tokio's second scheduler; an index of responses | yes: no other thread wakes |
 | -48,120 | no multi-threaded scheduler of tokio's | no: a disk that hangs would hold up the network |
 
 [Why](docs/adr/0009-kilobytes.md)."""

@@ -18,7 +18,7 @@ def run() -> Section:
     return Section(
         "Python: a status query, blocking",
         "One query after the other over a warm connection, 300 a round, 31 rounds. Each peer sends the same JSON with the same "
-        "credentials, and reads status and exact amount from the reply.",
+        "credentials, and reads status and exact amount from the response.",
         [Comparison("One by one", "us", samples, bars)],
         remarks=(
             "The thread that waits drives the connection itself, in the library and without the interpreter's lock. What is "

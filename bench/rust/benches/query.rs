@@ -1,5 +1,5 @@
 //! A status query over a warm connection: Kassa beside bare reqwest and bare hyper, which send the same request and
-//! read status and exact amount from the reply. Its argument is the address of the server.
+//! read status and exact amount from the response. Its argument is the address of the server.
 
 mod peers;
 

@@ -10,7 +10,7 @@ version = subprocess.run(
 )
 with Sandbox() as sandbox:
     assert sandbox.ledger() == ()
-    assert sandbox.faults.add("reply-lost", times=1).struck == 0
+    assert sandbox.faults.add("response-lost", times=1).struck == 0
 try:
     sandbox.ledger()
 except NotRunning:

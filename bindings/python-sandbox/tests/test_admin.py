@@ -71,14 +71,14 @@ def test_amounts_of_every_kind_are_exact(kassa_sandbox: Sandbox, shop: Shop) -> 
 def test_every_request_is_told(kassa_sandbox: Sandbox, shop: Shop) -> None:
     shop.pay_by_card("order-1")
     shop.status("order-1")
-    kassa_sandbox.faults.add("reply-lost", times=1)
+    kassa_sandbox.faults.add("response-lost", times=1)
     with pytest.raises(kassa.OutcomeUnknown):
         shop.pay_by_card("order-2")
     told = [(it.endpoint, it.order_number, it.fault) for it in kassa_sandbox.requests()]
     assert told == [
         ("payment", "order-1", None),
         ("get-status", "order-1", None),
-        ("payment", "order-2", "reply-lost"),
+        ("payment", "order-2", "response-lost"),
     ]
     first, second = kassa_sandbox.requests("order-1")
     assert (first.http_status, second.http_status) == (200, 200)
@@ -188,7 +188,7 @@ def test_the_quid_is_taken_at_one_place(kassa_sandbox: Sandbox, place: MbankQuid
 
 
 def test_a_fault_strikes_as_often_as_it_was_told(kassa_sandbox: Sandbox, shop: Shop) -> None:
-    with kassa_sandbox.faults.add("reply-lost", order_number="order-1", endpoint="payment", times=1) as fault:
+    with kassa_sandbox.faults.add("response-lost", order_number="order-1", endpoint="payment", times=1) as fault:
         assert fault.struck == 0
         shop.pay_by_card("order-2")
         with pytest.raises(kassa.OutcomeUnknown):

@@ -12,7 +12,7 @@ from typing_extensions import assert_never, assert_type
 
 import kassa
 from kassa import checkout
-from kassa.testing import FakeFault, FakeGateway, FakeNotice, FakePayment, FakePlan
+from kassa.testing import FakeFault, FakeGateway, FakeNotification, FakePayment, FakePlan
 
 
 def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
@@ -37,11 +37,11 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
 
 
-def write_a_dialect(reply: str) -> kassa.Dialect:
+def write_a_dialect(response: str) -> kassa.Dialect:
     assert_type(kassa.Dialect.names(), tuple[str, ...])
     dialect = kassa.Dialect.from_json(kassa.Dialect.named("finipay").to_json())
     assert_type(dialect.advice(), tuple[kassa.Advice, ...])
-    reading = assert_type(dialect.explain("qr_status", reply), kassa.DialectReading)
+    reading = assert_type(dialect.explain("qr_status", response), kassa.DialectReading)
     assert_type((reading.code_means, reading.status_means, reading.problem), tuple[str | None, str | None, str | None])
     assert_type((reading.fields, reading.unread), tuple[tuple[kassa.DialectField, ...], tuple[str, ...]])
     assert_type([(field.name, field.pointer, field.value) for field in reading.fields], list[tuple[str, str, str]])
@@ -92,7 +92,7 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
     match step:
         case kassa.OpenConfirmation(url):
             return assert_type(url, str)
-        case kassa.AskStatus(status):
+        case kassa.CheckStatus(status):
             return assert_type(status, str | None)
         case _:
             assert_never(step)
@@ -128,11 +128,11 @@ def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.Verdict | None:
     payment = kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=Decimal(250), comment="Tea")
     assert_type(payment.amount_som, int)
     created = assert_type(gateway.create_mbank_payment(payment), kassa.MbankPaymentCreated)
-    reply = gateway.confirm_mbank_payment(created.payment, "123456")
-    assert_type(reply, kassa.MbankConfirmed)
+    response = gateway.confirm_mbank_payment(created.payment, "123456")
+    assert_type(response, kassa.MbankConfirmed)
     policy = kassa.PollPolicy(interval=timedelta(seconds=5))
     assert_type(kassa.PollPolicy(2.5, deadline=60).interval, timedelta)
-    with gateway.watch(reply.payment, policy) as watch:
+    with gateway.watch(response.payment, policy) as watch:
         assert_type(watch, kassa.StatusWatch)
         for report in watch:
             on_report(report)
@@ -271,8 +271,8 @@ async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
 def a_gateway_for_tests() -> kassa.PaymentGateway:
     fake = FakeGateway()
     fake.plan(FakePlan.charge(after=timedelta(seconds=45)))
-    fake.plan(FakePlan.reject(after=2.5) if fake.otp else FakePlan.STAY_OPEN)
-    fake.fail_next(FakeFault.ANSWER_LOST)
+    fake.plan(FakePlan.reject(after=2.5) if fake.otp else FakePlan.STAY_PENDING)
+    fake.fail_next(FakeFault.RESPONSE_LOST)
     fake.fail_next(FakeFault.refused("51", reason="NO_MONEY"))
     fake.fail_next(FakeFault.too_many_requests(retry_after=30))
     fake.stop_clock()
@@ -280,7 +280,7 @@ def a_gateway_for_tests() -> kassa.PaymentGateway:
     fake.start_clock()
     assert_type(fake.now, timedelta)
     assert_type(fake.payments, tuple[FakePayment, ...])
-    assert_type(fake.charge("order-1"), FakeNotice)
+    assert_type(fake.charge("order-1"), FakeNotification)
     kassa.ReturnRedirect.parse(fake.reject("order-2").return_url or "")
     assert_type(fake.gateway, kassa.Gateway)
     return fake.gateway

@@ -42,7 +42,7 @@ def running(answer: Answer) -> Generator[OddGateway]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def _reply(self) -> None:
+        def _response(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             target = urlsplit(self.path)
             try:
@@ -56,8 +56,8 @@ def running(answer: Answer) -> Generator[OddGateway]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = _reply  # noqa: N815 - the name is http.server's
-        do_POST = _reply  # noqa: N815 - the name is http.server's
+        do_GET = _response  # noqa: N815 - the name is http.server's
+        do_POST = _response  # noqa: N815 - the name is http.server's
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is http.server's
             """Nothing is written."""

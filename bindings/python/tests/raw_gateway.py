@@ -88,8 +88,8 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def reply(status: int, body: str | bytes, *headers: str) -> Answer:
-    """Replies at once and closes."""
+def response(status: int, body: str | bytes, *headers: str) -> Answer:
+    """Responses at once and closes."""
     content = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} X", f"content-length: {len(content)}", "connection: close", *headers]
 
@@ -101,23 +101,23 @@ def reply(status: int, body: str | bytes, *headers: str) -> Answer:
 
 
 def envelope(status: int, code: str, message: str = "", data: dict[str, object] | None = None) -> Answer:
-    return reply(status, json.dumps({"code": code, "message": message, "data": data or {}}))
+    return response(status, json.dumps({"code": code, "message": message, "data": data or {}}))
 
 
 def silence(connection: socket.socket) -> None:
-    """Never replies; leaves when the other side does."""
+    """Never responds; leaves when the other side does."""
     with connection, suppress(OSError):
         while connection.recv(65536):
             pass
 
 
 def hang_up(connection: socket.socket) -> None:
-    """Closes without a reply."""
+    """Closes without a response."""
     connection.close()
 
 
 def after(event: threading.Event, answer: Answer) -> Answer:
-    """Replies once a test says so."""
+    """Responses once a test says so."""
 
     def wait_and_answer(connection: socket.socket) -> None:
         event.wait()

@@ -26,8 +26,8 @@ print("still here")
 """
 
 
-def reply_and_break_off(connection: socket.socket) -> None:
-    """Replies over a connection that could be kept; then closes it, and resets it."""
+def response_and_break_off(connection: socket.socket) -> None:
+    """Responses over a connection that could be kept; then closes it, and resets it."""
     body = b'{"code": "200", "data": {"orderNumber": "o-1", "amount": 100.5, "status": "CHARGE"}}'
     connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
     with socket.socket(fileno=connection.detach()) as beneath:
@@ -43,7 +43,7 @@ def test_a_broken_connection_ends_no_program(tmp_path: Path) -> None:
     with authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.tempfile() as own:
         context.load_cert_chain(own)
     with RawGateway(context) as gateway:
-        gateway.answers(reply_and_break_off)
+        gateway.answers(response_and_break_off)
         arguments = [gateway.url, str(certificate)]
         program = subprocess.run(
             [sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, text=True, check=False

@@ -20,7 +20,7 @@ import pytest
 import trio
 from conformance.patience import PATIENCE
 from kassa_sandbox import TestPhone, phones
-from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, response
 
 import kassa
 import kassa.checkout
@@ -144,7 +144,7 @@ def test_the_readmes_first_program_says_what_happened_and_delivers_once(tmp_path
         assert declined.startswith("not paid")
         assert "reason='Insufficient funds'" in declined
 
-        sandbox.faults.add("reply-lost", endpoint="mbank/confirm", times=1)
+        sandbox.faults.add("response-lost", endpoint="mbank/confirm", times=1)
         lost, found = printed(phones.MBANK_APPROVED)
         assert "never send it again" in lost
         assert found == paid
@@ -176,7 +176,7 @@ def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_pat
     # It is started for the first time, again after it died, and once more.
     for answers, expected in (
         ([CREATED], []),
-        ([reply(500, ""), OPEN, CHARGED], ["cart 17"]),
+        ([response(500, ""), OPEN, CHARGED], ["cart 17"]),
         ([CHARGED], ["cart 17"]),
     ):
         shop: dict[str, Any] = {"password": "secret", "deliver": delivered.append}

@@ -23,7 +23,7 @@ from raw_gateway import (
     envelope,
     hang_up,
     mbank_payment,
-    reply,
+    response,
     silence,
 )
 
@@ -73,19 +73,19 @@ def query_call(gateway: kassa.Gateway) -> object:
     [
         (card_call, hang_up, kassa.OutcomeUnknown),
         (card_call, silence, kassa.OutcomeUnknown),
-        (card_call, reply(500, "oops"), kassa.OutcomeUnknown),
-        (card_call, reply(302, "", "location: https://elsewhere.example/"), kassa.OutcomeUnknown),
-        (card_call, reply(409, "{}"), kassa.OutcomeUnknown),
+        (card_call, response(500, "oops"), kassa.OutcomeUnknown),
+        (card_call, response(302, "", "location: https://elsewhere.example/"), kassa.OutcomeUnknown),
+        (card_call, response(409, "{}"), kassa.OutcomeUnknown),
         (card_call, envelope(200, "999", "what"), kassa.OutcomeUnknown),
-        (mbank_call, reply(200, "not json"), kassa.OutcomeUnknown),
+        (mbank_call, response(200, "not json"), kassa.OutcomeUnknown),
         (confirm_call, hang_up, kassa.OutcomeUnknown),
         (card_call, envelope(400, "51", "no money"), kassa.Refused),
-        (card_call, reply(401, ""), kassa.Unauthorized),
-        (card_call, reply(404, "nothing here"), kassa.Misconfigured),
-        (card_call, reply(429, "", "retry-after: 7"), kassa.Unavailable),
-        (form_call, reply(500, ""), kassa.Unavailable),
-        (form_call, reply(200, "{}"), kassa.Unexpected),
-        (query_call, reply(503, ""), kassa.Unavailable),
+        (card_call, response(401, ""), kassa.Unauthorized),
+        (card_call, response(404, "nothing here"), kassa.Misconfigured),
+        (card_call, response(429, "", "retry-after: 7"), kassa.Unavailable),
+        (form_call, response(500, ""), kassa.Unavailable),
+        (form_call, response(200, "{}"), kassa.Unexpected),
+        (query_call, response(503, ""), kassa.Unavailable),
         (query_call, envelope(200, "200"), kassa.Unexpected),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
 
 
 def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
-    raw.answers(reply(500, ""), envelope(400, "404", "not found"), CHARGED)
+    raw.answers(response(500, ""), envelope(400, "404", "not found"), CHARGED)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(timedelta(milliseconds=10))
         first, second, third = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy)
@@ -162,7 +162,7 @@ def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
 
 
 def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
-    raw.answers(reply(401, ""))
+    raw.answers(response(401, ""))
 
     async def watch() -> None:
         async with raw.async_gateway() as gateway:

@@ -84,8 +84,8 @@ HOUR = timedelta(hours=1)
 FAULTS = [
     (FakeFault.NO_CONNECTION, kassa.Unavailable, 0),
     (FakeFault.REQUEST_LOST, kassa.OutcomeUnknown, 0),
-    (FakeFault.ANSWER_LOST, kassa.OutcomeUnknown, 1),
-    (FakeFault.NO_ANSWER, kassa.OutcomeUnknown, 1),
+    (FakeFault.RESPONSE_LOST, kassa.OutcomeUnknown, 1),
+    (FakeFault.NO_RESPONSE, kassa.OutcomeUnknown, 1),
     (FakeFault.refused("51", "NO_MONEY"), kassa.Refused, 0),
     (FakeFault.UNAUTHORIZED, kassa.Unauthorized, 0),
     (FakeFault.SERVER_ERROR, kassa.OutcomeUnknown, 0),
@@ -114,7 +114,7 @@ def test_each_fault_does_what_it_says(
 
 def test_asyncio_meets_the_same_faults(fake: FakeGateway) -> None:
     async def flow() -> None:
-        fake.fail_next(FakeFault.ANSWER_LOST)
+        fake.fail_next(FakeFault.RESPONSE_LOST)
         with pytest.raises(kassa.OutcomeUnknown) as lost:
             await fake.async_gateway.create_card_payment(card_payment(order_number="order-1"))
         fake.charge("order-1")
@@ -132,7 +132,7 @@ def test_a_running_clock_keeps_no_watch_waiting(fake: FakeGateway) -> None:
     outcome = gateway.watch(payment).outcome()
     assert isinstance(outcome, kassa.Charged)
     assert fake.now == timedelta(seconds=50), "the first tick after it was paid"
-    fake.plan(FakePlan.STAY_OPEN)
+    fake.plan(FakePlan.STAY_PENDING)
     payment = gateway.create_card_payment(card_payment()).payment
     with pytest.raises(kassa.DeadlineExpired):
         asyncio.run(fake.async_gateway.watch(payment).outcome())
@@ -198,7 +198,7 @@ def test_its_gateways_are_those_that_everybody_has(fake: FakeGateway) -> None:
 
 def test_faults_and_plans_are_values(fake: FakeGateway) -> None:
     fake.gateway.create_pay_form(pay_form())
-    for value in (FAULTS[0][0], FAULTS[4][0], FAULTS[7][0], FakePlan.STAY_OPEN, FakePlan.charge(2.5), fake.payments[0]):
+    for value in (FAULTS[0][0], FAULTS[4][0], FAULTS[7][0], FakePlan.STAY_PENDING, FakePlan.charge(2.5), fake.payments[0]):
         assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301
         assert type(value).__module__ == "kassa.testing"
     assert repr(FakeFault.refused("51", "NO")) == "FakeFault.refused(code='51', reason='NO')"
@@ -212,7 +212,7 @@ def test_faults_and_plans_are_values(fake: FakeGateway) -> None:
 
 
 def test_what_is_wrong_is_named(fake: FakeGateway) -> None:
-    anything: Any = "answer_lost"
+    anything: Any = "response_lost"
     wrong = (
         (lambda: fake.fail_next(anything), TypeError, r"fault must be a kassa\.testing\.FakeFault, not str"),
         (lambda: fake.plan(anything), TypeError, r"plan must be a kassa\.testing\.FakePlan"),
@@ -221,7 +221,7 @@ def test_what_is_wrong_is_named(fake: FakeGateway) -> None:
         (lambda: FakePlan("charge"), ValueError, "with a time"),
         (lambda: FakePlan.charge(-1), ValueError, "after must not be negative"),
         (lambda: FakeFault("refused"), ValueError, "with a code and a reason"),
-        (lambda: FakeFault("no_answer", code="51"), ValueError, "a fault is one of its constants"),
+        (lambda: FakeFault("no_response", code="51"), ValueError, "a fault is one of its constants"),
     )
     for call, kind, text in wrong:
         with pytest.raises(kind, match=text):

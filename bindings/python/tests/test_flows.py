@@ -54,7 +54,7 @@ def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
     match created.next_step:
         case kassa.OpenConfirmation(url):
             back = submit(url, otp="123456")
-        case kassa.AskStatus():
+        case kassa.CheckStatus():
             pytest.fail("the card takes part in 3DS")
     redirect = kassa.ReturnRedirect.parse(back)
     assert redirect.status_code == "200"
@@ -80,7 +80,7 @@ def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
 
 def test_a_declined_card_is_rejected(gateway: kassa.Gateway) -> None:
     created = gateway.create_card_payment(card_payment(card=card("4000000000002024")))
-    assert isinstance(created.next_step, kassa.AskStatus)
+    assert isinstance(created.next_step, kassa.CheckStatus)
     assert isinstance(gateway.watch(created.payment, QUICK).outcome(), kassa.Rejected)
 
 
@@ -160,11 +160,11 @@ def test_asyncio_has_the_same_methods(sandbox: Sandbox) -> None:
         async with kassa.AsyncGateway(sandbox.url, sandbox.credentials, dialect=sandbox.dialect) as gateway:
             payment = mbank_payment()
             created = await gateway.create_mbank_payment(payment)
-            reply = await gateway.confirm_mbank_payment(created.payment, "101101")
-            reports = [report async for report in gateway.watch(reply.payment, QUICK)]
+            response = await gateway.confirm_mbank_payment(created.payment, "101101")
+            reports = [report async for report in gateway.watch(response.payment, QUICK)]
             assert isinstance(reports[-1], kassa.Charged)
-            assert await gateway.check(reply.payment) == reports[-1]
-            outcome = await gateway.watch(reply.payment, QUICK).outcome()
+            assert await gateway.check(response.payment) == reports[-1]
+            outcome = await gateway.watch(response.payment, QUICK).outcome()
             assert isinstance(outcome, kassa.Charged)
 
             many = (gateway.create_card_payment(card_payment(card=card("4000000000002016"))) for _ in range(5))

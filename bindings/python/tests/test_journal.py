@@ -57,7 +57,7 @@ def app(environ, start_response):
 
 
 class Together:
-    """Replies once every worker has asked, so that all of them go on at the same moment."""
+    """Responses once every worker has asked, so that all of them go on at the same moment."""
 
     def __init__(self) -> None:
         self._all = threading.Barrier(WORKERS)
@@ -200,7 +200,7 @@ def test_a_lost_answer_is_found_with_asyncio(tmp_path: Path) -> None:
 
     async def flow() -> None:
         gateway = fake.async_gateway.with_journal(kassa.Journal.open(tmp_path))
-        fake.fail_next(FakeFault.ANSWER_LOST)
+        fake.fail_next(FakeFault.RESPONSE_LOST)
         with pytest.raises(kassa.OutcomeUnknown):
             await gateway.create_mbank_payment(mbank_payment(order_number="order-1"))
         fake.charge("order-1")

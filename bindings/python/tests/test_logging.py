@@ -83,7 +83,7 @@ logging.getLogger("kassa").setLevel(logging.WARNING)
 """
     stdout, stderr = run(script, raw.url)
     assert stdout == ""
-    assert stderr.splitlines()[0].startswith("DEBUG kassa replied endpoint=")
+    assert stderr.splitlines()[0].startswith("DEBUG kassa responded endpoint=")
     assert stderr.count("\n") == 1
 
 
@@ -109,20 +109,20 @@ def test_a_record_says_what_happened_and_when(raw: RawGateway, records: list[log
     before = time.time()
     with raw.gateway() as gateway:
         ask(gateway, "logged-1")
-    failed, replied = records
-    assert (failed.levelno, replied.levelno) == (logging.WARNING, logging.DEBUG)
-    assert failed.getMessage().startswith("no reply ")
-    fields: dict[str, str | int] = replied.__dict__["kassa"]
+    failed, responded = records
+    assert (failed.levelno, responded.levelno) == (logging.WARNING, logging.DEBUG)
+    assert failed.getMessage().startswith("no response ")
+    fields: dict[str, str | int] = responded.__dict__["kassa"]
     assert (fields["endpoint"], fields["order"]) == ("provider_status", "logged-1")
     # Numbers, so that a log store can count and compare them.
     assert (fields["http_status"], fields["attempt"]) == (200, 2)
     assert {type(fields["duration_ms"]), type(failed.__dict__["kassa"]["duration_ms"])} == {int}
-    assert before - 0.001 <= failed.created <= replied.created <= time.time()
-    assert 0 <= replied.msecs < 1000
+    assert before - 0.001 <= failed.created <= responded.created <= time.time()
+    assert 0 <= responded.msecs < 1000
 
 
 class Releasing(logging.Handler):
-    """Lets the gateway's next reply go once a line has come. Where lines came only after the call, the call would end by its
+    """Lets the gateway's next response go once a line has come. Where lines came only after the call, the call would end by its
     deadline."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ def test_lines_come_while_a_call_waits(raw: RawGateway, way: Callable[[kassa.Gat
     with listening(Releasing()) as heard, raw.gateway() as gateway:
         raw.answers(hang_up, after(heard.go_on, CHARGED))
         way(gateway)
-    assert [text.partition(" endpoint=")[0] for text in heard.texts] == ["no reply", "replied"]
+    assert [text.partition(" endpoint=")[0] for text in heard.texts] == ["no response", "responded"]
     assert len(heard.threads) == 1
     assert heard.threads < {"MainThread", "caller_0"}, "not one of the core's"
 
@@ -196,7 +196,7 @@ def test_lines_come_while_asyncio_waits(raw: RawGateway, poll: object, monkeypat
     with listening(Releasing()) as heard:
         raw.answers(hang_up, after(heard.go_on, CHARGED))
         asyncio.run(flow(heard))
-    assert [text.partition(" endpoint=")[0] for text in heard.texts] == ["no reply", "replied"]
+    assert [text.partition(" endpoint=")[0] for text in heard.texts] == ["no response", "responded"]
     assert contexts == ["this one", "this one"]
 
 
@@ -305,7 +305,7 @@ class WithOpenTelemetry(logging.Filter):
 
 
 class ByOrder(logging.Handler):
-    """The attempt and the context of each line, by the order that it tells of. The gateway replies once every request that was
+    """The attempt and the context of each line, by the order that it tells of. The gateway responds once every request that was
     hung up on has had its line."""
 
     def __init__(self, program: Program) -> None:
@@ -444,8 +444,8 @@ def test_the_last_lines_of_a_payment_that_was_given_up_come_in_its_context(raw: 
     with listening(Whose()) as heard, nothing_is_kept():
         # Closing waits for the payment, and hands on what it has logged.
         asyncio.run(flow())
-    nobody_waits = "the payment has its reply, but nobody waits for it any more"
-    assert heard.lines == [("replied", "nobody's"), ("replied", "the payment's"), (nobody_waits, "the payment's")]
+    nobody_waits = "the payment has its response, but nobody waits for it any more"
+    assert heard.lines == [("responded", "nobody's"), ("responded", "the payment's"), (nobody_waits, "the payment's")]
 
 
 def test_a_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) -> None:
@@ -456,7 +456,7 @@ def test_a_watch_logs_in_the_context_of_whoever_waits_for_it(raw: RawGateway) ->
         caller = contextvars.copy_context()
         caller.run(of_request.set, "the watcher's")
         assert isinstance(caller.run(watch.outcome), kassa.Charged)
-    assert heard.lines == [("no reply", "the watcher's"), ("replied", "the watcher's")]
+    assert heard.lines == [("no response", "the watcher's"), ("responded", "the watcher's")]
 
 
 class Request:
@@ -512,7 +512,7 @@ def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) ->
         raw.answers(CHARGED)
         ask(gateway)
     assert heard.texts[:2] == ["interrupted here", "comes later"]
-    assert heard.texts[2].startswith("replied")
+    assert heard.texts[2].startswith("responded")
 
 
 def test_a_handler_that_calls_kassa_while_a_call_waits_does_not_go_round(
@@ -524,7 +524,7 @@ def test_a_handler_that_calls_kassa_while_a_call_waits_does_not_go_round(
         class Curious(Releasing):
             def emit(self, record: logging.LogRecord) -> None:
                 self.texts.append(record.getMessage())
-                # The first request has come, so the held back reply is not for this one.
+                # The first request has come, so the held back response is not for this one.
                 raw.received.acquire()
                 ask(gateway)
 
@@ -685,7 +685,7 @@ if child:
     assert os.waitpid(child, 0)[1] == 0
 """
     _, stderr = run(script, raw.url)
-    assert stderr.count("replied") == 3
+    assert stderr.count("responded") == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -717,4 +717,4 @@ if children[0]:
 {ASK}
 """
     _, stderr = run(script, raw.url)
-    assert [stderr.count(text) for text in ("first", "second", "replied")] == [1, 1, 3]
+    assert [stderr.count(text) for text in ("first", "second", "responded")] == [1, 1, 3]

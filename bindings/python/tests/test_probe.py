@@ -83,7 +83,7 @@ def player(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 def test_other_names_are_found_and_a_word_means_what_a_person_says(player: Player) -> None:
     plan = replace(PLAN, steps=("mbank", "card", "pay-form"))
     with running(renamed()) as gateway:
-        # Whether a word means that money was taken, no reply can teach.
+        # Whether a word means that money was taken, no response can teach.
         unsaid = player.play(gateway, plan)
         assert unsaid.has_problem('it has not ended: "PAID"')
         assert "PAID" not in json.dumps(unsaid.dialect)
@@ -104,10 +104,10 @@ def test_the_places_of_the_identifier_are_tried_one_after_the_other(player: Play
         player.again(gateway, first, MBANK)
 
 
-def test_pages_and_empty_replies_teach_nothing_and_no_payment_is_forgotten(player: Player) -> None:
+def test_pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten(player: Player) -> None:
     with running(pages()) as gateway:
         ran = player.play(gateway, PLAN)
-        assert ran.has_problem("no reply came, or an empty one")
+        assert ran.has_problem("no response came, or an empty one")
         assert ran.has_problem("it is no answer")
         assert ran.dialect == {"base": "interface"}
         assert gateway.count("/confirm") == 0, "nothing is known of what would be confirmed"
@@ -237,7 +237,7 @@ def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Pla
     assert some.is_clean
     assert ALL_READ not in some.text
     for part in (
-        "Not read in replies of mbank_payment:",
+        "Not read in responses of mbank_payment:",
         "/data/dateTime",
         "Not played to the end: card, pay-form, qr-image, qr",
     ):

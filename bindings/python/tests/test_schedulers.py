@@ -19,7 +19,7 @@ import anyio
 import pytest
 import trio
 from conformance.patience import PATIENCE
-from raw_gateway import CHARGED, CREATED, Answer, RawGateway, after, closed_port, hang_up, mbank_payment, reply
+from raw_gateway import CHARGED, CREATED, Answer, RawGateway, after, closed_port, hang_up, mbank_payment, response
 from test_fork import APP
 from test_logging import Releasing, listening
 from web_server import gunicorn
@@ -167,7 +167,7 @@ def test_greenlets_run_while_others_wait_for_calls(
             before.create_mbank_payment(mbank_payment(order_number="o-1"))
     raw.requests.clear()
     go_on = threading.Event()
-    # The gateway replies when all five requests have arrived and another greenlet has run.
+    # The gateway responds when all five requests have arrived and another greenlet has run.
     raw.answers(once_five_are_there(after(go_on, answer)))
     with program(way, calls + FIVE, raw, tmp_path) as running:
         assert running.says() == "others run"
@@ -222,10 +222,10 @@ except kassa.OutcomeUnknown:
     with program(f"import gevent; {GEVENT}", script, raw, tmp_path) as running:
         assert raw.received.acquire(timeout=PATIENCE)
         running.go_on()
-        # At once: no reply has come yet.
+        # At once: no response has come yet.
         assert running.says() == "['unknown']"
         go_on.set()
-        # The reply was noted all the same.
+        # The response was noted all the same.
         assert running.says() == "o-1 is pending"
         assert running.says() == "not sent again"
         running.ends()
@@ -272,7 +272,7 @@ if child == 0:
     say("the child's own call works" if other.value is not None else "no")
     while True:
         sleep(0.001)
-# Its hub stands still: only the child could hear of the reply.
+# Its hub stands still: only the child could hear of the response.
 os.read(0, 1)
 say("open" if job.get().payment else "no")
 os.kill(child, signal.SIGKILL)
@@ -301,10 +301,10 @@ logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(message)s"
 gateway.watch(payment, kassa.PollPolicy(interval=0.01)).outcome()
 """
     with program(WAYS[way], script, raw, tmp_path) as running:
-        # It comes before the reply that it lets go.
-        assert running.says().startswith("no reply")
+        # It comes before the response that it lets go.
+        assert running.says().startswith("no response")
         go_on.set()
-        assert running.says().startswith("replied")
+        assert running.says().startswith("responded")
         running.ends()
 
 
@@ -417,14 +417,14 @@ def test_watches_recovery_and_logging_work_under_trio(raw: RawGateway, tmp_path:
             return [str(getattr(recovered, "state", recovered)) async for recovered in gateway.recover()]
 
     with listening(Releasing()) as heard:
-        # Where lines came after the call only, the last reply would never come.
+        # Where lines came after the call only, the last response would never come.
         raw.answers(CREATED, hang_up, hang_up, hang_up, after(heard.go_on, CHARGED), CHARGED)
         assert trio.run(flow, heard) == ["charged"]
 
 
 @pytest.mark.parametrize("ends", ["closed", "let go of", "with the run"])
 def test_the_task_of_the_renewal_is_cancelled_with_the_checkout_under_trio(raw: RawGateway, ends: str) -> None:
-    raw.answers(reply(401, '{"type": "urn:kassa:problem:unauthorized", "title": "Unauthorized"}'))
+    raw.answers(response(401, '{"type": "urn:kassa:problem:unauthorized", "title": "Unauthorized"}'))
     cancelled: list[bool] = []
 
     async def app() -> None:

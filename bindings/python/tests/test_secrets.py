@@ -17,7 +17,7 @@ import msgspec
 import pydantic
 import pytest
 from pydantic_core import PydanticSerializationError
-from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, reply
+from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, response
 
 import kassa
 
@@ -175,7 +175,7 @@ def test_an_answer_that_echoes_is_masked(raw: RawGateway) -> None:
 
 def test_no_frame_of_the_package_shows_a_secret(raw: RawGateway) -> None:
     """As error trackers do: the local variables of every frame, printed."""
-    raw.answers(reply(500, "oops"))
+    raw.answers(response(500, "oops"))
     payment, bank = card_payment(card=card(PAN, CVC)), mbank_payment()
     with raw.gateway() as gateway:
         for call in (lambda: gateway.create_card_payment(payment), lambda: gateway.create_mbank_payment(bank)):
@@ -186,7 +186,7 @@ def test_no_frame_of_the_package_shows_a_secret(raw: RawGateway) -> None:
 
 
 def test_output_stays_empty(raw: RawGateway, capfd: pytest.CaptureFixture[str]) -> None:
-    raw.answers(reply(500, "oops"))
+    raw.answers(response(500, "oops"))
     with raw.gateway() as gateway, pytest.raises(kassa.OutcomeUnknown):
         gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
     assert capfd.readouterr() == ("", "")

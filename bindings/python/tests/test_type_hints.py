@@ -239,7 +239,7 @@ def test_no_verdict_that_was_stored_is_read_as_another(verdict: kassa.Verdict) -
                 pydantic.TypeAdapter[Any](kind).validate_python(stored)
 
 
-@pytest.mark.parametrize("step", [kassa.OpenConfirmation("https://pay.example.kg/3ds"), kassa.AskStatus("Success")])
+@pytest.mark.parametrize("step", [kassa.OpenConfirmation("https://pay.example.kg/3ds"), kassa.CheckStatus("Success")])
 def test_the_next_step_that_was_stored_is_read_as_it_was(step: kassa.NextStep) -> None:
     order = Order(payment=REF, next_step=step)
     assert Order.model_validate_json(order.model_dump_json()) == order

@@ -335,7 +335,7 @@ def test_a_reference_survives_its_text() -> None:
     for ref in refs:
         assert kassa.PaymentRef.parse(str(ref)) == ref
         assert ref in {ref}
-    assert [ref.can_be_asked_about for ref in refs] == [True, True, True, False, True, False]
+    assert [ref.can_be_checked for ref in refs] == [True, True, True, False, True, False]
     assert [ref.is_claimed for ref in refs] == [False, False, True, False, False, False]
     assert str(refs[0]) == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.10&currency=USD"
     # As a file, a form or a column of fixed width gives it back.

@@ -396,7 +396,7 @@ def test_ctrl_c_leaves_the_block_at_once_and_the_journal_has_the_payment(raw: Ra
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     payment = card_payment()
-    # The reply never comes, so nothing but the deadline would end the wait for it.
+    # The response never comes, so nothing but the deadline would end the wait for it.
     with (
         pytest.raises(KeyboardInterrupt) as interrupted,
         raw.gateway(payment_deadline=AN_HOUR, journal=tmp_path) as gateway,

@@ -14,7 +14,7 @@ use crate::{
         view::{Payment, Problem, View},
     },
     pipeline::log::{Event, What},
-    reply::Reply,
+    response::Response,
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
     values::{
         card::Card,
@@ -175,7 +175,7 @@ impl Line<'_> {
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
         let began = self.transport.now();
         let (http_status, heard) = match select(exchange, deadline).await {
-            Either::Left((result, _)) => (result.as_ref().ok().map(|reply| reply.http_status), heard(result)),
+            Either::Left((result, _)) => (result.as_ref().ok().map(|response| response.http_status), heard(result)),
             Either::Right(_) => (None, hindered(MessageTopic::NoNetwork, "no answer came in time".to_owned(), None)),
         };
         if let Some(failure) = heard.failure() {
@@ -223,23 +223,23 @@ fn lasting(detail: &str) -> MessageTopic {
     if detail.contains(NOT_VALID_YET) { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
 }
 
-fn heard<T: DeserializeOwned>(result: Result<Reply, Failure>) -> Heard<T> {
-    let reply = match result {
-        Ok(reply) => reply,
+fn heard<T: DeserializeOwned>(result: Result<Response, Failure>) -> Heard<T> {
+    let response = match result {
+        Ok(response) => response,
         Err(Failure::Misconfigured { detail }) => return hindered(lasting(&detail), detail, None),
         Err(Failure::NotConnected { detail } | Failure::Lost { detail }) => {
             return hindered(MessageTopic::NoNetwork, detail, None);
         }
     };
-    let status = reply.http_status;
+    let status = response.http_status;
     let not_the_server = || {
         let reason = format!("HTTP {status}, which is not kassa-server's answer: is server_url its address?");
         hindered(MessageTopic::NotTheServer, reason, None)
     };
     match status {
-        200..=299 => serde_json::from_slice(reply.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
-        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, format!("HTTP {status}"), reply.retry_after),
-        status => match problem(&reply) {
+        200..=299 => serde_json::from_slice(response.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
+        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, format!("HTTP {status}"), response.retry_after),
+        status => match problem(&response) {
             Some(_) if status == 401 => Heard::TokenRefused,
             Some(problem) => Heard::Refused(problem),
             None => not_the_server(),
@@ -248,6 +248,6 @@ fn heard<T: DeserializeOwned>(result: Result<Reply, Failure>) -> Heard<T> {
 }
 
 /// A refusal of the merchant's server, and not of anybody on the way to it.
-fn problem(reply: &Reply) -> Option<Problem> {
-    serde_json::from_slice(reply.body.as_ref()).ok().filter(|problem: &Problem| problem.name().is_some())
+fn problem(response: &Response) -> Option<Problem> {
+    serde_json::from_slice(response.body.as_ref()).ok().filter(|problem: &Problem| problem.name().is_some())
 }

@@ -36,7 +36,7 @@ pub struct GatewayConfig {
     /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
     /// The deadline (total timeout) of a call that moves money: how long all of it may take, with connecting, sending,
-    /// the whole reply, and every retry. 60 s unless set: what is cut off here may have happened all the same.
+    /// the whole response, and every retry. 60 s unless set: what is cut off here may have happened all the same.
     pub payment_deadline: Duration,
     /// The deadline of every other call: status queries, pay-forms and QR codes. 30 s unless set.
     pub query_deadline: Duration,
@@ -46,7 +46,7 @@ pub struct GatewayConfig {
     pub query_retries: u32,
     /// How the fields of a status query travel. In a JSON body unless set.
     pub status_query: StatusQueryForm,
-    /// How to read the gateway's replies.
+    /// How to read the gateway's responses.
     pub(crate) dialect: Arc<Dialect>,
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     pub extra_root_certificates: Vec<String>,
@@ -125,7 +125,7 @@ impl GatewayConfig {
         Self { status_query, ..self }
     }
 
-    /// The same with another way to read the gateway's replies.
+    /// The same with another way to read the gateway's responses.
     #[must_use]
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect: dialect.into(), ..self }
@@ -156,7 +156,7 @@ impl GatewayConfig {
         Self { check_luhn, ..self }
     }
 
-    /// How the gateway's replies are read.
+    /// How the gateway's responses are read.
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
     }

@@ -1,4 +1,4 @@
-//! Configuration: where the gateway or the merchant's server is, who asks, and what its replies are called.
+//! Configuration: where the gateway or the merchant's server is, who asks, and what its responses are called.
 
 pub(crate) mod address;
 pub(crate) mod credentials;
@@ -7,4 +7,4 @@ pub(crate) mod endpoint;
 pub(crate) mod gateway_config;
 pub(crate) mod peer;
 pub(crate) mod proxy;
-pub(crate) mod reply_field;
+pub(crate) mod response_field;

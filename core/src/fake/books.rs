@@ -5,8 +5,8 @@ use std::{collections::VecDeque, time::Duration};
 use rust_decimal::Decimal;
 
 use super::{
-    payment::{FakeFault, FakeNotice, FakePayment, FakePlan},
-    replies::Object,
+    payment::{FakeFault, FakeNotification, FakePayment, FakePlan},
+    responses::Object,
 };
 use crate::values::{
     currency::KGS, error::PaymentError, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus,
@@ -42,7 +42,7 @@ impl Books {
 
     pub(super) fn add(&mut self, entry: Entry, now: Duration) {
         let due = match self.plan {
-            FakePlan::StayOpen => None,
+            FakePlan::StayPending => None,
             FakePlan::Charge { after } => Some((now.saturating_add(after), PaymentStatus::Charged)),
             FakePlan::Reject { after } => Some((now.saturating_add(after), PaymentStatus::Rejected)),
         };
@@ -69,7 +69,12 @@ impl Books {
     }
 
     /// A payer pays or declines.
-    pub(super) fn decide(&mut self, key: &str, end: PaymentStatus, now: Duration) -> Result<FakeNotice, PaymentError> {
+    pub(super) fn decide(
+        &mut self,
+        key: &str,
+        end: PaymentStatus,
+        now: Duration,
+    ) -> Result<FakeNotification, PaymentError> {
         let (number, entry) = self.find(key)?;
         if entry.payment.status.is_final() {
             return Err(PaymentError::invalid(
@@ -118,7 +123,7 @@ impl Entry {
         self.due = None;
     }
 
-    fn notice(&self, now: Duration) -> FakeNotice {
+    fn notice(&self, now: Duration) -> FakeNotification {
         let payment = &self.payment;
         let number = payment.order_number.as_ref().or(payment.transaction_id.as_ref());
         let body = Object::default()
@@ -130,7 +135,7 @@ impl Entry {
             .optional("requisite", self.requisite.as_deref())
             .text("provider", self.provider.as_ref().map_or("MBank", Provider::name))
             .optional("transaction_id", payment.transaction_id.as_deref());
-        FakeNotice { callback: body.finish(), return_url: self.way_back(number) }
+        FakeNotification { callback: body.finish(), return_url: self.way_back(number) }
     }
 
     /// Only who paid is sent back (`docs/interface.md#return-redirect`).

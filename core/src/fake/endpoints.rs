@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use super::{
     State,
     books::{Books, Entry, status_word},
-    replies::{Object, created, envelope, refused, reply},
+    responses::{Object, created, envelope, refused, response},
 };
 use crate::{
     operations::{
@@ -14,7 +14,7 @@ use crate::{
         qr_status,
     },
     qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
-    reply::Reply,
+    response::Response,
     transport::Request,
     values::{
         json::Document, money::tyiyn_to_som, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus,
@@ -25,7 +25,7 @@ use crate::{
 pub(super) const OTP: &str = "123456";
 
 impl State {
-    pub(super) fn carry_out(&self, request: &Request) -> Reply {
+    pub(super) fn carry_out(&self, request: &Request) -> Response {
         let now = self.clock.passed();
         let mut books = self.books();
         books.catch_up(now);
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Books {
-    fn make_card_payment(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Reply {
+    fn make_card_payment(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Response {
         let mut entry = Entry::open(PaymentKind::Card, fields.amount("amount"));
         let token = format!("gateway-{}", self.next_number());
         let page_url = format!("https://fake.example/3ds?token={token}");
@@ -97,7 +97,7 @@ impl Books {
         self.make_once(entry, data, now)
     }
 
-    fn make_mbank_payment(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Reply {
+    fn make_mbank_payment(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Response {
         let mut entry = Entry::open(PaymentKind::Mbank, fields.amount("amount"));
         entry.payment.order_number = fields.text("orderNumber");
         entry.payment.callback_url = fields.text("callbackUrl");
@@ -107,7 +107,7 @@ impl Books {
     }
 
     /// A number that was used before is a conflict, whatever came of it then.
-    fn make_once(&mut self, entry: Entry, data: Object, now: std::time::Duration) -> Reply {
+    fn make_once(&mut self, entry: Entry, data: Object, now: std::time::Duration) -> Response {
         let is_used = |other: &Entry| other.payment.order_number == entry.payment.order_number;
         if self.entries.iter().any(is_used) {
             return refused(409, "409", "ORDER_NUMBER_USED");
@@ -116,7 +116,7 @@ impl Books {
         created(data)
     }
 
-    fn confirm(&mut self, fields: &Fields<'_>) -> Reply {
+    fn confirm(&mut self, fields: &Fields<'_>) -> Response {
         let (number, otp) = (fields.text("orderNumber"), fields.text("otp"));
         let is_meant = |entry: &Entry| {
             let payment = &entry.payment;
@@ -132,7 +132,7 @@ impl Books {
         envelope("200", "ACCEPTED", Object::default().optional("orderNumber", number.as_deref()))
     }
 
-    fn make_pay_form(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Reply {
+    fn make_pay_form(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Response {
         let mut entry = Entry::open(PaymentKind::PayForm, fields.amount("amount"));
         let page_url = format!("https://fake.example/pay-form?token=form-{}", self.next_number());
         entry.payment.page_url = Some(page_url.clone());
@@ -156,7 +156,7 @@ impl Books {
         (text, transaction)
     }
 
-    fn status(&self, is_meant: impl Fn(&Entry) -> bool) -> Reply {
+    fn status(&self, is_meant: impl Fn(&Entry) -> bool) -> Response {
         let Some(entry) = self.entries.iter().find(|entry| is_meant(entry)) else {
             return refused(404, "404", "NOT_FOUND");
         };
@@ -164,20 +164,20 @@ impl Books {
     }
 }
 
-/// What replies say about every payment.
+/// What responses say about every payment.
 fn numbered(entry: &Entry) -> Object {
     let payment = &entry.payment;
     let data = Object::default().optional("orderNumber", payment.order_number.as_deref());
     data.json("amount", &entry.amount_text()).text("currency", &payment.currency)
 }
 
-fn data_of_code((text, transaction): &(String, String)) -> Reply {
+fn data_of_code((text, transaction): &(String, String)) -> Response {
     created(Object::default().text("qr_data", text).text("transaction_id", transaction))
 }
 
-fn picture((text, _): &(String, String)) -> Reply {
+fn picture((text, _): &(String, String)) -> Response {
     match QrCode::encode(text, QrLevel::Medium).and_then(|code| code.png(QR_PNG_SIDE)) {
-        Ok(png) => reply(200, &png),
+        Ok(png) => response(200, &png),
         Err(problem) => refused(500, "500", &problem.to_string()),
     }
 }

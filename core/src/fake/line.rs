@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
 
-use super::{State, payment::FakeFault, replies};
+use super::{State, payment::FakeFault, responses};
 use crate::{
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, Request, Transport, runtime},
     values::error::PaymentError,
 };
@@ -25,7 +25,7 @@ impl Line {
 }
 
 impl Transport for Line {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let state = self.state.clone();
         Box::pin(async move {
             let fault = state.books().next_fault();
@@ -81,25 +81,25 @@ impl Transport for Line {
 }
 
 impl State {
-    async fn answer(&self, request: &Request, fault: Option<FakeFault>) -> Result<Reply, Failure> {
+    async fn answer(&self, request: &Request, fault: Option<FakeFault>) -> Result<Response, Failure> {
         let lost = |detail: &str| Err(Failure::Lost { detail: detail.to_owned() });
         match fault {
             None => Ok(self.carry_out(request)),
             Some(FakeFault::RequestLost) => lost("the connection broke before the request was there"),
-            Some(FakeFault::AnswerLost) => {
+            Some(FakeFault::ResponseLost) => {
                 self.carry_out(request);
                 lost("the connection broke before the answer was there")
             }
-            Some(FakeFault::NoAnswer) => {
+            Some(FakeFault::NoResponse) => {
                 self.carry_out(request);
                 std::future::pending().await
             }
             Some(FakeFault::NoConnection) => lost("no connection"),
-            Some(FakeFault::Refused { code, reason }) => Ok(replies::refused(400, &code, &reason)),
-            Some(FakeFault::Unauthorized) => Ok(replies::refused(401, "401", "UNAUTHORIZED")),
-            Some(FakeFault::ServerError) => Ok(replies::refused(500, "500", "INTERNAL_ERROR")),
+            Some(FakeFault::Refused { code, reason }) => Ok(responses::refused(400, &code, &reason)),
+            Some(FakeFault::Unauthorized) => Ok(responses::refused(401, "401", "UNAUTHORIZED")),
+            Some(FakeFault::ServerError) => Ok(responses::refused(500, "500", "INTERNAL_ERROR")),
             Some(FakeFault::TooManyRequests { retry_after }) => {
-                Ok(Reply { retry_after: Some(retry_after), ..replies::refused(429, "429", "TOO_MANY_REQUESTS") })
+                Ok(Response { retry_after: Some(retry_after), ..responses::refused(429, "429", "TOO_MANY_REQUESTS") })
             }
         }
     }

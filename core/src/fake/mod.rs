@@ -9,7 +9,7 @@ mod clock;
 mod endpoints;
 mod line;
 pub(crate) mod payment;
-pub(crate) mod replies;
+pub(crate) mod responses;
 
 use std::{
     fmt,
@@ -20,7 +20,7 @@ use std::{
 use books::Books;
 use clock::Clock;
 use line::Line;
-use payment::{FakeFault, FakeNotice, FakePayment, FakePlan};
+use payment::{FakeFault, FakeNotification, FakePayment, FakePlan};
 
 use crate::{
     config::{credentials::Credentials, dialect::Dialect, gateway_config::GatewayConfig},
@@ -50,7 +50,7 @@ const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 /// let gateway = fake.gateway(); // hand this to the code under test
 ///
 /// // The answer is lost, so nobody knows whether the payment was made.
-/// fake.fail_next(FakeFault::AnswerLost);
+/// fake.fail_next(FakeFault::ResponseLost);
 /// let tea = MbankPayment::new("order-1", 100, "996555000101", "tea");
 /// let lost = gateway.create_mbank_payment(tea).await.unwrap_err();
 /// let PaymentError::OutcomeUnknown { payment, .. } = lost else { panic!("{lost}") };
@@ -115,7 +115,7 @@ impl FakeGateway {
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where there is no such payment, or it is final.
-    pub fn charge(&self, payment: &str) -> Result<FakeNotice, PaymentError> {
+    pub fn charge(&self, payment: &str) -> Result<FakeNotification, PaymentError> {
         self.decide(payment, PaymentStatus::Charged)
     }
 
@@ -123,7 +123,7 @@ impl FakeGateway {
     ///
     /// # Errors
     /// As for [`charge`](Self::charge).
-    pub fn reject(&self, payment: &str) -> Result<FakeNotice, PaymentError> {
+    pub fn reject(&self, payment: &str) -> Result<FakeNotification, PaymentError> {
         self.decide(payment, PaymentStatus::Rejected)
     }
 
@@ -164,7 +164,7 @@ impl FakeGateway {
 }
 
 impl FakeGateway {
-    fn decide(&self, payment: &str, end: PaymentStatus) -> Result<FakeNotice, PaymentError> {
+    fn decide(&self, payment: &str, end: PaymentStatus) -> Result<FakeNotification, PaymentError> {
         let now = self.state.clock.passed();
         let mut books = self.state.books();
         books.catch_up(now);

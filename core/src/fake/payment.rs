@@ -38,7 +38,7 @@ pub struct FakePayment {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FakeNotice {
+pub struct FakeNotification {
     /// The body of the callback (webhook), for [`Callback::parse`](crate::Callback::parse).
     pub callback: String,
     /// Where the payer's browser would come back to, for [`ReturnRedirect::parse`](crate::ReturnRedirect::parse); only
@@ -53,7 +53,7 @@ pub struct FakeNotice {
 pub enum FakePlan {
     /// They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation.
     #[default]
-    StayOpen,
+    StayPending,
     /// Their payers pay, after that time on the fake gateway's clock.
     Charge {
         /// The time from the creation.
@@ -78,10 +78,10 @@ pub enum FakeFault {
     RequestLost,
     /// The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made,
     /// and its outcome is unknown.
-    AnswerLost,
-    /// The gateway does what it was asked, and never answers: as [`AnswerLost`](Self::AnswerLost), when the call's
+    ResponseLost,
+    /// The gateway does what it was asked, and never answers: as [`ResponseLost`](Self::ResponseLost), when the call's
     /// deadline has passed.
-    NoAnswer,
+    NoResponse,
     /// The gateway refuses, with this code and these words: [`PaymentError::Refused`](crate::PaymentError::Refused).
     Refused {
         /// The code.

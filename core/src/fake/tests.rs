@@ -84,8 +84,8 @@ fn each_fault_does_what_it_says() {
     let faults = [
         (FakeFault::NoConnection, 0, "Unavailable"),
         (FakeFault::RequestLost, 0, "OutcomeUnknown"),
-        (FakeFault::AnswerLost, 1, "OutcomeUnknown"),
-        (FakeFault::NoAnswer, 1, "OutcomeUnknown"),
+        (FakeFault::ResponseLost, 1, "OutcomeUnknown"),
+        (FakeFault::NoResponse, 1, "OutcomeUnknown"),
         (refused, 0, "Refused"),
         (FakeFault::Unauthorized, 0, "Unauthorized"),
         (FakeFault::ServerError, 0, "OutcomeUnknown"),
@@ -109,7 +109,7 @@ fn a_running_clock_keeps_no_watch_waiting() {
     let end = run(gateway.watch(payment, PollPolicy::default()).unwrap().outcome());
     assert!(end.unwrap().unwrap().is_charged());
     assert_eq!(fake.now(), Duration::from_secs(50), "the first tick after it was paid");
-    fake.plan(FakePlan::StayOpen);
+    fake.plan(FakePlan::StayPending);
     let payment = run(gateway.create_card_payment(card_payment("order-2", "4000000000002016"))).unwrap().payment;
     let end = run(gateway.watch(payment, PollPolicy::default()).unwrap().outcome());
     assert!(matches!(end, Err(PaymentError::DeadlineExpired { last: Some(_) })), "{end:?}");

@@ -23,7 +23,7 @@ use crate::{
 pub enum LogLevel {
     /// Something failed.
     Error,
-    /// Something did not go as it should, such as a reply that did not come.
+    /// Something did not go as it should, such as a response that did not come.
     Warning,
     /// Something worth knowing.
     Info,
@@ -209,12 +209,12 @@ impl Line {
             line.quote("order", order);
         }
         match &event.what {
-            What::Replied { attempt, http_status, duration_ms } => {
+            What::Responded { attempt, http_status, duration_ms } => {
                 line.count("attempt", *attempt);
                 line.count("http_status", *http_status);
                 line.count("duration_ms", *duration_ms);
             }
-            What::NoReply { attempt, duration_ms, failure } => {
+            What::NoResponse { attempt, duration_ms, failure } => {
                 line.count("attempt", *attempt);
                 line.count("duration_ms", *duration_ms);
                 line.note("failure", failure);
@@ -293,19 +293,19 @@ mod tests {
         ask("logged-4").await;
         set_log_sink(None);
 
-        let replied = |order: &str, attempt: u32| LogEvent {
+        let responded = |order: &str, attempt: u32| LogEvent {
             level: LogLevel::Debug,
             text: format!(
-                r#"replied endpoint="provider_status" order="{order}" attempt={attempt} http_status=200 duration_ms=0"#
+                r#"responded endpoint="provider_status" order="{order}" attempt={attempt} http_status=200 duration_ms=0"#
             ),
         };
-        let text = r#"no reply endpoint="provider_status" order="logged-2" attempt=1 duration_ms=0 "#.to_owned()
+        let text = r#"no response endpoint="provider_status" order="logged-2" attempt=1 duration_ms=0 "#.to_owned()
             + r#"failure=NotConnected { detail: "refused" }"#;
         let expected = [
-            replied("logged-1", 1),
+            responded("logged-1", 1),
             LogEvent { level: LogLevel::Warning, text },
-            replied("logged-2", 2),
-            replied("logged-4", 1),
+            responded("logged-2", 2),
+            responded("logged-4", 1),
         ];
         // The last sender goes with the last event.
         assert_eq!(heard.iter().collect::<Vec<_>>(), expected);
@@ -356,7 +356,7 @@ mod tests {
 
         for (call, order) in [(71, "o-71"), (72, "o-72")] {
             let taken = take_log_events(vec![], vec![call]);
-            assert_eq!(texts(&taken, call), ["replied"]);
+            assert_eq!(texts(&taken, call), ["responded"]);
             assert_eq!(taken.events[0].fields["order"], order);
             assert_eq!(taken.events.len(), 1, "another call's event came along");
             assert!(taken.under_way.is_empty());
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(take_log_events(vec![], vec![73]), TakenLogEvents { events: vec![], under_way: vec![73] });
         gateway.close().await;
         let taken = take_log_events(vec![71], vec![72, 73]);
-        assert_eq!(texts(&taken, 73), ["replied", "the payment has its reply, but nobody waits for it any more"]);
+        assert_eq!(texts(&taken, 73), ["responded", "the payment has its response, but nobody waits for it any more"]);
         assert_eq!(taken.events.len(), 2);
         assert!(taken.under_way.is_empty());
 

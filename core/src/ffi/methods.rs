@@ -68,7 +68,7 @@ export_fallible!(PaymentRef {
     "as_text" exported_as_text: String = |payment| payment.to_string();
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
-    "can_be_asked_about" exported_can_be_asked_about: bool = |payment| payment.can_be_asked_about();
+    "can_be_checked" exported_can_be_checked: bool = |payment| payment.can_be_checked();
 });
 
 export_fallible!(PaymentEntry {
@@ -94,7 +94,7 @@ export_fallible!(PayFormCreated {
 export_fallible!(QrData {
     /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
     "entry" exported_entry: PaymentEntry = |data| data.entry();
-    /// What the dialect does not find in the reply, and what that means. It blocks nothing.
+    /// What the dialect does not find in the response, and what that means. It blocks nothing.
     "advice" exported_advice: Vec<Advice> = |data| data.advice();
 });
 

@@ -37,7 +37,7 @@ impl PaymentRef {
         Ok(self.clone().with_gateway_number(gateway_number))
     }
 
-    /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+    /// The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
     #[uniffi::method(name = "with_transaction_id")]
     fn and_transaction_id(&self, transaction_id: String) -> Result<Self, PaymentError> {
         Ok(self.clone().with_transaction_id(transaction_id))

@@ -326,7 +326,7 @@ impl Gateway {
     }
 
     /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
-    /// on its way has its reply, for as long as that payment's deadline at most.
+    /// on its way has its response, for as long as that payment's deadline at most.
     ///
     /// Whoever waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
     /// that somebody else asks at the moment goes on to its own end.
@@ -334,7 +334,7 @@ impl Gateway {
         self.engine.close().await;
     }
 
-    /// The same, and waits for so long at most: true where every payment has its reply. **A payment that has none goes on while
+    /// The same, and waits for so long at most: true where every payment has its response. **A payment that has none goes on while
     /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
     /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
     ///

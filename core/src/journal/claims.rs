@@ -1,4 +1,4 @@
-//! Numbers that belong to one entry alone: those that a gateway's reply told, and those that were claimed and have paid (replay
+//! Numbers that belong to one entry alone: those that a gateway's response told, and those that were claimed and have paid (replay
 //! protection). Which entry it is, is noted once and for all, before anybody is told.
 
 use std::{

@@ -27,7 +27,7 @@ pub struct JournalEntry {
     /// payment's; of a mismatch the fields that differ from what was
     /// asked for, such as `amount, currency`. At most 256 characters.
     pub reason: Option<String>,
-    /// The gateway's code in the reply to its creation, where there was one.
+    /// The gateway's code in the response to its creation, where there was one.
     pub code: Option<String>,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     pub page_url: Option<String>,

@@ -227,7 +227,7 @@ impl Journal {
         }
     }
 
-    /// Whether the page of a reply is another entry's, so that a second payer must not see it.
+    /// Whether the page of a response is another entry's, so that a second payer must not see it.
     pub(crate) fn is_anothers_page(&self, held: &EntryGuard, page_url: &str) -> bool {
         self.is_own(held.name(), Exclusive::Page(page_url)) == Some(false)
     }

@@ -439,7 +439,7 @@ fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
 
 /// A gateway that repeats itself: one charge must not pay for two orders.
 #[test]
-fn a_number_that_a_reply_told_belongs_to_one_entry() {
+fn a_number_that_a_response_told_belongs_to_one_entry() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     let begun = |journal: &Journal, number: &str| journal.begin(&card(number), None).unwrap();
@@ -583,7 +583,7 @@ fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
 /// What is claimed is written down before the gateway is asked, and none is dropped in silence; and nobody can fill the disk by
 /// claiming.
 #[test]
-fn what_was_claimed_can_be_asked_about_though_the_question_was_lost() {
+fn what_was_claimed_can_be_checked_though_the_question_was_lost() {
     let journal = journal(&MemoryDisk::default());
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();

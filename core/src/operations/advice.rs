@@ -2,7 +2,7 @@
 
 use super::{qr_data, qr_status};
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
     values::violation::Advice,
 };
 
@@ -12,22 +12,22 @@ const UNIT: &str = "is not set, so the unit of the amounts of QR payments is not
 const NUMBERS: &str = "is not set, so no charge of a pay-form can be verified, because its number could be that of a QR payment: \
     set it to \"none\" where get-status finds no QR payments";
 
-const PAYLOAD: &str = "is not set, and the interface does not show the reply, so it is a guess where the text of the QR code \
+const PAYLOAD: &str = "is not set, and the interface does not show the response, so it is a guess where the text of the QR code \
     stands; where it stands elsewhere, no code can be shown: name its place, or begin with a known dialect";
 
-const TRANSACTION: &str = "is not set, and the interface does not show the reply, so it is a guess where the transaction stands; \
+const TRANSACTION: &str = "is not set, and the interface does not show the response, so it is a guess where the transaction stands; \
     where it stands elsewhere, a QR payment cannot be asked about, so only its callback or a person can decide it: name its \
     place, or begin with a known dialect";
 
-const STATUS: &str = "is not set, and the interface does not show the reply, so it is a guess where the status word stands; where \
+const STATUS: &str = "is not set, and the interface does not show the response, so it is a guess where the status word stands; where \
     it stands elsewhere, no status query can decide a QR payment: name its place, or begin with a known dialect";
 
-const IDENTIFIER: &str = "is not set, and the interface does not show where the reply to a mobile-bank payment holds the \
+const IDENTIFIER: &str = "is not set, and the interface does not show where the response to a mobile-bank payment holds the \
     identifier that its confirmation needs, so none is sent, and the gateway may refuse confirmations: name its place and its \
     field";
 
 impl Dialect {
-    fn leaves_open(&self, endpoint: &'static Endpoint, field: ReplyField) -> bool {
+    fn leaves_open(&self, endpoint: &'static Endpoint, field: ResponseField) -> bool {
         self.endpoint(endpoint).pointers(field).eq(field.shown_pointers().iter().copied())
     }
 }
@@ -47,14 +47,14 @@ impl Dialect {
     /// # Ok::<(), kassa::PaymentError>(())
     /// ```
     pub fn advice(&self) -> Vec<Advice> {
-        let transaction_is_open = self.leaves_open(&qr_data::ENDPOINT, ReplyField::TransactionId);
-        // A dialect that names the place of the transaction was made by somebody who has seen replies about QR payments; to name
+        let transaction_is_open = self.leaves_open(&qr_data::ENDPOINT, ResponseField::TransactionId);
+        // A dialect that names the place of the transaction was made by somebody who has seen responses about QR payments; to name
         // `/data/status` once more would leave no trace in it.
-        let status_is_open = transaction_is_open && self.leaves_open(&qr_status::ENDPOINT, ReplyField::Status);
+        let status_is_open = transaction_is_open && self.leaves_open(&qr_status::ENDPOINT, ResponseField::Status);
         [
             (!self.knows_qr_amount_unit(), "qr_amount_unit", UNIT),
             (!self.verifies_pay_forms(), "qr_numbers", NUMBERS),
-            (self.leaves_open(&qr_data::ENDPOINT, ReplyField::QrPayload), "endpoints.qr_data.qr_payload", PAYLOAD),
+            (self.leaves_open(&qr_data::ENDPOINT, ResponseField::QrPayload), "endpoints.qr_data.qr_payload", PAYLOAD),
             (transaction_is_open, "endpoints.qr_data.transaction_id", TRANSACTION),
             (status_is_open, "endpoints.qr_status.status", STATUS),
             (self.mbank_identifier().is_none(), "mbank_identifier", IDENTIFIER),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reply_of_a_code_lacks_is_told() {
+    fn what_the_response_of_a_code_lacks_is_told() {
         let answer = QrData::new(PaymentRef::qr(Some(39_000)));
         let whole = QrData { payload: Some("x".to_owned()), transaction_id: Some("t-1".to_owned()), ..answer.clone() };
         let fields = |answer: &QrData| answer.advice().into_iter().map(|advice| advice.field).collect::<Vec<_>>();

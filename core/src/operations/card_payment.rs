@@ -9,10 +9,10 @@ use time::{Date, OffsetDateTime};
 
 use super::payer_page::payer_page;
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::{
-        reader::{NotAnAnswer, ReplyReader, Sent},
+    response::{
+        reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
     values::{
@@ -191,7 +191,7 @@ pub struct CardPaymentCreated {
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 
@@ -221,8 +221,8 @@ pub enum NextStep {
     },
     /// Nothing to confirm. Ask for the status: only a status query decides a payment.
     #[non_exhaustive]
-    AskStatus {
-        /// The word that the create reply showed, such as `Success`.
+    CheckStatus {
+        /// The word that the create response showed, such as `Success`.
         status: Option<String>,
     },
 }
@@ -234,8 +234,8 @@ impl NextStep {
     }
 
     /// Nothing to confirm, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
-    pub fn ask_status(status: Option<String>) -> Self {
-        Self::AskStatus { status }
+    pub fn check_status(status: Option<String>) -> Self {
+        Self::CheckStatus { status }
     }
 }
 
@@ -264,15 +264,15 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "card_payment",
     method: Method::POST,
     path: "api/v1.1.0/payment",
-    reply_fields: &[
-        ReplyField::Code,
-        ReplyField::Reason,
-        ReplyField::Status,
-        ReplyField::OrderNumber,
-        ReplyField::Amount,
-        ReplyField::Currency,
-        ReplyField::GatewayNumber,
-        ReplyField::ConfirmationUrl,
+    response_fields: &[
+        ResponseField::Code,
+        ResponseField::Reason,
+        ResponseField::Status,
+        ResponseField::OrderNumber,
+        ResponseField::Amount,
+        ResponseField::Currency,
+        ResponseField::GatewayNumber,
+        ResponseField::ConfirmationUrl,
     ],
     success_codes: &["110"],
 };
@@ -345,33 +345,33 @@ impl Operation for CardPayment {
         Some(&mut answer.payment)
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {
-        reply.accepted()?;
-        let next_step = match reply.find(ReplyField::ConfirmationUrl) {
-            Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text, reply)?.into() },
-            None if reply.is_of_another_kind(ReplyField::ConfirmationUrl) => {
-                return Err(NotAnAnswer::because("the reply's ConfirmationUrl is not a text"));
+    fn read(&self, response: &ResponseReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {
+        response.accepted()?;
+        let next_step = match response.find(ResponseField::ConfirmationUrl) {
+            Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text, response)?.into() },
+            None if response.is_of_another_kind(ResponseField::ConfirmationUrl) => {
+                return Err(NotAnAnswer::because("the response's ConfirmationUrl is not a text"));
             }
-            None => NextStep::AskStatus { status: reply.shown(ReplyField::Status) },
+            None => NextStep::CheckStatus { status: response.shown(ResponseField::Status) },
         };
         Ok(CardPaymentCreated {
-            payment: self.enrich(self.payment_ref(), reply),
+            payment: self.enrich(self.payment_ref(), response),
             next_step,
-            code: reply.code(),
-            amount: reply.amount(),
-            currency: reply.shown(ReplyField::Currency),
-            raw: reply.raw(),
+            code: response.code(),
+            amount: response.amount(),
+            currency: response.shown(ResponseField::Currency),
+            raw: response.raw(),
         })
     }
 
     /// The gateway's own number: the `token` of the confirmation page, else what the dialect finds.
-    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        let token = reply.find(ReplyField::ConfirmationUrl).and_then(|text| {
-            let page = payer_page("ConfirmationUrl", &text, reply).ok()?;
+    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
+        let token = response.find(ResponseField::ConfirmationUrl).and_then(|text| {
+            let page = payer_page("ConfirmationUrl", &text, response).ok()?;
             let token = page.query_pairs().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
-            token.filter(|token| !token.is_empty() && reply.is_clean(token))
+            token.filter(|token| !token.is_empty() && response.is_clean(token))
         });
-        match token.or_else(|| reply.identifier(ReplyField::GatewayNumber)) {
+        match token.or_else(|| response.identifier(ResponseField::GatewayNumber)) {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }

@@ -14,7 +14,7 @@ impl CardPaymentCreated {
         let entry = PaymentEntry::new(self.payment.clone());
         match &self.next_step {
             NextStep::OpenConfirmation { url } => entry.with_page_url(url),
-            NextStep::AskStatus { .. } => entry,
+            NextStep::CheckStatus { .. } => entry,
         }
     }
 }

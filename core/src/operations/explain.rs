@@ -1,6 +1,6 @@
-//! What a dialect reads in a reply, field by field, for whoever writes a dialect.
+//! What a dialect reads in a response, field by field, for whoever writes a dialect.
 //!
-//! The reply is read by the operations themselves, so that nothing else is said here than what a call would read.
+//! The response is read by the operations themselves, so that nothing else is said here than what a call would read.
 
 use std::{collections::HashSet, iter::once, sync::Arc};
 
@@ -21,12 +21,12 @@ use crate::{
     config::{
         dialect::{Dialect, code_list::CodeList},
         endpoint::Endpoint,
-        reply_field::{ELQR, ReplyField},
+        response_field::{ELQR, ResponseField},
     },
     elqr::Elqr,
-    reply::{
-        Reply,
-        reader::{NotAnAnswer, ReplyReader},
+    response::{
+        Response,
+        reader::{NotAnAnswer, ResponseReader},
         redact::{HiddenCredentials, Redactor},
     },
     values::{
@@ -34,39 +34,39 @@ use crate::{
     },
 };
 
-/// The most bytes of pointers that are listed as unread. A reply of many values would have more of them than anybody
+/// The most bytes of pointers that are listed as unread. A response of many values would have more of them than anybody
 /// reads.
 const MOST_UNREAD: usize = 64 * 1024;
 
-/// What a dialect reads in a reply: the answer of [`Dialect::explain`].
+/// What a dialect reads in a response: the answer of [`Dialect::explain`].
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectReading {
     /// What was found, in the order of the endpoint's fields.
     pub fields: Vec<DialectField>,
-    /// The list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`. Nothing where no list has it, or
-    /// the reply has no code. A code in no list is a success where the list of success codes is empty.
+    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. Nothing where no list has it, or
+    /// the response has no code. A code in no list is a success where the list of success codes is empty.
     pub code_means: Option<String>,
-    /// What the status word of a status query means: `charged`, `rejected` or `pending`. Nothing where the reply is no answer,
+    /// What the status word of a status query means: `charged`, `rejected` or `pending`. Nothing where the response is no answer,
     /// and for every other endpoint: only a status query decides a payment.
     pub status_means: Option<String>,
-    /// JSON pointers of the texts, numbers and booleans that the dialect does not look at. Of a very long reply the first
+    /// JSON pointers of the texts, numbers and booleans that the dialect does not look at. Of a very long response the first
     /// ones.
     pub unread: Vec<String>,
-    /// Why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing.
+    /// Why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing.
     /// Nothing where it is one.
     pub problem: Option<String>,
 }
 
-/// One thing that a dialect finds in a reply, and where.
+/// One thing that a dialect finds in a response, and where.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectField {
     /// What was looked for, as the JSON form of a dialect names it, such as `status`.
     pub name: String,
-    /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the reply's QR code such as `elqr:32.11`.
+    /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the response's QR code such as `elqr:32.11`.
     pub pointer: String,
     /// The value, as it stands there. Of a card payment whose confirmation page tells the gateway's number, that number.
     pub value: String,
@@ -74,8 +74,8 @@ pub struct DialectField {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Dialect {
-    /// What this dialect reads in the body of a reply to an endpoint's requests, with a success status (HTTP 2xx). Nothing is
-    /// sent. Use it to write a dialect: try it on replies of your gateway until nothing that matters is unread.
+    /// What this dialect reads in the body of a response to an endpoint's requests, with a success status (HTTP 2xx). Nothing is
+    /// sent. Use it to write a dialect: try it on responses of your gateway until nothing that matters is unread.
     ///
     /// The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
     /// `raw` of an answer or the `body` of an error, in which secrets are masked.
@@ -83,13 +83,13 @@ impl Dialect {
     /// ```
     /// use kassa::Dialect;
     ///
-    /// let reply = r#"{"code": "200", "data": {"state": "CHARGE", "amount": 100.10}}"#;
-    /// let reading = Dialect::default().explain("provider_status", reply)?;
-    /// assert_eq!(reading.problem.as_deref(), Some("the reply has no status"));
+    /// let response = r#"{"code": "200", "data": {"state": "CHARGE", "amount": 100.10}}"#;
+    /// let reading = Dialect::default().explain("provider_status", response)?;
+    /// assert_eq!(reading.problem.as_deref(), Some("the response has no status"));
     /// assert_eq!(reading.unread, ["/data/state"]);
     ///
     /// let dialect = Dialect::from_json(r#"{"endpoints": {"provider_status": {"status": ["/data/state"]}}}"#)?;
-    /// let reading = dialect.explain("provider_status", reply)?;
+    /// let reading = dialect.explain("provider_status", response)?;
     /// assert_eq!(reading.status_means.as_deref(), Some("charged"));
     /// assert_eq!(reading.fields[1].pointer, "/data/state");
     /// assert_eq!(reading.problem, None);
@@ -98,36 +98,36 @@ impl Dialect {
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where there is no such endpoint; it names those that there are (`docs/dialect.md`).
-    pub fn explain(&self, endpoint: &str, reply: &str) -> Result<DialectReading, PaymentError> {
+    pub fn explain(&self, endpoint: &str, response: &str) -> Result<DialectReading, PaymentError> {
         let Some(endpoint) = ENDPOINTS.iter().copied().find(|known| known.name == endpoint) else {
             let names = ENDPOINTS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
             let sentence = format!("must be one of {names}");
             return Err(PaymentError::invalid("endpoint", Rule::OneOf, Some(&names), &sentence));
         };
-        let reply = Reply::of_body(reply);
+        let response = Response::of_body(response);
         let redactor = Redactor::new(Arc::new(HiddenCredentials::none()));
-        let text = reply.text();
-        let reader = ReplyReader::new(&reply, &text, endpoint, self, &redactor);
+        let text = response.text();
+        let reader = ResponseReader::new(&response, &text, endpoint, self, &redactor);
         Ok(Explained { endpoint, dialect: self, reader: &reader }.reading())
     }
 }
 
-/// What the operation of an endpoint makes of a reply.
+/// What the operation of an endpoint makes of a response.
 #[derive(Default)]
 struct Answered {
-    /// What is to be asked about, with what the reply added to it.
+    /// What is to be asked about, with what the response added to it.
     payment: Option<PaymentRef>,
     /// Of a status query.
     status: Option<PaymentStatus>,
 }
 
-fn payment_of<O: Operation>(operation: &O, reader: &ReplyReader<'_>) -> Result<Answered, NotAnAnswer> {
+fn payment_of<O: Operation>(operation: &O, reader: &ResponseReader<'_>) -> Result<Answered, NotAnAnswer> {
     let mut answer = operation.read(reader)?;
     Ok(Answered { payment: O::payment(&mut answer).cloned(), status: None })
 }
 
-/// The requests are never sent: an operation needs one to read a reply.
-fn answered(endpoint: &Endpoint, reader: &ReplyReader<'_>) -> Result<Answered, NotAnAnswer> {
+/// The requests are never sent: an operation needs one to read a response.
+fn answered(endpoint: &Endpoint, reader: &ResponseReader<'_>) -> Result<Answered, NotAnAnswer> {
     match endpoint.name {
         "card_payment" => {
             let card = Card::new("", "", 0, "", "");
@@ -144,20 +144,20 @@ fn answered(endpoint: &Endpoint, reader: &ReplyReader<'_>) -> Result<Answered, N
 }
 
 /// A request for the amount of the code that came: what is taken from a code can depend on it.
-fn as_asked_for(reader: &ReplyReader<'_>) -> QrPayment {
+fn as_asked_for(reader: &ResponseReader<'_>) -> QrPayment {
     let sum_tyiyn = code_in(reader).and_then(|code| code.amount_tyiyn).filter(|sum| *sum > 0);
     QrPayment { sum_tyiyn, ..QrPayment::of_open_amount() }
 }
 
-fn code_in(reader: &ReplyReader<'_>) -> Option<Elqr> {
-    reader.find(ReplyField::QrPayload).and_then(|text| Elqr::parse(&text).ok())
+fn code_in(reader: &ResponseReader<'_>) -> Option<Elqr> {
+    reader.find(ResponseField::QrPayload).and_then(|text| Elqr::parse(&text).ok())
 }
 
-/// One reply that is explained.
+/// One response that is explained.
 struct Explained<'a> {
     endpoint: &'static Endpoint,
     dialect: &'a Dialect,
-    reader: &'a ReplyReader<'a>,
+    reader: &'a ResponseReader<'a>,
 }
 
 impl<'a> Explained<'a> {
@@ -182,7 +182,7 @@ impl<'a> Explained<'a> {
     }
 
     fn fields(&self, payment: Option<&PaymentRef>) -> Vec<DialectField> {
-        let found = self.endpoint.reply_fields.iter().filter_map(|field| {
+        let found = self.endpoint.response_fields.iter().filter_map(|field| {
             let (pointer, value) = self.found(*field, payment)?;
             Some(DialectField { name: field.name().to_owned(), pointer: pointer.to_owned(), value })
         });
@@ -197,21 +197,23 @@ impl<'a> Explained<'a> {
     }
 
     /// Where a field was found, and what stands there.
-    fn found(&self, field: ReplyField, payment: Option<&PaymentRef>) -> Option<(&'a str, String)> {
+    fn found(&self, field: ResponseField, payment: Option<&PaymentRef>) -> Option<(&'a str, String)> {
         let mut found = self.reader.found_at(self.pointers(field)).map(|(pointer, text)| (pointer, text.into_owned()));
         match (field, payment) {
             // What is no amount is not read as one.
-            (ReplyField::Amount, _) => found.next().filter(|_| self.reader.amount().is_some()),
-            (ReplyField::Image, _) => found.find(|(_, text)| decode(text).is_some()).or_else(|| self.whole_picture()),
-            (ReplyField::GatewayNumber, Some(payment)) => {
+            (ResponseField::Amount, _) => found.next().filter(|_| self.reader.amount().is_some()),
+            (ResponseField::Image, _) => {
+                found.find(|(_, text)| decode(text).is_some()).or_else(|| self.whole_picture())
+            }
+            (ResponseField::GatewayNumber, Some(payment)) => {
                 let number = payment.gateway_number.clone()?;
                 // Where no pointer finds it, it was in the address of the confirmation page.
                 found.find(|(_, text)| *text == number).or_else(|| {
-                    let page = self.reader.found_at(self.pointers(ReplyField::ConfirmationUrl)).next();
+                    let page = self.reader.found_at(self.pointers(ResponseField::ConfirmationUrl)).next();
                     page.map(|(pointer, _)| (pointer, number))
                 })
             }
-            (ReplyField::TransactionId, Some(payment)) => {
+            (ResponseField::TransactionId, Some(payment)) => {
                 let id = payment.transaction_id.clone()?;
                 let code = code_in(self.reader);
                 let pointer = self.pointers(field).find(|place| match place.strip_prefix(ELQR) {
@@ -231,7 +233,7 @@ impl<'a> Explained<'a> {
         is_picture.then(|| ("", body.trim().to_owned()))
     }
 
-    fn pointers(&self, field: ReplyField) -> impl Iterator<Item = &'a str> + use<'a> {
+    fn pointers(&self, field: ResponseField) -> impl Iterator<Item = &'a str> + use<'a> {
         self.dialect.endpoint(self.endpoint).pointers(field)
     }
 
@@ -243,8 +245,8 @@ impl<'a> Explained<'a> {
 
     fn unread(&self) -> Vec<String> {
         let Ok(document) = self.reader.document() else { return Vec::new() };
-        let is_read = |field: &&ReplyField| **field != ReplyField::Amount || self.reader.amount().is_some();
-        let fields = self.endpoint.reply_fields.iter().filter(is_read);
+        let is_read = |field: &&ResponseField| **field != ResponseField::Amount || self.reader.amount().is_some();
+        let fields = self.endpoint.response_fields.iter().filter(is_read);
         let pointers = fields.flat_map(|field| self.pointers(*field)).chain(self.identifier_pointers());
         let read = pointers.filter_map(|pointer| self.reader.at(pointer)).map(Json::place).collect();
         let mut unread = Unread { read, pointer: String::new(), room: MOST_UNREAD, found: Vec::new() };
@@ -304,19 +306,19 @@ mod tests {
         qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
     };
 
-    /// A reply, and all that is said of it: the fields as `name pointer value`, what code and status mean, what is not
+    /// A response, and all that is said of it: the fields as `name pointer value`, what code and status mean, what is not
     /// read, and how the problem begins.
     type Row<'a> = (&'a Dialect, &'a str, &'a str, &'a [&'a str], [Option<&'a str>; 2], &'a [&'a str], Option<&'a str>);
 
     fn check(rows: &[Row<'_>]) {
-        for (dialect, endpoint, reply, fields, means, unread, problem) in rows {
-            let reading = dialect.explain(endpoint, reply).unwrap();
+        for (dialect, endpoint, response, fields, means, unread, problem) in rows {
+            let reading = dialect.explain(endpoint, response).unwrap();
             let shown = |field: &DialectField| format!("{} {} {}", field.name, field.pointer, field.value);
-            assert_eq!(reading.fields.iter().map(shown).collect::<Vec<_>>(), *fields, "{reply}");
-            assert_eq!([reading.code_means.as_deref(), reading.status_means.as_deref()], *means, "{reply}");
-            assert_eq!(reading.unread, *unread, "{reply}");
+            assert_eq!(reading.fields.iter().map(shown).collect::<Vec<_>>(), *fields, "{response}");
+            assert_eq!([reading.code_means.as_deref(), reading.status_means.as_deref()], *means, "{response}");
+            assert_eq!(reading.unread, *unread, "{response}");
             let begins = reading.problem.as_deref().zip(*problem).is_some_and(|(is, begin)| is.starts_with(begin));
-            assert!(begins || (reading.problem.is_none() && problem.is_none()), "{reply}: {:?}", reading.problem);
+            assert!(begins || (reading.problem.is_none() && problem.is_none()), "{response}: {:?}", reading.problem);
         }
     }
 
@@ -350,7 +352,7 @@ mod tests {
                 &["code /code 111"],
                 [None, None],
                 &[],
-                Some("the reply has code 111, which is not known as a success"),
+                Some("the response has code 111, which is not known as a success"),
             ),
             // An amount that is none is not read as one.
             (
@@ -380,7 +382,7 @@ mod tests {
                 &[],
                 None,
             ),
-            (&shown, "qr_status", r#""CHARGE""#, &[], [None, None], &[""], Some("the reply is not a JSON object")),
+            (&shown, "qr_status", r#""CHARGE""#, &[], [None, None], &[""], Some("the response is not a JSON object")),
             (
                 &shown,
                 "qr_status",
@@ -388,11 +390,19 @@ mod tests {
                 &[],
                 [None, None],
                 &["/data"],
-                Some("the reply has no status"),
+                Some("the response has no status"),
             ),
-            (&shown, "qr_status", "<html>", &[], [None, None], &[], Some("the reply is not readable: it is not JSON")),
-            (&shown, "qr_status", "", &[], [None, None], &[], Some("the reply is not readable: it is empty")),
-            (&shown, "qr_status", r#"{"a":1,"a":1}"#, &[], [None, None], &[], Some("the reply is not readable")),
+            (
+                &shown,
+                "qr_status",
+                "<html>",
+                &[],
+                [None, None],
+                &[],
+                Some("the response is not readable: it is not JSON"),
+            ),
+            (&shown, "qr_status", "", &[], [None, None], &[], Some("the response is not readable: it is empty")),
+            (&shown, "qr_status", r#"{"a":1,"a":1}"#, &[], [None, None], &[], Some("the response is not readable")),
             (
                 &shown,
                 "pay_form",
@@ -400,7 +410,7 @@ mod tests {
                 &[],
                 [None, None],
                 &["/url"],
-                Some("the reply has no payFormUrl"),
+                Some("the response has no payFormUrl"),
             ),
             (
                 &lists,
@@ -409,7 +419,7 @@ mod tests {
                 &["code /code 310"],
                 [Some("refusal"), None],
                 &[],
-                Some("the reply has code 310"),
+                Some("the response has code 310"),
             ),
             (
                 &lists,
@@ -418,7 +428,7 @@ mod tests {
                 &["code /code 91"],
                 [Some("unknown"), None],
                 &[],
-                Some("the reply has code 91"),
+                Some("the response has code 91"),
             ),
             (
                 &lists,
@@ -427,7 +437,7 @@ mod tests {
                 &["code /code 409"],
                 [Some("duplicate"), None],
                 &[],
-                Some("the reply has code 409"),
+                Some("the response has code 409"),
             ),
             (
                 &lists,
@@ -443,7 +453,7 @@ mod tests {
 
     /// As the gateway's own pages show them.
     #[test]
-    fn the_replies_of_finipay_are_read() {
+    fn the_responses_of_finipay_are_read() {
         let finipay = Dialect::named("finipay").unwrap();
         let code = Elqr {
             service_code: Some("01".to_owned()),
@@ -531,7 +541,7 @@ mod tests {
                 &[success[0], success[1], &damaged_payload],
                 [Some("success"), None],
                 &[],
-                Some("the reply's QR code is not what was asked for: "),
+                Some("the response's QR code is not what was asked for: "),
             ),
             (
                 &finipay,
@@ -575,24 +585,24 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_of_many_values_is_not_listed_as_a_whole() {
-        let reply = format!(r#"{{"{}":[{}1]}}"#, "x".repeat(1000), "1,".repeat(5000));
-        let reading = Dialect::default().explain("qr_status", &reply).unwrap();
+    fn a_response_of_many_values_is_not_listed_as_a_whole() {
+        let response = format!(r#"{{"{}":[{}1]}}"#, "x".repeat(1000), "1,".repeat(5000));
+        let reading = Dialect::default().explain("qr_status", &response).unwrap();
         let listed: usize = reading.unread.iter().map(String::len).sum();
         assert!((MOST_UNREAD / 2..MOST_UNREAD).contains(&listed), "{listed}");
         let long = format!(r#"{{"data":"{}"}}"#, "x".repeat(1024 * 1024));
         let reading = Dialect::default().explain("qr_data", &long).unwrap();
-        assert_eq!(reading.problem.as_deref(), Some("the reply is not readable: the reply is longer than 1 MiB"));
+        assert_eq!(reading.problem.as_deref(), Some("the response is not readable: the response is longer than 1 MiB"));
     }
 
     #[test]
     fn a_picture_is_found_in_json_and_alone() {
         let png = QrCode::encode("x", QrLevel::Medium).unwrap().png(QR_PNG_SIDE).unwrap();
         let picture = STANDARD.encode(png);
-        for (reply, place) in
+        for (response, place) in
             [(format!(r#"{{"data":{{"text":"x","qr":"{picture}"}}}}"#), "/data/qr"), (picture.clone(), "")]
         {
-            let reading = Dialect::default().explain("qr_image", &reply).unwrap();
+            let reading = Dialect::default().explain("qr_image", &response).unwrap();
             assert_eq!(reading.problem, None);
             assert_eq!(
                 (reading.fields[0].pointer.as_str(), reading.fields[0].value.as_str()),
@@ -600,7 +610,7 @@ mod tests {
             );
         }
         let reading = Dialect::default().explain("qr_image", r#"{"data":{"picture":"x"}}"#).unwrap();
-        assert_eq!(reading.problem.as_deref(), Some("the reply holds no PNG in base64"));
+        assert_eq!(reading.problem.as_deref(), Some("the response holds no PNG in base64"));
         assert_eq!((reading.fields.len(), reading.unread), (0, vec!["/data/picture".to_owned()]));
     }
 }

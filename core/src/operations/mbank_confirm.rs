@@ -11,11 +11,11 @@ use crate::{
     config::{
         dialect::{Dialect, MbankIdentifier, ORDER_NUMBER},
         endpoint::Endpoint,
-        reply_field::ReplyField,
+        response_field::ResponseField,
     },
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::{
-        reader::{NotAnAnswer, ReplyReader, Sent},
+    response::{
+        reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
     values::{
@@ -32,7 +32,7 @@ use crate::{
 
 /// The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status.
 ///
-/// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
+/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -45,9 +45,9 @@ pub struct MbankConfirmed {
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
     pub reason: Option<String>,
-    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
+    /// The status word that the response shows, where there is one. Only a status query decides a payment.
     pub status: Option<String>,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 
@@ -121,12 +121,12 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "mbank_confirm",
     method: Method::POST,
     path: "api/v1.1.0/mbank/confirm",
-    reply_fields: &[
-        ReplyField::Code,
-        ReplyField::Reason,
-        ReplyField::Status,
-        ReplyField::OrderNumber,
-        ReplyField::GatewayNumber,
+    response_fields: &[
+        ResponseField::Code,
+        ResponseField::Reason,
+        ResponseField::Status,
+        ResponseField::OrderNumber,
+        ResponseField::GatewayNumber,
     ],
     success_codes: &[],
 };
@@ -189,19 +189,19 @@ impl Operation for MbankConfirm {
         Some(&mut answer.payment)
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankConfirmed, NotAnAnswer> {
-        reply.accepted()?;
+    fn read(&self, response: &ResponseReader<'_>) -> Result<MbankConfirmed, NotAnAnswer> {
+        response.accepted()?;
         Ok(MbankConfirmed {
-            payment: self.enrich(self.payment.clone(), reply),
-            code: reply.code(),
-            reason: reply.reason(),
-            status: reply.shown(ReplyField::Status),
-            raw: reply.raw(),
+            payment: self.enrich(self.payment.clone(), response),
+            code: response.code(),
+            reason: response.reason(),
+            status: response.shown(ResponseField::Status),
+            raw: response.raw(),
         })
     }
 
-    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        match reply.identifier(ReplyField::GatewayNumber) {
+    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
+        match response.identifier(ResponseField::GatewayNumber) {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }
@@ -218,7 +218,7 @@ mod tests {
         testing::scripted::{Act, Scripted},
     };
 
-    /// Created, then confirmed, by one dialect: what the reference holds, what is sent, and whether a reply that names this number
+    /// Created, then confirmed, by one dialect: what the reference holds, what is sent, and whether a response that names this number
     /// is an answer.
     async fn confirmed(field: &str, created: &'static str, named: &'static str) -> (Option<String>, String, bool) {
         let text = format!(r#"{{"mbank_identifier":{{"pointers":["/data/quid"],"confirm_field":{field}}}}}"#);
@@ -229,8 +229,8 @@ mod tests {
             let sent = sent.clone();
             move |number, body| {
                 *sent.lock().unwrap() = body.to_owned();
-                let reply = if number == 0 { created } else { named };
-                Act::Reply(Duration::ZERO, 200, None, reply.to_owned())
+                let response = if number == 0 { created } else { named };
+                Act::Response(Duration::ZERO, 200, None, response.to_owned())
             }
         });
         let request = MbankPayment::new("order-2", 250, "996700000001", "tea");
@@ -248,7 +248,7 @@ mod tests {
         const OK: &str = r#"{"code":"120"}"#;
         let (named, by_own) = (r#"{"data":{"orderNumber":"FP-7"}}"#, r#"{"data":{"orderNumber":"order-2"}}"#);
         let other = r#"{"data":{"orderNumber":"FP-8"}}"#;
-        for (field, created, reply, noted, body, is_answer) in [
+        for (field, created, response, noted, body, is_answer) in [
             (
                 r#""quid""#,
                 QUID,
@@ -273,8 +273,12 @@ mod tests {
             (r#""orderNumber""#, NONE, OK, None, r#"{"orderNumber":"order-2","otp":"918273"}"#, true),
             ("null", QUID, OK, None, r#"{"orderNumber":"order-2","otp":"918273"}"#, true),
         ] {
-            let (identifier, sent, answered) = confirmed(field, created, reply).await;
-            assert_eq!((identifier.as_deref(), sent.as_str(), answered), (noted, body, is_answer), "{field} {reply}");
+            let (identifier, sent, answered) = confirmed(field, created, response).await;
+            assert_eq!(
+                (identifier.as_deref(), sent.as_str(), answered),
+                (noted, body, is_answer),
+                "{field} {response}"
+            );
         }
     }
 
@@ -286,7 +290,7 @@ mod tests {
             |config: &mut GatewayConfig| config.dialect = Dialect::from_json(text).expect("a dialect").into();
         let (gateway, _) = Scripted::asked(settings, |_, body| {
             assert_eq!(body, r#"{"orderNumber":"order-2","otp":"918273"}"#);
-            Act::Reply(Duration::ZERO, 200, None, "{}".to_owned())
+            Act::Response(Duration::ZERO, 200, None, "{}".to_owned())
         });
         let payment =
             PaymentRef { confirm_identifier: Some(r#""FP-7""#.to_owned()), ..PaymentRef::mbank("order-2", 250) };

@@ -7,9 +7,9 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Sent},
+    response::reader::{NotAnAnswer, ResponseReader, Sent},
     values::{
         currency::KGS,
         error::PaymentError,
@@ -90,7 +90,7 @@ impl MbankPayment {
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 ///
-/// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
+/// The interface does not show this response (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -104,9 +104,9 @@ pub struct MbankPaymentCreated {
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
     pub reason: Option<String>,
-    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
+    /// The status word that the response shows, where there is one. Only a status query decides a payment.
     pub status: Option<String>,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 
@@ -132,14 +132,14 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "mbank_payment",
     method: Method::POST,
     path: "api/v1.1.0/mbank/pay",
-    reply_fields: &[
-        ReplyField::Code,
-        ReplyField::Reason,
-        ReplyField::Status,
-        ReplyField::OrderNumber,
-        ReplyField::Amount,
-        ReplyField::Currency,
-        ReplyField::GatewayNumber,
+    response_fields: &[
+        ResponseField::Code,
+        ResponseField::Reason,
+        ResponseField::Status,
+        ResponseField::OrderNumber,
+        ResponseField::Amount,
+        ResponseField::Currency,
+        ResponseField::GatewayNumber,
     ],
     success_codes: &[],
 };
@@ -191,23 +191,23 @@ impl Operation for MbankPayment {
         Some(&mut answer.payment)
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
-        reply.accepted()?;
+    fn read(&self, response: &ResponseReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
+        response.accepted()?;
         Ok(MbankPaymentCreated {
-            payment: self.enrich(self.payment_ref(), reply),
-            code: reply.code(),
-            reason: reply.reason(),
-            status: reply.shown(ReplyField::Status),
-            raw: reply.raw(),
+            payment: self.enrich(self.payment_ref(), response),
+            code: response.code(),
+            reason: response.reason(),
+            status: response.shown(ResponseField::Status),
+            raw: response.raw(),
         })
     }
 
-    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
         // One that is never sent is of no use, and would be taken for one that is.
-        let named = reply.dialect().mbank_identifier().filter(|identifier| identifier.confirm_field.is_some());
+        let named = response.dialect().mbank_identifier().filter(|identifier| identifier.confirm_field.is_some());
         let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
-        let confirm_identifier = reply.json_identifier_at(pointers);
-        let gateway_number = reply.identifier(ReplyField::GatewayNumber);
+        let confirm_identifier = response.json_identifier_at(pointers);
+        let gateway_number = response.identifier(ResponseField::GatewayNumber);
         PaymentRef { confirm_identifier, gateway_number, ..payment }
     }
 }

@@ -1,5 +1,5 @@
 //! Operation, what every request to the gateway is: an endpoint, whether it moves money, its rules, its body, and how
-//! its reply is read.
+//! its response is read.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, gateway_config::StatusQueryForm},
-    reply::{
-        reader::{NotAnAnswer, ReplyReader, Sent},
+    response::{
+        reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
     values::{
@@ -16,11 +16,11 @@ use crate::{
     },
 };
 
-/// One request to the gateway, and the way to read its reply.
+/// One request to the gateway, and the way to read its response.
 pub(crate) trait Operation: Send + 'static {
     type Answer: Send + 'static;
 
-    /// Its name, method, path, and what is looked for in its reply.
+    /// Its name, method, path, and what is looked for in its response.
     const ENDPOINT: &'static Endpoint;
 
     /// Input validation: the rules of this request's table in `docs/interface.md`.
@@ -37,7 +37,7 @@ pub(crate) trait Operation: Send + 'static {
     /// Redaction: names the secrets that the gateway may echo.
     fn hide_secrets(&self, _redactor: &mut Redactor) {}
 
-    /// What a reply must not contradict.
+    /// What a response must not contradict.
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent::default()
     }
@@ -59,11 +59,11 @@ pub(crate) trait Operation: Send + 'static {
         None
     }
 
-    /// Reads a reply with a success status.
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
+    /// Reads a response with a success status.
+    fn read(&self, response: &ResponseReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
 
-    /// What a reply adds to the reference of a payment whose outcome stays unknown.
-    fn enrich(&self, payment: PaymentRef, _reply: &ReplyReader<'_>) -> PaymentRef {
+    /// What a response adds to the reference of a payment whose outcome stays unknown.
+    fn enrich(&self, payment: PaymentRef, _response: &ResponseReader<'_>) -> PaymentRef {
         payment
     }
 }

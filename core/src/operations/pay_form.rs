@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::payer_page::payer_page;
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Sent},
+    response::reader::{NotAnAnswer, ResponseReader, Sent},
     values::{
         currency::{KGS, KGS_DECIMALS},
         error::PaymentError,
@@ -114,7 +114,7 @@ pub struct PayFormCreated {
     /// The page to open in a new browser window. Always https, or loopback.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
     pub pay_form_url: String,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 
@@ -140,12 +140,12 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "pay_form",
     method: Method::POST,
     path: "api/v1.1.0/pay-form",
-    reply_fields: &[
-        ReplyField::Code,
-        ReplyField::Reason,
-        ReplyField::Amount,
-        ReplyField::Currency,
-        ReplyField::PayFormUrl,
+    response_fields: &[
+        ResponseField::Code,
+        ResponseField::Reason,
+        ResponseField::Amount,
+        ResponseField::Currency,
+        ResponseField::PayFormUrl,
     ],
     success_codes: &[],
 };
@@ -193,12 +193,13 @@ impl Operation for PayForm {
         Some(&mut answer.payment)
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {
-        reply.accepted()?;
-        let text =
-            reply.find(ReplyField::PayFormUrl).ok_or_else(|| NotAnAnswer::because("the reply has no payFormUrl"))?;
-        let pay_form_url = payer_page("payFormUrl", &text, reply)?.into();
-        Ok(PayFormCreated { payment: self.payment_ref(), pay_form_url, raw: reply.raw() })
+    fn read(&self, response: &ResponseReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {
+        response.accepted()?;
+        let text = response
+            .find(ResponseField::PayFormUrl)
+            .ok_or_else(|| NotAnAnswer::because("the response has no payFormUrl"))?;
+        let pay_form_url = payer_page("payFormUrl", &text, response)?.into();
+        Ok(PayFormCreated { payment: self.payment_ref(), pay_form_url, raw: response.raw() })
     }
 }
 

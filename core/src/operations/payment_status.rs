@@ -6,9 +6,9 @@ use http::Method;
 use serde::Serialize;
 
 use crate::{
-    config::{endpoint::Endpoint, gateway_config::StatusQueryForm, reply_field::STATUS_FIELDS},
+    config::{endpoint::Endpoint, gateway_config::StatusQueryForm, response_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
+    response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     values::{error::PaymentError, rules::Checks},
 };
 
@@ -36,7 +36,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "payment_status",
     method: Method::GET,
     path: "api/v1.1.0/status",
-    reply_fields: STATUS_FIELDS,
+    response_fields: STATUS_FIELDS,
     success_codes: &[],
 };
 
@@ -73,7 +73,7 @@ impl Operation for PaymentStatusQuery {
         }
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
-        reply.status_report()
+    fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
+        response.status_report()
     }
 }

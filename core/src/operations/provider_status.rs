@@ -6,9 +6,9 @@ use http::Method;
 use serde::Serialize;
 
 use crate::{
-    config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
+    config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
+    response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     values::{error::PaymentError, provider::Provider, rules::Checks, violation::Rule},
 };
 
@@ -34,7 +34,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "provider_status",
     method: Method::POST,
     path: "api/v1.1.0/get-status",
-    reply_fields: STATUS_FIELDS,
+    response_fields: STATUS_FIELDS,
     success_codes: &[],
 };
 
@@ -65,7 +65,7 @@ impl Operation for ProviderStatusQuery {
         RequestParts::json(&Body { order_number: &self.order_number, provider: self.provider.name() })
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
-        reply.status_report()
+    fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
+        response.status_report()
     }
 }

@@ -9,11 +9,11 @@ use crate::{
     config::{
         dialect::Dialect,
         endpoint::Endpoint,
-        reply_field::{ELQR, ReplyField},
+        response_field::{ELQR, ResponseField},
     },
     elqr::{self, Elqr, ElqrKind},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader, Sent},
+    response::reader::{NotAnAnswer, ResponseReader, Sent},
     values::{
         error::{PaymentError, sentences},
         payment_entry::PaymentEntry,
@@ -25,8 +25,8 @@ use crate::{
 
 /// The data of a dynamic QR code.
 ///
-/// The interface does not show this reply (`docs/interface.md#qr-replies`). What the dialect finds in it is here; the
-/// whole reply is in `raw`.
+/// The interface does not show this response (`docs/interface.md#qr-responses`). What the dialect finds in it is here; the
+/// whole response is in `raw`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,11 +35,11 @@ pub struct QrData {
     /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). Where it is one in ELQR,
     /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it is what was asked for: its amount, the som, and a right checksum.
     pub payload: Option<String>,
-    /// The identifier of the QR transaction, where the dialect finds one in the reply or in the code.
+    /// The identifier of the QR transaction, where the dialect finds one in the response or in the code.
     pub transaction_id: Option<String>,
     /// What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it.
     pub payment: PaymentRef,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 
@@ -50,13 +50,13 @@ impl QrData {
     }
 }
 
-const NO_PAYLOAD: &str = "finds no text of a QR code in the reply, so there is no code to show: name its place";
+const NO_PAYLOAD: &str = "finds no text of a QR code in the response, so there is no code to show: name its place";
 
-const NO_TRANSACTION: &str = "finds no transaction in the reply, so the payment cannot be asked about, and only its callback or a \
+const NO_TRANSACTION: &str = "finds no transaction in the response, so the payment cannot be asked about, and only its callback or a \
     person can decide it: name its place";
 
 impl QrData {
-    /// What the dialect does not find in the reply, and what that means. It blocks nothing:
+    /// What the dialect does not find in the response, and what that means. It blocks nothing:
     /// [`Dialect::explain`](crate::Dialect::explain) says what `raw` holds.
     pub fn advice(&self) -> Vec<Advice> {
         let payload = self.payload.is_none().then(|| Advice::on_dialect("endpoints.qr_data.qr_payload", NO_PAYLOAD));
@@ -72,13 +72,13 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "qr_data",
     method: Method::POST,
     path: "gen/qr/dynamic/data",
-    reply_fields: &[
-        ReplyField::Code,
-        ReplyField::Reason,
-        ReplyField::Amount,
-        ReplyField::Currency,
-        ReplyField::QrPayload,
-        ReplyField::TransactionId,
+    response_fields: &[
+        ResponseField::Code,
+        ResponseField::Reason,
+        ResponseField::Amount,
+        ResponseField::Currency,
+        ResponseField::QrPayload,
+        ResponseField::TransactionId,
     ],
     success_codes: &[],
 };
@@ -100,7 +100,7 @@ impl QrDataRequest {
                 PaymentError::Invalid { violations } => sentences(violations),
                 other => other.to_string(),
             };
-            NotAnAnswer::because(format!("the reply's QR code is not what was asked for: {told}"))
+            NotAnAnswer::because(format!("the response's QR code is not what was asked for: {told}"))
         })
     }
 
@@ -113,20 +113,20 @@ impl QrDataRequest {
         checks.finish()
     }
 
-    /// The transaction at the first of the dialect's places that has one, in the reply or in its code; and whether it was the code.
-    fn transaction_id(&self, reply: &ReplyReader<'_>, code: Option<&Elqr>) -> Option<(String, bool)> {
+    /// The transaction at the first of the dialect's places that has one, in the response or in its code; and whether it was the code.
+    fn transaction_id(&self, response: &ResponseReader<'_>, code: Option<&Elqr>) -> Option<(String, bool)> {
         // Where the payer may change the amount, a report without one would not say what was paid; and a static code of a fixed
         // amount takes any number of payments, so its number is not that of one.
         let is_for_one = |code: &&Elqr| code.kind == ElqrKind::Dynamic && code.amount_editable != Some(true);
         let code = code.filter(|code| self.0.sum_tyiyn.is_none() || is_for_one(code));
-        reply.pointers(ReplyField::TransactionId).find_map(|place| match place.strip_prefix(ELQR) {
+        response.pointers(ResponseField::TransactionId).find_map(|place| match place.strip_prefix(ELQR) {
             Some(tag) => {
                 let text = code?.field(tag)?;
-                let is_usable = !text.trim().is_empty() && reply.is_clean(text);
+                let is_usable = !text.trim().is_empty() && response.is_clean(text);
                 // The payee's own number may be the same in many codes, and then a charge says nothing of this code's amount.
                 is_usable.then(|| (text.to_owned(), !elqr::is_of_the_payee(tag)))
             }
-            None => reply.identifier_at(once(place)).map(|id| (id, false)),
+            None => response.identifier_at(once(place)).map(|id| (id, false)),
         })
     }
 }
@@ -165,25 +165,25 @@ impl Operation for QrDataRequest {
     }
 
     /// JSON of any shape will do.
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<QrData, NotAnAnswer> {
-        reply.document()?;
-        if reply.code().is_some() {
-            reply.accepted()?;
+    fn read(&self, response: &ResponseReader<'_>) -> Result<QrData, NotAnAnswer> {
+        response.document()?;
+        if response.code().is_some() {
+            response.accepted()?;
         }
-        let payload = reply.find(ReplyField::QrPayload);
+        let payload = response.find(ResponseField::QrPayload);
         // A secret in it would be read by whoever scans the code, and a masked payload would be another code.
-        if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
-            return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
+        if payload.as_deref().is_some_and(|payload| !response.is_clean(payload)) {
+            return Err(NotAnAnswer::because("the response's QR code holds a secret"));
         }
         let code = payload.as_deref().map(|payload| self.checked_code(payload)).transpose()?.flatten();
         let payload = payload.map(Cow::into_owned);
-        let (transaction_id, from_code) = self.transaction_id(reply, code.as_ref()).unzip();
+        let (transaction_id, from_code) = self.transaction_id(response, code.as_ref()).unzip();
         let payment = PaymentRef {
             transaction_id: transaction_id.clone(),
             transaction_from_code: from_code.unwrap_or_default(),
             ..self.0.payment_ref()
         };
-        Ok(QrData { payload, payment, transaction_id, raw: reply.raw() })
+        Ok(QrData { payload, payment, transaction_id, raw: response.raw() })
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     };
 
     /// What the gateway FINIPAY answers with: the text itself.
-    fn reply(code: &str) -> String {
+    fn response(code: &str) -> String {
         serde_json::json!({"code": "100", "message": "SUCCESS", "data": code}).to_string()
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let text = format!(r#"{{"base":"finipay","endpoints":{{"qr_data":{{"transaction_id":[{places}]}}}}}}"#);
         let settings =
             move |config: &mut GatewayConfig| config.dialect = Dialect::from_json(&text).expect("a dialect").into();
-        Scripted::gateway_with(settings, move |_| Act::Reply(Duration::ZERO, 200, None, body.clone())).0
+        Scripted::gateway_with(settings, move |_| Act::Response(Duration::ZERO, 200, None, body.clone())).0
     }
 
     fn code() -> Elqr {
@@ -244,7 +244,7 @@ mod tests {
             (r#""elqr:32.11""#, Elqr { kind: ElqrKind::Static, ..code() }, None),
         ] {
             let text = code.text().unwrap();
-            let data = gateway(places, reply(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();
+            let data = gateway(places, response(&text)).create_qr_data(QrPayment::new(39_000)).await.unwrap();
             assert_eq!(data.transaction_id.as_deref(), expected, "{places} {text}");
             assert_eq!(data.payment.transaction_id.as_deref(), expected, "{places} {text}");
             let is_from_code = expected.is_some_and(|found| !["SUCCESS", "996700000001", "34077"].contains(&found));
@@ -256,7 +256,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_payer_who_names_the_amount_may_change_it() {
         let code = Elqr { kind: ElqrKind::Static, amount_tyiyn: None, amount_editable: Some(true), ..code() };
-        let gateway = gateway(r#""elqr:32.11""#, reply(&code.text().unwrap()));
+        let gateway = gateway(r#""elqr:32.11""#, response(&code.text().unwrap()));
         let data = gateway.create_qr_data(QrPayment::of_open_amount()).await.unwrap();
         assert_eq!(data.transaction_id.as_deref(), Some("FNP1"));
     }
@@ -266,13 +266,13 @@ mod tests {
         let damaged = |link: &str| Elqr { link: link.to_owned(), ..code() }.text().unwrap().replace("FNP1", "FNP2");
         let asked = async |body: String| gateway(r#""elqr:32.11""#, body).create_qr_data(QrPayment::new(39_000)).await;
         // With a link it is refused; alone it may be a code in another format.
-        let refused = asked(reply(&damaged("https://pay.payqr.kg/"))).await.unwrap_err();
+        let refused = asked(response(&damaged("https://pay.payqr.kg/"))).await.unwrap_err();
         assert!(refused.to_string().contains("wrong checksum"), "{refused}");
-        let alone = asked(reply(&damaged(""))).await.unwrap();
-        assert_eq!((alone.transaction_id, alone.payment.can_be_asked_about()), (None, false));
-        let no_code = asked(reply("FNP1")).await.unwrap();
+        let alone = asked(response(&damaged(""))).await.unwrap();
+        assert_eq!((alone.transaction_id, alone.payment.can_be_checked()), (None, false));
+        let no_code = asked(response("FNP1")).await.unwrap();
         assert_eq!(no_code.transaction_id, None);
         let dearer = Elqr { amount_tyiyn: Some(39_001), ..code() };
-        assert_eq!(asked(reply(&dearer.text().unwrap())).await.unwrap_err().kind(), "Unexpected");
+        assert_eq!(asked(response(&dearer.text().unwrap())).await.unwrap_err().kind(), "Unexpected");
     }
 }

@@ -11,13 +11,13 @@ use png::{Decoder, DecodingError, Limits};
 
 use super::qr_payment::QrPayment;
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{endpoint::Endpoint, response_field::ResponseField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
+    response::reader::{NotAnAnswer, ResponseReader},
     values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
 };
 
-/// The side of the picture in pixels, as `docs/interface.md#qr-replies` promises.
+/// The side of the picture in pixels, as `docs/interface.md#qr-responses` promises.
 const SIDE: u32 = 400;
 
 /// The decoder's memory limit, against decompression bombs. A picture of the right size needs 640,000 bytes at four
@@ -44,7 +44,7 @@ pub struct QrImage {
     /// The PNG file.
     #[cfg_attr(feature = "serde", serde(with = "serialized"))]
     pub png: Vec<u8>,
-    /// The whole reply as text.
+    /// The whole response as text.
     pub raw: String,
 }
 
@@ -68,7 +68,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "qr_image",
     method: Method::POST,
     path: "gen/qr/dynamic",
-    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Image],
+    response_fields: &[ResponseField::Code, ResponseField::Reason, ResponseField::Image],
     success_codes: &[],
 };
 
@@ -101,23 +101,23 @@ impl Operation for QrImageRequest {
         Some(&mut answer.payment)
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<QrImage, NotAnAnswer> {
-        if reply.code().is_some() {
-            reply.accepted()?;
+    fn read(&self, response: &ResponseReader<'_>) -> Result<QrImage, NotAnAnswer> {
+        if response.code().is_some() {
+            response.accepted()?;
         }
-        Ok(QrImage { payment: self.0.payment_ref(), png: find_png(reply)?, raw: reply.raw() })
+        Ok(QrImage { payment: self.0.payment_ref(), png: find_png(response)?, raw: response.raw() })
     }
 }
 
 /// The picture as base64 in the body or in JSON, or as the body itself.
-fn find_png(reply: &ReplyReader<'_>) -> Result<Vec<u8>, NotAnAnswer> {
-    let body = reply.bytes()?;
+fn find_png(response: &ResponseReader<'_>) -> Result<Vec<u8>, NotAnAnswer> {
+    let body = response.bytes()?;
     if body.starts_with(PNG_SIGNATURE) {
         return checked(body.to_vec());
     }
-    let in_json = reply.find_all(ReplyField::Image).find_map(|text| decode(&text));
+    let in_json = response.find_all(ResponseField::Image).find_map(|text| decode(&text));
     let png = in_json.or_else(|| decode(std::str::from_utf8(body).ok()?));
-    let none = || reply.compressed().unwrap_or_else(|| NotAnAnswer::because("the reply holds no PNG in base64"));
+    let none = || response.compressed().unwrap_or_else(|| NotAnAnswer::because("the response holds no PNG in base64"));
     checked(png.ok_or_else(none)?)
 }
 

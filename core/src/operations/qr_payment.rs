@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     config::dialect::{Dialect, QrAmountUnit},
     operations::operation::RequestParts,
-    reply::reader::Sent,
+    response::reader::Sent,
     values::{
         currency::KGS, error::PaymentError, money::tyiyn_to_som, payment_ref::PaymentRef, rules::Checks,
         violation::Rule,
@@ -89,7 +89,7 @@ impl QrPayment {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl QrPayment {
-    /// What to store before sending: what was asked for. Only the reply to
+    /// What to store before sending: what was asked for. Only the response to
     /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to ask with.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::qr(self.sum_tyiyn) }
@@ -109,7 +109,7 @@ impl QrPayment {
         checks.entry_id(self.entry_id.as_deref());
     }
 
-    /// The unit of amounts in QR replies is not shown, so both count unless the dialect names it.
+    /// The unit of amounts in QR responses is not shown, so both count unless the dialect names it.
     pub(super) fn sent(&self, dialect: &Dialect) -> Sent<'_> {
         let amounts = self.sum_tyiyn.map(|sum| match dialect.qr_amount_unit() {
             Some(QrAmountUnit::Som) => vec![tyiyn_to_som(sum)],

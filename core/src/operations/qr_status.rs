@@ -5,9 +5,9 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::{
-    config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
+    config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ParsedStatus, ReplyReader},
+    response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     values::{error::PaymentError, rules::Checks},
 };
 
@@ -25,7 +25,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "qr_status",
     method: Method::GET,
     path: "gen/qr/transaction/status",
-    reply_fields: STATUS_FIELDS,
+    response_fields: STATUS_FIELDS,
     success_codes: &[],
 };
 
@@ -52,7 +52,7 @@ impl Operation for QrStatusQuery {
         Ok(RequestParts::query([("transaction_id", &*self.transaction_id)]))
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
-        reply.status_report()
+    fn read(&self, response: &ResponseReader<'_>) -> Result<ParsedStatus, NotAnAnswer> {
+        response.status_report()
     }
 }

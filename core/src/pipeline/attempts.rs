@@ -1,4 +1,4 @@
-//! Retry with exponential backoff and full jitter: carries one request through to a reply, within one deadline.
+//! Retry with exponential backoff and full jitter: carries one request through to a response, within one deadline.
 //!
 //! Only what is safe to repeat is repeated: the policy is `outcome::again`. A payment is a detached task and not structured
 //! concurrency, because it has to outlive a caller that goes away; a query is one only where its caller has no runtime
@@ -20,7 +20,7 @@ use crate::{
         log::{Event, What},
         outcome::{Again, ResendPolicy},
     },
-    reply::Reply,
+    response::Response,
     transport::{Failure, Progress, Request, Stage, Transport, after},
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Limits {
 }
 
 /// What came back of a request; or why the journal kept it from being sent.
-pub(crate) type AttemptResult = Result<Result<Reply, Failure>, BeginError>;
+pub(crate) type AttemptResult = Result<Result<Response, Failure>, BeginError>;
 
 /// What becomes of what came back, as the task's last act; false where nobody waits for it.
 pub(crate) type OnComplete = Box<dyn FnOnce(AttemptResult) -> bool + Send>;
@@ -164,7 +164,7 @@ impl Attempts {
         Ok(self.run().await)
     }
 
-    pub(super) async fn run(&self) -> Result<Reply, Failure> {
+    pub(super) async fn run(&self) -> Result<Response, Failure> {
         let mut attempt = 1;
         let mut pause_limit = FIRST_PAUSE;
         loop {
@@ -180,14 +180,14 @@ impl Attempts {
 
     /// When to retry, if at all: after the backoff or `Retry-After`, whichever is longer. A pause that reaches past the
     /// deadline would only delay the same answer.
-    fn resume_at(&self, attempt: u32, result: &Result<Reply, Failure>, pause_limit: Duration) -> Option<Instant> {
+    fn resume_at(&self, attempt: u32, result: &Result<Response, Failure>, pause_limit: Duration) -> Option<Instant> {
         let Again::After(asked_for) = (self.policy)(&self.effect, result) else { return None };
         let backoff = self.transport.jitter(pause_limit);
         let resume_at = after(self.transport.now(), asked_for.unwrap_or_default().max(backoff));
         (attempt <= self.retries && resume_at < self.deadline).then_some(resume_at)
     }
 
-    async fn attempt(&self, attempt: u32) -> Result<Reply, Failure> {
+    async fn attempt(&self, attempt: u32) -> Result<Response, Failure> {
         let started = self.transport.now();
         let exchange = self.transport.exchange(self.request.clone());
         let deadline = self.transport.sleep_until(self.deadline);
@@ -204,18 +204,18 @@ impl Attempts {
         let detail = match self.request.progress.stage() {
             Stage::LookingUp => "looking up the host name did not end before the deadline",
             Stage::Connecting => "the deadline passed before a connection was made",
-            Stage::Reply if is_prevented => "the deadline passed before a connection was made",
-            Stage::Reply => "the deadline passed before the whole reply came",
+            Stage::Response if is_prevented => "the deadline passed before a connection was made",
+            Stage::Response => "the deadline passed before the whole response came",
         };
         let detail = detail.to_owned();
         if is_prevented { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
     }
 
-    fn record(&self, attempt: u32, result: &Result<Reply, Failure>, took: Duration) {
+    fn record(&self, attempt: u32, result: &Result<Response, Failure>, took: Duration) {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let what = match result {
-            Ok(reply) => What::Replied { attempt, http_status: reply.http_status, duration_ms },
-            Err(failure) => What::NoReply { attempt, duration_ms, failure: format!("{failure:?}") },
+            Ok(response) => What::Responded { attempt, http_status: response.http_status, duration_ms },
+            Err(failure) => What::NoResponse { attempt, duration_ms, failure: format!("{failure:?}") },
         };
         let (call, endpoint, order) = (self.caller.number(), self.endpoint.name, self.log_name.clone());
         Event { call, endpoint, order, what }.record();

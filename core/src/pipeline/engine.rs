@@ -33,8 +33,8 @@ use crate::{
         journaling::{Journaling, What},
         outcome::{self, CallError, ResendPolicy},
     },
-    reply::{
-        reader::{ParsedStatus, ReplyReader},
+    response::{
+        reader::{ParsedStatus, ResponseReader},
         redact::{HiddenCredentials, Redactor},
     },
     transport::{Failure, Transport, after},
@@ -115,7 +115,7 @@ impl Engine {
             }
         }
         let Execution { effect, underway, waiting } = Execution::begin(attempts, interpreter, counted);
-        waiting.await.unwrap_or_else(|_| Err(outcome::without_reply(effect, underway.vanished()).into()))
+        waiting.await.unwrap_or_else(|_| Err(outcome::without_response(effect, underway.vanished()).into()))
     }
 
     /// Not a part of the future, which would hold all of it once more for each way in.
@@ -314,7 +314,7 @@ impl<O: Operation> Interpreter<O> {
     fn guarded(self, result: AttemptResult) -> Result<O::Answer, CallError> {
         let effect = self.effect.clone();
         catch_unwind(AssertUnwindSafe(|| self.interpret(result)))
-            .unwrap_or_else(|_| Err(outcome::without_reply(effect, Failure::interrupted(true)).into()))
+            .unwrap_or_else(|_| Err(outcome::without_response(effect, Failure::interrupted(true)).into()))
     }
 
     /// Compiled once, for both ways to it.
@@ -322,11 +322,11 @@ impl<O: Operation> Interpreter<O> {
     fn interpret(self, result: AttemptResult) -> Result<O::Answer, CallError> {
         match result {
             Err(not_held) => Err(outcome::not_sent(self.effect, not_held).into()),
-            Ok(Err(failure)) => Err(outcome::without_reply(self.effect, failure).into()),
-            Ok(Ok(reply)) => {
-                let text = reply.text();
-                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &self.redactor);
-                outcome::with_reply(&self.operation, self.effect, &reply, &reader)
+            Ok(Err(failure)) => Err(outcome::without_response(self.effect, failure).into()),
+            Ok(Ok(response)) => {
+                let text = response.text();
+                let reader = ResponseReader::new(&response, &text, O::ENDPOINT, &self.dialect, &self.redactor);
+                outcome::with_response(&self.operation, self.effect, &response, &reader)
             }
         }
     }

@@ -12,15 +12,15 @@ use std::{
 
 use super::attempts::Attempts;
 use crate::{
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, runtime::without_subscriber},
 };
 
-/// Carries a query through to a reply. The query comes back where the HTTP client panicked, as it does in a runtime without
+/// Carries a query through to a response. The query comes back where the HTTP client panicked, as it does in a runtime without
 /// I/O or without timers: it is to be asked elsewhere, and so is whatever that runtime asks later.
 ///
 /// It is boxed once, or the library would hold all of it for each operation.
-pub(super) fn ask(attempts: Attempts) -> Boxed<Result<Result<Reply, Failure>, Attempts>> {
+pub(super) fn ask(attempts: Attempts) -> Boxed<Result<Result<Response, Failure>, Attempts>> {
     Box::pin(async move {
         let result = {
             let mut running = pin!(attempts.run());

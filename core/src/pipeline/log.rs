@@ -36,11 +36,11 @@ pub(crate) struct Event {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// An attempt has its reply.
-    Replied { attempt: u32, http_status: u16, duration_ms: u64 },
+    /// An attempt has its response.
+    Responded { attempt: u32, http_status: u16, duration_ms: u64 },
     /// An attempt ended without one.
-    NoReply { attempt: u32, duration_ms: u64, failure: String },
-    /// A payment has its reply, and its caller is gone.
+    NoResponse { attempt: u32, duration_ms: u64, failure: String },
+    /// A payment has its response, and its caller is gone.
     NobodyWaits,
     /// A payer's checkout has nothing of a call to the merchant's server.
     CheckoutFailed { http_status: Option<u16>, duration_ms: u64, failure: String },
@@ -60,16 +60,16 @@ impl Event {
 
     pub(crate) fn level(&self) -> Level {
         match self.what {
-            What::Replied { .. } => Level::DEBUG,
-            What::NoReply { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
+            What::Responded { .. } => Level::DEBUG,
+            What::NoResponse { .. } | What::NobodyWaits | What::CheckoutFailed { .. } => Level::WARN,
         }
     }
 
     pub(crate) fn message(&self) -> &'static str {
         match self.what {
-            What::Replied { .. } => "replied",
-            What::NoReply { .. } => "no reply",
-            What::NobodyWaits => "the payment has its reply, but nobody waits for it any more",
+            What::Responded { .. } => "responded",
+            What::NoResponse { .. } => "no response",
+            What::NobodyWaits => "the payment has its response, but nobody waits for it any more",
             What::CheckoutFailed { .. } => "a call of the checkout failed",
         }
     }
@@ -81,10 +81,10 @@ impl Event {
         }
         let (endpoint, order, message) = (self.endpoint, self.order.as_deref(), self.message());
         match &self.what {
-            What::Replied { attempt, http_status, duration_ms } => {
+            What::Responded { attempt, http_status, duration_ms } => {
                 debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "{message}");
             }
-            What::NoReply { attempt, duration_ms, failure } => {
+            What::NoResponse { attempt, duration_ms, failure } => {
                 warn!(target: "kassa", endpoint, order, attempt, duration_ms, %failure, "{message}");
             }
             What::NobodyWaits => warn!(target: "kassa", endpoint, order, "{message}"),

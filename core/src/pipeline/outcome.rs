@@ -12,9 +12,9 @@ use crate::{
     config::dialect::{Dialect, code_list::CodeList},
     journal::BeginError,
     operations::operation::{Effect, Operation},
-    reply::{
-        Reply,
-        reader::{NotAnAnswer, ReplyReader, Sent},
+    response::{
+        Response,
+        reader::{NotAnAnswer, ResponseReader, Sent},
     },
     transport::Failure,
     values::{error::PaymentError, payment_ref::PaymentRef, violation::Rule},
@@ -28,23 +28,23 @@ pub(crate) enum Again {
 }
 
 /// A retry policy. There is one, [`again`]; tests inject wrong ones, to show that they would be noticed.
-pub(crate) type ResendPolicy = fn(&Effect, &Result<Reply, Failure>) -> Again;
+pub(crate) type ResendPolicy = fn(&Effect, &Result<Response, Failure>) -> Again;
 
 /// The retry policy (`docs/outcomes.md#the-rules-of-sending`). A query is idempotent, so it is repeated where that may
-/// help: after a lost reply, a rate limit (429) or a server error. A request that moves money is repeated only where no
+/// help: after a lost response, a rate limit (429) or a server error. A request that moves money is repeated only where no
 /// connection was ever made, so that the gateway cannot have seen it; one that creates something, never.
-pub(crate) fn again(effect: &Effect, result: &Result<Reply, Failure>) -> Again {
+pub(crate) fn again(effect: &Effect, result: &Result<Response, Failure>) -> Again {
     match (effect, result) {
         (Effect::Asks, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
-        (Effect::Asks, Ok(reply)) if reply.http_status == 429 || reply.http_status >= 500 => {
-            Again::After(reply.retry_after)
+        (Effect::Asks, Ok(response)) if response.http_status == 429 || response.http_status >= 500 => {
+            Again::After(response.retry_after)
         }
         (Effect::MovesMoney(_), Err(Failure::NotConnected { .. })) => Again::After(None),
         _ => Again::No,
     }
 }
 
-/// A call that failed, with what only its reply can tell.
+/// A call that failed, with what only its response can tell.
 pub(crate) struct CallError {
     pub(crate) error: PaymentError,
     /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or in
@@ -87,7 +87,7 @@ fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef
     own
 }
 
-/// The outcome where the page of a reply is another payment's: the payer would confirm that one by it, so the reply is not to be
+/// The outcome where the page of a response is another payment's: the payer would confirm that one by it, so the response is not to be
 /// trusted in anything else either.
 pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentError {
     PaymentError::OutcomeUnknown {
@@ -95,13 +95,14 @@ pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentE
         http_status: None,
         code: code.map(str::to_owned),
         reason: None,
-        detail: "the reply's ConfirmationUrl is that of another payment, and is not shown to a second payer".to_owned(),
+        detail: "the response's ConfirmationUrl is that of another payment, and is not shown to a second payer"
+            .to_owned(),
         body: None,
     }
 }
 
-/// The outcome where no reply came.
-pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
+/// The outcome where no response came.
+pub(crate) fn without_response(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
         (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
         (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
@@ -118,21 +119,21 @@ pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
     }
 }
 
-/// The outcome where a reply came.
-pub(crate) fn with_reply<O: Operation>(
+/// The outcome where a response came.
+pub(crate) fn with_response<O: Operation>(
     operation: &O,
     effect: Effect,
-    reply: &Reply,
-    reader: &ReplyReader<'_>,
+    response: &Response,
+    reader: &ResponseReader<'_>,
 ) -> Result<O::Answer, CallError> {
     let mut answer = None;
     let mut read = || operation.read(reader).map(|read| answer = Some(read));
-    let failed = failed(&operation, &mut read, effect.clone(), reply, reader);
+    let failed = failed(&operation, &mut read, effect.clone(), response, reader);
     match (failed, answer) {
         (None, Some(answer)) => Ok(answer),
         (Some(failed), _) => Err(failed),
         (None, None) => {
-            Err(without_reply(effect, Failure::Lost { detail: "the reply was not read".to_owned() }).into())
+            Err(without_response(effect, Failure::Lost { detail: "the response was not read".to_owned() }).into())
         }
     }
 }
@@ -140,7 +141,7 @@ pub(crate) fn with_reply<O: Operation>(
 /// What the outcome needs of an operation, whatever its answer is (type erasure): so all of it is compiled once.
 trait ErasedOperation {
     fn sent(&self, dialect: &Dialect) -> Sent<'_>;
-    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef;
+    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef;
 }
 
 impl<O: Operation> ErasedOperation for &O {
@@ -148,23 +149,23 @@ impl<O: Operation> ErasedOperation for &O {
         O::sent(self, dialect)
     }
 
-    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        O::enrich(self, payment, reply)
+    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
+        O::enrich(self, payment, response)
     }
 }
 
-/// Nothing where the reply is an answer, and was read.
+/// Nothing where the response is an answer, and was read.
 fn failed(
     operation: &dyn ErasedOperation,
     read: &mut dyn FnMut() -> Result<(), NotAnAnswer>,
     effect: Effect,
-    reply: &Reply,
-    reader: &ReplyReader<'_>,
+    response: &Response,
+    reader: &ResponseReader<'_>,
 ) -> Option<CallError> {
     let mismatches = reader.mismatches(&operation.sent(reader.dialect()));
     let is_about_this = mismatches.is_empty();
-    let another = || format!("the reply is about another payment, by its {}", mismatches.join(" and "));
-    let meaning = match reply.http_status {
+    let another = || format!("the response is about another payment, by its {}", mismatches.join(" and "));
+    let meaning = match response.http_status {
         // Whatever it says of another payment, a refusal included, it says nothing of this one.
         _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Indeterminate(another()),
         200..=299 => match read() {
@@ -174,9 +175,9 @@ fn failed(
         },
         status => unsuccessful_status(status, &effect, reader),
     };
-    let is_definitive = is_definitive(&meaning, reply.http_status, reader);
+    let is_definitive = is_definitive(&meaning, response.http_status, reader);
     Some(CallError {
-        error: Exchange { operation, reply, reader, is_about_this }.error(meaning, effect),
+        error: Exchange { operation, response, reader, is_about_this }.error(meaning, effect),
         is_definitive,
     })
 }
@@ -184,7 +185,7 @@ fn failed(
 /// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
 const REJECTED_BEFORE_PROCESSING: [u16; 6] = [413, 414, 415, 421, 426, 431];
 
-/// What a reply that is no answer means for the caller.
+/// What a response that is no answer means for the caller.
 enum Meaning {
     Unauthorized,
     NotTheGateway,
@@ -195,7 +196,7 @@ enum Meaning {
 }
 
 /// An HTTP status of success, but a body that is none.
-fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer) -> Meaning {
+fn unsuccessful(effect: &Effect, reader: &ResponseReader<'_>, problem: NotAnAnswer) -> Meaning {
     match effect {
         Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
         Effect::Creates | Effect::Asks if has_indeterminate_code(reader) => Meaning::Refused,
@@ -205,7 +206,7 @@ fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer)
 
 /// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
 /// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
-fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Meaning {
+fn unsuccessful_status(status: u16, effect: &Effect, reader: &ResponseReader<'_>) -> Meaning {
     let indeterminate = |problem: &str| Meaning::Indeterminate(format!("HTTP {status} {problem}"));
     let moves_money = matches!(effect, Effect::MovesMoney(_));
     let has_envelope = reader.has_envelope();
@@ -235,33 +236,33 @@ fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -
         500.. if moves_money => indeterminate("does not tell whether the payment was made"),
         500.. => Meaning::Unavailable,
         300..=399 => indeterminate("is a redirect, which is never followed"),
-        _ => indeterminate("is not a final reply"),
+        _ => indeterminate("is not a final response"),
     }
 }
 
 /// A code by which the gateway itself leaves open whether there is a payment.
-fn has_indeterminate_code(reader: &ReplyReader<'_>) -> bool {
+fn has_indeterminate_code(reader: &ResponseReader<'_>) -> bool {
     reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
 /// Only statuses that say that something is not there, or not to be asked for so. A conflict, a proxy's demand or a refusal
 /// of the request's form (405, 407, 409, 414 and the like) is no answer to what was asked, and many a proxy writes a code.
-fn is_definitive(meaning: &Meaning, status: u16, reader: &ReplyReader<'_>) -> bool {
+fn is_definitive(meaning: &Meaning, status: u16, reader: &ResponseReader<'_>) -> bool {
     let says_no = matches!(status, 400 | 404 | 410 | 422) && matches!(meaning, Meaning::Refused);
     reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_indeterminate_code(reader)
 }
 
-/// A request with its reply: what the errors are made of.
+/// A request with its response: what the errors are made of.
 struct Exchange<'a> {
     operation: &'a dyn ErasedOperation,
-    reply: &'a Reply,
-    reader: &'a ReplyReader<'a>,
+    response: &'a Response,
+    reader: &'a ResponseReader<'a>,
     is_about_this: bool,
 }
 
 impl Exchange<'_> {
     fn error(&self, meaning: Meaning, effect: Effect) -> PaymentError {
-        let (http_status, code, body) = (self.reply.http_status, self.reader.code(), self.reader.raw());
+        let (http_status, code, body) = (self.response.http_status, self.reader.code(), self.reader.raw());
         match meaning {
             Meaning::Unauthorized => {
                 PaymentError::Unauthorized { detail: self.status_and_words(), http_status, code, body }
@@ -277,7 +278,7 @@ impl Exchange<'_> {
             },
             Meaning::Unavailable => PaymentError::Unavailable {
                 detail: self.status_and_words(),
-                retry_after: self.reply.retry_after,
+                retry_after: self.response.retry_after,
                 http_status: Some(http_status),
                 code,
                 body: Some(body),
@@ -297,13 +298,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// The numbers in a reply about another payment would lead to that one.
+    /// The numbers in a response about another payment would lead to that one.
     fn what_to_ask_about(&self, payment: PaymentRef) -> PaymentRef {
         if self.is_about_this { self.operation.enrich(payment, self.reader) } else { payment }
     }
 
     fn status_and_words(&self) -> String {
         let words = self.reader.reason().map(|reason| format!(", \"{reason}\"")).unwrap_or_default();
-        format!("HTTP {}{words}", self.reply.http_status)
+        format!("HTTP {}{words}", self.response.http_status)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
     journal::{Journal, ReportedStatus, Taken},
     pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking, outcome::CallError},
-    reply::reader::ParsedStatus,
+    response::reader::ParsedStatus,
     status::verdict::{Verdict, holds_under_any_number, judge, names_another_number},
     transport::after,
     values::{
@@ -181,7 +181,7 @@ impl Asking<'_> {
         self.engine.ask(question, Limits { deadline: time_left, ..self.limits }).await
     }
 
-    /// The gateway's own number was learned from a reply, and a gateway that repeats itself tells two payments the same one. So an end
+    /// The gateway's own number was learned from a response, and a gateway that repeats itself tells two payments the same one. So an end
     /// that names no number of the merchant's own counts once the question by that number agrees. Where the dialect says that the
     /// gateway's reports name any number, one whose amount and currency agree also counts where that question has no answer.
     async fn unless_it_is_anothers(
@@ -234,7 +234,7 @@ impl Asking<'_> {
             Err(CallError { is_definitive: true, .. }) => Ok(verdict),
             Err(CallError { error, .. }) => Err(could_not_be_ruled_out(error)),
             Ok(told) => Ok(match told.report.status {
-                // A reply about another transaction, of a cache or a mixed-up connection, rules out nothing.
+                // A response about another transaction, of a cache or a mixed-up connection, rules out nothing.
                 _ if told.report.order_number.is_some_and(|told| told != number) => {
                     unverifiable("qr_status answers about another number".to_owned(), &verdict)
                 }
@@ -273,7 +273,7 @@ fn precedence(verdict: &Verdict) -> u8 {
     }
 }
 
-/// In characters. It is written to the disk, and a reply can be long.
+/// In characters. It is written to the disk, and a response can be long.
 pub(crate) const LONGEST_REASON: usize = 256;
 
 const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \

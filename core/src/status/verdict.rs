@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::{Dialect, QrAmountUnit},
-    reply::reader::ParsedStatus,
+    response::reader::ParsedStatus,
     values::{
         currency::same_currency,
         money::TYIYN_IN_A_SOM,

@@ -41,7 +41,7 @@ pub(crate) async fn verify_callback(
         // What the gateway reports of it is true whatever the callback says.
         return Ok(claim.compared(check_if_possible(engine, &completed).await?));
     }
-    if !completed.can_be_asked_about() {
+    if !completed.can_be_checked() {
         return Ok(nothing_to_ask_with(completed));
     }
     let verdict = claim.compared(asked(engine, &completed, engine.limits()).await?);
@@ -67,7 +67,7 @@ pub(crate) async fn verify_return(
 }
 
 async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-    if payment.can_be_asked_about() {
+    if payment.can_be_checked() {
         return check(engine, payment, engine.limits()).await;
     }
     Ok(nothing_to_ask_with(payment.clone()))

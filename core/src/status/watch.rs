@@ -102,8 +102,8 @@ pub enum WatchReport {
 /// [`Verdict`].
 ///
 /// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report
-/// that contradicts what was asked for do, where three queries in a row end in them: one odd reply (a firewall's page, a
-/// captive portal's certificate, a cache's reply about another payment) does not. Where a question is refused or its
+/// that contradicts what was asked for do, where three queries in a row end in them: one odd response (a firewall's page, a
+/// captive portal's certificate, a cache's response about another payment) does not. Where a question is refused or its
 /// answer not understood, the next-best one is asked within the same tick. A tick that is missed because a query took
 /// long is skipped. A `Retry-After` of the gateway delays the next query. Closing the gateway ends the watch at once, also
 /// in the middle of a wait or a query.
@@ -192,7 +192,7 @@ impl StatusWatch {
             }
         }
         checks.finish()?;
-        if !payment.can_be_asked_about() {
+        if !payment.can_be_checked() {
             return Err(nothing_to_ask_with());
         }
         let shared = Shared {
@@ -378,7 +378,7 @@ fn failed(progress: &mut Progress, error: PaymentError) -> PaymentError {
     error
 }
 
-/// What may be one odd reply, and needs a person where it is not.
+/// What may be one odd response, and needs a person where it is not.
 fn is_odd(answer: &Result<Verdict, PaymentError>) -> bool {
     matches!(
         answer,

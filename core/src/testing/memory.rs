@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     config::{credentials::Credentials, gateway_config::GatewayConfig},
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, Request, Transport},
     values::error::PaymentError,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// Plays the gateway's side.
 pub(super) trait Stub: Send + Sync + 'static {
     /// What comes back. It asks the request for leave (`establish`) as the network does.
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>>;
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>>;
 
     /// The longest unless a simulation draws it, so that tests know when a retry comes.
     fn jitter(&self, most: Duration) -> Duration {
@@ -43,7 +43,7 @@ pub(super) fn config(password: &str) -> GatewayConfig {
 }
 
 impl<S: Stub> Transport for Memory<S> {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         self.stub.exchange(request)
     }
 

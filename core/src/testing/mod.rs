@@ -1,7 +1,7 @@
 //! Test doubles and simulations: a stub of the gateway in memory, and the random schedules that are played against it.
 
 #[cfg(feature = "_internals")]
-pub(crate) mod fixed_reply;
+pub(crate) mod fixed_response;
 mod memory;
 #[cfg(test)]
 pub(crate) mod requests;

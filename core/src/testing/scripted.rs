@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep};
 use super::memory::{Memory, Stub, config};
 use crate::{
     config::gateway_config::GatewayConfig,
-    fake::replies::reply,
+    fake::responses::response,
     gateway::Gateway,
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, Request, Stage},
 };
 
@@ -23,9 +23,9 @@ pub(crate) enum Act {
     Refuse,
     /// The request arrives, and the answer is lost.
     Lose(Duration),
-    /// It replies with a status, seconds to wait, and a body.
-    Reply(Duration, u16, Option<u64>, String),
-    /// It takes this long to make a connection; then it replies with an empty object.
+    /// It responds with a status, seconds to wait, and a body.
+    Response(Duration, u16, Option<u64>, String),
+    /// It takes this long to make a connection; then it responds with an empty object.
     ConnectSlowly(Duration),
     /// Its host's name is looked up for ever.
     NeverLookedUp,
@@ -38,11 +38,11 @@ impl Act {
 
     pub(crate) fn slow_status(seconds: u64, word: &str) -> Self {
         let body = format!(r#"{{"code":"200","data":{{"status":"{word}"}}}}"#);
-        Self::Reply(Duration::from_secs(seconds), 200, None, body)
+        Self::Response(Duration::from_secs(seconds), 200, None, body)
     }
 
     pub(crate) fn error(status: u16, retry_after: Option<u64>) -> Self {
-        Self::Reply(Duration::ZERO, status, retry_after, r#"{"code":"1","message":"no"}"#.to_owned())
+        Self::Response(Duration::ZERO, status, retry_after, r#"{"code":"1","message":"no"}"#.to_owned())
     }
 }
 
@@ -97,7 +97,7 @@ impl Scripted {
 }
 
 impl Stub for Scripted {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let number = {
             let mut attempts = self.attempts.lock().unwrap();
             attempts.push(Instant::now() - self.started);
@@ -127,12 +127,12 @@ impl Stub for Scripted {
                     sleep(after).await;
                     Err(Failure::Lost { detail: "reset".into() })
                 }
-                Act::Reply(after, http_status, retry_after, body) => {
+                Act::Response(after, http_status, retry_after, body) => {
                     sleep(after).await;
                     let retry_after = retry_after.map(Duration::from_secs);
-                    Ok(Reply { retry_after, ..reply(http_status, body.as_bytes()) })
+                    Ok(Response { retry_after, ..response(http_status, body.as_bytes()) })
                 }
-                Act::ConnectSlowly(_) | Act::NeverLookedUp => Ok(reply(200, b"{}")),
+                Act::ConnectSlowly(_) | Act::NeverLookedUp => Ok(response(200, b"{}")),
             }
         })
     }

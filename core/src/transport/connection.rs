@@ -80,7 +80,7 @@ where
     }
 
     fn call(&mut self, target: R) -> Self::Future {
-        let connecting = during(Stage::Connecting, Stage::Reply, self.connector.call(target));
+        let connecting = during(Stage::Connecting, Stage::Response, self.connector.call(target));
         let connection = self.connection.clone();
         Box::pin(async move {
             let connected = connecting.await?;

@@ -15,7 +15,7 @@ use ::http::{
     },
 };
 use bytes::Bytes;
-use reqwest::Response;
+use reqwest::Response as HttpResponse;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     config::peer::Peer,
-    reply::{MOST_BYTES, Reply},
+    response::{MOST_BYTES, Response},
     values::{
         error::PaymentError,
         secret::{Secret, SecretBytes},
@@ -42,7 +42,7 @@ use crate::{
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// The longest `Retry-After` that is believed. One reply that names an hour must not stop the questions about all payments for so
+/// The longest `Retry-After` that is believed. One response that names an hour must not stop the questions about all payments for so
 /// long: whoever asks after a minute finds out whether it still holds.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -77,7 +77,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let exchanger = self.exchanger.clone();
         Box::pin(stage::of(request.clone(), async move { exchanger.exchange(&request).await }))
     }
@@ -132,7 +132,7 @@ impl Transport for HttpTransport {
 }
 
 impl Exchanger {
-    async fn exchange(&self, request: &Request) -> Result<Reply, Failure> {
+    async fn exchange(&self, request: &Request) -> Result<Response, Failure> {
         let client = match &request.own_connection {
             Some(connection) => self.clients.observed(connection.clone()),
             None => {
@@ -145,9 +145,9 @@ impl Exchanger {
             request.own_connection.as_ref().map_or_else(|| !problem.is_connect(), |own| own.is_established())
         };
         let failure = |problem: &reqwest::Error, sent| self.target.failure(problem, sent, request.progress.stage());
-        let response =
+        let incoming =
             client.execute(self.message(request)).await.map_err(|problem| failure(&problem, sent(&problem)))?;
-        read(response).await.map_err(|problem| failure(&problem, true))
+        read(incoming).await.map_err(|problem| failure(&problem, true))
     }
 
     fn message(&self, request: &Request) -> reqwest::Request {
@@ -160,7 +160,7 @@ impl Exchanger {
         // Nothing here decompresses, and without this header any coding would do (RFC 9110, 12.5.3).
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         // A status query has its order in the body, where caches do not look: one could answer with another order's
-        // reply.
+        // response.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(authorization) = &self.authorization {
             headers.insert(AUTHORIZATION, authorization.clone());
@@ -223,23 +223,23 @@ pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue,
     Ok(value)
 }
 
-async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
-    let mut reply = Reply {
-        http_status: response.status().as_u16(),
-        retry_after: retry_after(response.headers(), SystemTime::now()),
+async fn read(mut incoming: HttpResponse) -> Result<Response, reqwest::Error> {
+    let mut response = Response {
+        http_status: incoming.status().as_u16(),
+        retry_after: retry_after(incoming.headers(), SystemTime::now()),
         body: SecretBytes::default(),
         over_limit: false,
-        coding: coding(response.headers()),
+        coding: coding(incoming.headers()),
     };
-    while let Some(chunk) = response.chunk().await? {
-        let room = MOST_BYTES - reply.body.len();
-        reply.body.append(&chunk[..chunk.len().min(room)]);
+    while let Some(chunk) = incoming.chunk().await? {
+        let room = MOST_BYTES - response.body.len();
+        response.body.append(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
-            reply.over_limit = true;
+            response.over_limit = true;
             break;
         }
     }
-    Ok(reply)
+    Ok(response)
 }
 
 /// `Content-Encoding`, by a name of Kassa's own, as the header may say anything; nothing where the body is as it is.
@@ -253,7 +253,7 @@ fn coding(headers: &HeaderMap) -> Option<&'static str> {
 }
 
 /// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date. A date is
-/// compared with the reply's own `Date`, as the clocks on both sides may differ.
+/// compared with the response's own `Date`, as the clocks on both sides may differ.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse() {

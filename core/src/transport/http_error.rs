@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Why no reply came, by whether the gateway may have seen the request.
+    /// Why no response came, by whether the gateway may have seen the request.
     pub(super) fn failure(&self, problem: &reqwest::Error, sent: bool, stage: Stage) -> Failure {
         if sent {
             return Failure::Lost { detail: causes(problem) };

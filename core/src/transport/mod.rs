@@ -18,7 +18,7 @@ use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
 use bytes::Bytes;
 use tokio::{task::AbortHandle, time::Instant};
 
-use crate::{reply::Reply, values::error::PaymentError};
+use crate::{response::Response, values::error::PaymentError};
 
 pub(crate) use connection::{Connection, Observer};
 pub(crate) use http_error::NOT_VALID_YET;
@@ -56,7 +56,7 @@ impl Request {
     }
 }
 
-/// Why no reply came. The difference between the last two is whether money may have moved.
+/// Why no response came. The difference between the last two is whether money may have moved.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It will not work until the configuration changes; nothing was sent.
@@ -79,7 +79,7 @@ impl Failure {
 /// makes them deterministic.
 pub(crate) trait Transport: Send + Sync + 'static {
     /// Sends a request once. Implementations ask the request for permission (`establish`) before the first byte goes out.
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>>;
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>>;
 
     /// Whether requests can be sent from this process (fork safety).
     fn check(&self) -> Result<(), PaymentError>;

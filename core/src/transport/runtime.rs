@@ -38,7 +38,7 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
 }
 
 /// Logging: gives these threads no subscriber of `tracing`. The HTTP client tells it of every step, also between the
-/// bytes of a reply and whoever waits for it, and a subscriber that panics or blocks there would cost a payment its
+/// bytes of a response and whoever waits for it, and a subscriber that panics or blocks there would cost a payment its
 /// answer. Kassa's own events are handed over elsewhere (`pipeline::log`).
 fn keep_subscribers_out() {
     // Until the thread ends.

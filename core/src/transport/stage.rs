@@ -14,8 +14,8 @@ use super::Request;
 /// What a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// For its reply, or for nothing that is known here.
-    Reply,
+    /// For its response, or for nothing that is known here.
+    Response,
     /// For the host's address (DNS).
     LookingUp,
     /// For a connection: TCP and TLS.
@@ -32,13 +32,13 @@ impl Progress {
         match self.0.load(Ordering::Relaxed) {
             1 => Stage::LookingUp,
             2 => Stage::Connecting,
-            _ => Stage::Reply,
+            _ => Stage::Response,
         }
     }
 
     pub(crate) fn set(&self, stage: Stage) {
         let number = match stage {
-            Stage::Reply => 0,
+            Stage::Response => 0,
             Stage::LookingUp => 1,
             Stage::Connecting => 2,
         };
@@ -53,14 +53,14 @@ tokio::task_local! {
 
 /// Runs an exchange as the given request's.
 pub(super) fn of<F: Future>(request: Arc<Request>, exchange: F) -> impl Future<Output = F::Output> {
-    request.progress.set(Stage::Reply);
+    request.progress.set(Stage::Response);
     CURRENT.scope(request, exchange)
 }
 
 /// Runs a step of making a connection, and notes that the request waits for it, and for what it waits afterwards.
 ///
 /// A request of the pool may get another connection meanwhile. The step then goes on elsewhere, for later requests, and
-/// this one waits for its reply.
+/// this one waits for its response.
 pub(super) async fn during<F: Future>(stage: Stage, afterwards: Stage, step: F) -> F::Output {
     let mut waiting = CURRENT.try_with(Arc::clone).ok();
     if let Some(request) = &waiting {
@@ -69,7 +69,7 @@ pub(super) async fn during<F: Future>(stage: Stage, afterwards: Stage, step: F) 
     let mut step = pin!(step);
     let output = poll_fn(|cx| {
         if let Some(served) = waiting.take_if(|request| !is_current(request)) {
-            served.progress.set(Stage::Reply);
+            served.progress.set(Stage::Response);
         }
         step.as_mut().poll(cx)
     })
@@ -114,7 +114,7 @@ mod tests {
     fn a_request_waits_for_the_step_that_does_not_end() {
         for (hangs, expected) in [(Stage::LookingUp, Stage::LookingUp), (Stage::Connecting, Stage::Connecting)] {
             let request = request();
-            let connecting = during(Stage::Connecting, Stage::Reply, async move {
+            let connecting = during(Stage::Connecting, Stage::Response, async move {
                 let looked_up = during(Stage::LookingUp, Stage::Connecting, async move {
                     if hangs == Stage::LookingUp {
                         pending::<()>().await;
@@ -128,20 +128,21 @@ mod tests {
             assert_eq!(request.progress.stage(), expected);
         }
         let request = request();
-        let mut exchange: Boxed<()> = Box::pin(of(request.clone(), during(Stage::Connecting, Stage::Reply, async {})));
+        let mut exchange: Boxed<()> =
+            Box::pin(of(request.clone(), during(Stage::Connecting, Stage::Response, async {})));
         assert!(poll(&mut exchange).is_ready());
-        assert_eq!(request.progress.stage(), Stage::Reply);
+        assert_eq!(request.progress.stage(), Stage::Response);
     }
 
     /// Another query has given its connection back, and the one that was begun for this one goes on by itself.
     #[test]
-    fn a_request_that_got_another_connection_waits_for_its_reply() {
+    fn a_request_that_got_another_connection_waits_for_its_response() {
         let request = request();
-        let mut connecting: Boxed<()> = Box::pin(during(Stage::Connecting, Stage::Reply, pending::<()>()));
+        let mut connecting: Boxed<()> = Box::pin(during(Stage::Connecting, Stage::Response, pending::<()>()));
         let polled = CURRENT.sync_scope(request.clone(), || poll(&mut connecting));
         assert!(polled.is_pending());
         assert_eq!(request.progress.stage(), Stage::Connecting);
         assert!(poll(&mut connecting).is_pending());
-        assert_eq!(request.progress.stage(), Stage::Reply);
+        assert_eq!(request.progress.stage(), Stage::Response);
     }
 }

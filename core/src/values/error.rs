@@ -15,7 +15,7 @@ use crate::values::{
 ///
 /// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says
 /// that it did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway
-/// echoes one in its reply, it is masked in `body`, `reason` and `detail`.
+/// echoes one in its response, it is masked in `body`, `reason` and `detail`.
 ///
 /// ```
 /// use kassa::PaymentError;
@@ -59,11 +59,11 @@ pub enum PaymentError {
     Misconfigured {
         /// What is wrong.
         detail: String,
-        /// The HTTP status, where a reply came.
+        /// The HTTP status, where a response came.
         http_status: Option<u16>,
-        /// The gateway's code, where a reply had one.
+        /// The gateway's code, where a response had one.
         code: Option<String>,
-        /// The reply's body where one came, with secrets masked.
+        /// The response's body where one came, with secrets masked.
         body: Option<String>,
     },
     /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
@@ -72,11 +72,11 @@ pub enum PaymentError {
     Unauthorized {
         /// What the gateway said.
         detail: String,
-        /// The HTTP status of the reply.
+        /// The HTTP status of the response.
         http_status: u16,
         /// The gateway's code, where there is one.
         code: Option<String>,
-        /// The reply's body, with secrets masked.
+        /// The response's body, with secrets masked.
         body: String,
     },
     /// **Nothing happened, try again**: no connection was made, the gateway's rate limit was met (429), or a request
@@ -92,24 +92,24 @@ pub enum PaymentError {
             serde(rename = "retry_after_ms", default, with = "crate::values::serialized::optional_milliseconds")
         )]
         retry_after: Option<Duration>,
-        /// The HTTP status, where a reply came.
+        /// The HTTP status, where a response came.
         http_status: Option<u16>,
-        /// The gateway's code, where a reply had one.
+        /// The gateway's code, where a response had one.
         code: Option<String>,
-        /// The reply's body where one came, with secrets masked.
+        /// The response's body where one came, with secrets masked.
         body: Option<String>,
     },
     /// The gateway said no: **nothing happened.** Tell the payer.
     #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
     #[non_exhaustive]
     Refused {
-        /// The HTTP status of the reply.
+        /// The HTTP status of the response.
         http_status: u16,
         /// The gateway's code, where there is one.
         code: Option<String>,
         /// The gateway's own words, where there are any.
         reason: Option<String>,
-        /// The reply's body, with secrets masked.
+        /// The response's body, with secrets masked.
         body: String,
     },
     /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
@@ -122,15 +122,15 @@ pub enum PaymentError {
     OutcomeUnknown {
         /// What to ask about the payment with.
         payment: Box<PaymentRef>,
-        /// The HTTP status, where a reply came.
+        /// The HTTP status, where a response came.
         http_status: Option<u16>,
-        /// The gateway's code, where a reply had one.
+        /// The gateway's code, where a response had one.
         code: Option<String>,
-        /// The gateway's own words, where a reply had any.
+        /// The gateway's own words, where a response had any.
         reason: Option<String>,
         /// Why the outcome is unknown.
         detail: String,
-        /// The reply's body where one came, with secrets masked.
+        /// The response's body where one came, with secrets masked.
         body: Option<String>,
     },
     /// The answer of a request that moves no money could not be understood: **nothing happened.**
@@ -139,11 +139,11 @@ pub enum PaymentError {
     Unexpected {
         /// What could not be understood.
         detail: String,
-        /// The HTTP status of the reply.
+        /// The HTTP status of the response.
         http_status: u16,
         /// The gateway's code, where there is one.
         code: Option<String>,
-        /// The reply's body, with secrets masked.
+        /// The response's body, with secrets masked.
         body: String,
     },
     /// A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide.
@@ -171,7 +171,7 @@ impl PaymentError {
         self.to_string()
     }
 
-    /// The HTTP status of the reply, where one came.
+    /// The HTTP status of the response, where one came.
     pub fn http_status(&self) -> Option<u16> {
         match self {
             Self::Misconfigured { http_status, .. }
@@ -184,7 +184,7 @@ impl PaymentError {
         }
     }
 
-    /// The gateway's code, where a reply had one.
+    /// The gateway's code, where a response had one.
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Misconfigured { code, .. }
@@ -197,7 +197,7 @@ impl PaymentError {
         }
     }
 
-    /// The body of the reply where one came, with secrets masked.
+    /// The body of the response where one came, with secrets masked.
     pub fn body(&self) -> Option<&str> {
         match self {
             Self::Misconfigured { body, .. } | Self::Unavailable { body, .. } | Self::OutcomeUnknown { body, .. } => {

@@ -1,4 +1,4 @@
-//! JSON parsing, lenient about the shape of a reply and strict about its text: numbers keep their digits, and a
+//! JSON parsing, lenient about the shape of a response and strict about its text: numbers keep their digits, and a
 //! document with duplicate names is not read at all.
 //!
 //! serde_json validates the text, once. The index that is then made of it says where each value stands, so that looking
@@ -179,7 +179,7 @@ fn check(text: &str) -> Result<(), String> {
 
 /// The text with a zero for each number that is out of range, for a check alone.
 fn with_zeros(text: &str) -> Zeroizing<String> {
-    // Zeroization: a reply may repeat a secret. No token grows, so the text never moves.
+    // Zeroization: a response may repeat a secret. No token grows, so the text never moves.
     let mut checked = Zeroizing::new(String::with_capacity(text.len()));
     let (mut rest, mut in_string) = (text, false);
     while let Some(byte) = rest.as_bytes().first() {

@@ -30,7 +30,7 @@ impl PaymentError {
         Self::Unauthorized { detail: detail.into(), http_status: 401, code: None, body: String::new() }
     }
 
-    /// [`Unavailable`](Self::Unavailable), with no reply.
+    /// [`Unavailable`](Self::Unavailable), with no response.
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::Unavailable { detail: detail.into(), retry_after: None, http_status: None, code: None, body: None }
     }
@@ -40,7 +40,7 @@ impl PaymentError {
         Self::Refused { http_status, code: None, reason: None, body: String::new() }
     }
 
-    /// [`OutcomeUnknown`](Self::OutcomeUnknown), with no reply.
+    /// [`OutcomeUnknown`](Self::OutcomeUnknown), with no response.
     pub fn outcome_unknown(payment: PaymentRef, detail: impl Into<String>) -> Self {
         let (payment, detail) = (payment.into(), detail.into());
         Self::OutcomeUnknown { payment, http_status: None, code: None, reason: None, detail, body: None }
@@ -81,9 +81,9 @@ impl PaymentError {
         self
     }
 
-    /// The same with a reply, where the variant has one: its HTTP status and its body.
+    /// The same with a response, where the variant has one: its HTTP status and its body.
     #[must_use]
-    pub fn with_reply(mut self, status: u16, given: impl Into<String>) -> Self {
+    pub fn with_response(mut self, status: u16, given: impl Into<String>) -> Self {
         match &mut self {
             Self::Misconfigured { http_status, body, .. }
             | Self::Unavailable { http_status, body, .. }

@@ -66,6 +66,6 @@ pub enum AdviceTopic {
     PhoneFormat,
     /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
     ReturnUrlFragment,
-    /// The dialect leaves something open, or does not find it in a reply.
+    /// The dialect leaves something open, or does not find it in a response.
     Dialect,
 }

@@ -49,7 +49,7 @@ impl fmt::Display for PaymentStatus {
 ///
 /// What the gateway did not say is absent, never zero or empty.
 ///
-/// Source: the status response (`docs/interface.md#status-response`). The replies of `get-status` and of the QR status
+/// Source: the status response (`docs/interface.md#status-response`). The responses of `get-status` and of the QR status
 /// are not shown there; they are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -70,7 +70,7 @@ pub struct StatusReport {
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     pub raw: String,
 }
 

@@ -65,11 +65,11 @@ fn post(page: &str, form: &[(&str, &str)]) -> (u16, Option<String>) {
         body.len(),
     )
     .unwrap();
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).unwrap();
-    let status = reply.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let status = response.split(' ').nth(1).unwrap().parse().unwrap();
     let location =
-        reply.lines().find_map(|line| line.to_lowercase().starts_with("location: ").then(|| line[10..].to_owned()));
+        response.lines().find_map(|line| line.to_lowercase().starts_with("location: ").then(|| line[10..].to_owned()));
     (status, location.map(|location| page.join(&location).unwrap().into()))
 }
 
@@ -122,7 +122,7 @@ async fn a_card_without_3ds_is_decided_by_its_status() {
     for (pan, end) in [("4000000000002016", "charged"), ("4000000000002024", "rejected")] {
         let shop = Shop::open();
         let created = shop.gateway.create_card_payment(card("order-1", pan)).await.unwrap();
-        assert!(matches!(created.next_step, NextStep::AskStatus { status: Some(_), .. }));
+        assert!(matches!(created.next_step, NextStep::CheckStatus { status: Some(_), .. }));
         assert_eq!(shop.end(created.payment).await, end);
     }
 }
@@ -271,7 +271,7 @@ async fn a_dialect_file_teaches_the_other_dialect() {
     post(confirmation(&created.next_step), &[("otp", CARD_OTP)]);
     assert_eq!(shop.end(created.payment).await, "charged", "by the gateway's number");
     let declined = shop.gateway.create_card_payment(card("order-2", "4000000000002024")).await.unwrap();
-    assert!(matches!(declined.next_step, NextStep::AskStatus { status: Some(_), .. }));
+    assert!(matches!(declined.next_step, NextStep::CheckStatus { status: Some(_), .. }));
     let report = shop.gateway.provider_status("order-2", Provider::Cards).await.unwrap();
     assert_eq!(report.status, PaymentStatus::Rejected);
     assert_eq!((report.code.as_deref(), report.reason.as_deref()), (Some("210"), Some("The payment was declined")));

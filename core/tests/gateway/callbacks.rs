@@ -4,7 +4,7 @@
 use kassa::{Callback, CallbackKey, PaymentError, PaymentRef, PaymentStatus, Provider, Rule, Verdict};
 use proptest::prelude::*;
 
-use crate::support::{Server, changed, reply};
+use crate::support::{Server, changed, response};
 
 fn body(order: &str, amount: &str, status: &str, provider: &str) -> String {
     format!(r#"{{"orderNumber":"{order}","amount":{amount},"currency":"KGS","status":"{status}","#)
@@ -181,9 +181,9 @@ fn fields_of(verdict: &Verdict) -> Vec<&str> {
 fn with_one_qr_payment() -> Server {
     Server::start(|request| {
         if request.line.contains("?transaction_id=tx-9 ") {
-            reply(200, r#"{"code":"200","data":{"orderNumber":"q-9","status":"CHARGE","amount":1}}"#)
+            response(200, r#"{"code":"200","data":{"orderNumber":"q-9","status":"CHARGE","amount":1}}"#)
         } else {
-            reply(404, r#"{"code":"404","message":"not known"}"#)
+            response(404, r#"{"code":"404","message":"not known"}"#)
         }
     })
 }
@@ -224,7 +224,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
 #[tokio::test]
 async fn without_its_body_a_callbacks_status_counts_all_the_same() {
     let report = r#"{"code":"200","data":{"orderNumber":"order-1","amount":100.10,"status":"CHARGE"}}"#;
-    let server = Server::replying(200, report);
+    let server = Server::responding(200, report);
     let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
     for (status, differing) in [("REJECT", vec!["status"]), ("PENDING", vec![])] {
         let text = body("order-1", "100.10", status, "Cards");
@@ -243,7 +243,10 @@ async fn without_its_body_a_callbacks_status_counts_all_the_same() {
 #[tokio::test]
 async fn a_replayed_address_with_another_body_pays_for_nothing() {
     let server = Server::start(|_| {
-        reply(200, r#"{"code":"200","data":{"orderNumber":"order-1","amount":100,"status":"CHARGE","currency":"KGS"}}"#)
+        response(
+            200,
+            r#"{"code":"200","data":{"orderNumber":"order-1","amount":100,"status":"CHARGE","currency":"KGS"}}"#,
+        )
     });
     let gateway = server.gateway();
     let key = CallbackKey::new("0123456789abcdef0123456789abcdef").unwrap();

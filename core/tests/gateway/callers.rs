@@ -13,15 +13,15 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     alone,
-    support::{Answer, Op, Server, reply, reply_bytes},
+    support::{Answer, Op, Server, response, response_bytes},
 };
 
 fn current_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-fn replying() -> Server {
-    Server::replying(200, &Op::QrStatus.success_body())
+fn responding() -> Server {
+    Server::responding(200, &Op::QrStatus.success_body())
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn one_runtime_after_another_asks() {
 #[test]
 #[ignore = "alone in its process, by one_runtime_after_another_asks"]
 fn leaves_no_connection_behind() {
-    let server = replying();
+    let server = responding();
     let gateway = server.gateway();
     let open = || std::fs::read_dir("/dev/fd").unwrap().count();
     let ask = || current_thread().block_on(Op::QrStatus.run(&gateway)).unwrap();
@@ -57,7 +57,7 @@ fn leaves_no_connection_behind() {
 /// Neither can be asked of a runtime. The HTTP client panics in one, and no panic may cross to a caller.
 #[test]
 fn a_runtime_without_io_or_timers_will_do() {
-    let server = replying();
+    let server = responding();
     for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
         for runtime in [runtime.build().unwrap(), runtime.enable_io().build().unwrap()] {
             let gateway = server.gateway();
@@ -71,7 +71,7 @@ fn a_runtime_without_io_or_timers_will_do() {
 /// The thread that could drive the connection is blocked by its own caller: it waits in vain, but not for ever.
 #[test]
 fn a_query_that_nothing_drives_ends_with_its_deadline() {
-    let server = replying();
+    let server = responding();
     let gateway = Gateway::new(server.config().with_query_deadline(Duration::from_millis(300))).unwrap();
     let asked = current_thread().block_on(async { pollster::block_on(Op::QrStatus.run(&gateway)) });
     assert!(matches!(asked, Err(PaymentError::Unavailable { .. })), "{asked:?}");
@@ -79,7 +79,7 @@ fn a_query_that_nothing_drives_ends_with_its_deadline() {
 
 /// Nobody drives the connection between two calls, so nobody sees that the gateway has closed it until the next one.
 fn does_not_fail_for_a_connection_that_was_closed_meanwhile(ask: impl Fn(&Gateway)) {
-    let bytes = reply_bytes(200, "", Op::QrStatus.success_body().as_bytes());
+    let bytes = response_bytes(200, "", Op::QrStatus.success_body().as_bytes());
     let answered = Arc::new(Barrier::new(2));
     let is_answered = answered.clone();
     let server = Server::start(move |_| Answer::BytesThenCloseAt(bytes.clone(), is_answered.clone()));
@@ -114,7 +114,7 @@ fn a_watchs_query_goes_on_while_nobody_waits_for_it() {
     let is_on = go_on.clone();
     let server = Server::start(move |_| {
         is_on.wait();
-        reply(200, &Op::QrStatus.success_body())
+        response(200, &Op::QrStatus.success_body())
     });
     let payment = PaymentRef::mbank("order-1", 100);
     let watch = server.gateway().watch(payment, PollPolicy::default()).unwrap();
@@ -137,7 +137,7 @@ async fn a_blocking_caller_in_a_task_is_answered_by_the_fake_gateway() {
     let fake = FakeGateway::new().unwrap();
     let gateway = BlockingGateway::from(fake.gateway());
     fake.fail_next(FakeFault::ServerError);
-    fake.fail_next(FakeFault::NoAnswer);
+    fake.fail_next(FakeFault::NoResponse);
     let asked = gateway.qr_status("1");
     assert!(asked.is_err(), "{asked:?}");
     fake.fail_next(FakeFault::ServerError);
@@ -153,7 +153,7 @@ fn a_blocking_query_finds_the_connection_of_the_one_before_whatever_thread_that_
 #[test]
 #[ignore = "alone in its process, by a_blocking_query_finds_the_connection_of_the_one_before"]
 fn hands_its_connection_on() {
-    let server = replying();
+    let server = responding();
     let gateway = BlockingGateway::new(server.config()).unwrap();
     for _ in 0..10 {
         let gateway = gateway.clone();

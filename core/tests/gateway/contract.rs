@@ -21,7 +21,7 @@ async fn sell(gateway: impl PaymentGateway) -> PaymentRef {
 
 #[tokio::test]
 async fn a_gateway_behind_its_trait_is_that_gateway() {
-    let server = Server::replying(200, &Op::MbankPayment.success_body());
+    let server = Server::responding(200, &Op::MbankPayment.success_body());
     let shared: Arc<dyn PaymentGateway> = Arc::new(server.gateway());
     assert_eq!(sell(&*shared).await, mbank_payment().payment_ref());
     assert_eq!(sell(shared.clone()).await, mbank_payment().payment_ref());
@@ -32,7 +32,7 @@ async fn a_gateway_behind_its_trait_is_that_gateway() {
 
 #[test]
 fn a_blocking_gateway_behind_its_trait_is_that_gateway() {
-    let server = Server::replying(200, &Op::PaymentStatus.success_body());
+    let server = Server::responding(200, &Op::PaymentStatus.success_body());
     let gateway: Box<dyn BlockingPaymentGateway> = Box::new(BlockingGateway::from(server.gateway()));
     assert!(gateway.check(&card()).unwrap().is_charged());
     let mut watch = gateway.watch(card(), PollPolicy::default()).unwrap();

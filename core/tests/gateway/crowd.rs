@@ -81,8 +81,8 @@ async fn alone_in_its_process() {
 async fn serve_a_crowd(sandbox: &Sandbox, seed: u64) {
     for (index, fault) in [
         Fault::request_lost(),
-        Fault::reply_lost(),
-        Fault::reset_before_reply(),
+        Fault::response_lost(),
+        Fault::reset_before_response(),
         Fault::html_502(),
         Fault::unavailable(),
     ]

@@ -8,7 +8,7 @@ use kassa::{Callback, Card, CardPayment, Credentials, Gateway, GatewayConfig, Pa
 use kassa_sandbox::{Fault, Sandbox, SandboxOptions};
 use kassa_test_patience::wait_for_async;
 
-use crate::support::{self, Server, changed, reply};
+use crate::support::{self, Server, changed, response};
 
 const CHARGED_AT_ONCE: &str = "4000000000002016";
 const DECLINED_AT_ONCE: &str = "4000000000002024";
@@ -139,11 +139,11 @@ async fn a_callback_before_the_create_call_returned_is_answered_by_the_gateway()
     let server = Server::start(move |request| {
         if request.line.contains("/get-status") {
             let data = format!(r#"{{"orderNumber":"order-1","amount":{PRICE},"status":"CHARGE","currency":"KGS"}}"#);
-            return reply(200, &format!(r#"{{"code":"200","message":"PAYMENT_SUCCESS","data":{data}}}"#));
+            return response(200, &format!(r#"{{"code":"200","message":"PAYMENT_SUCCESS","data":{data}}}"#));
         }
         arrived.lock().unwrap().take().unwrap().send(()).unwrap();
         released.lock().unwrap().recv().unwrap();
-        reply(200, &support::Op::CardPayment.success_body())
+        response(200, &support::Op::CardPayment.success_body())
     });
     let gateway = server.gateway();
     let creating = gateway.create_card_payment(card_payment("order-1", CHARGED_AT_ONCE));

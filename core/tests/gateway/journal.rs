@@ -18,7 +18,7 @@ use kassa::{
 };
 use kassa_test_patience::wait_until;
 
-use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
+use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, response};
 
 /// A folder that goes with the test.
 pub struct Folder(pub PathBuf);
@@ -122,8 +122,8 @@ fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
         (FakeFault::Unauthorized, true),
         (too_many, true),
         (FakeFault::RequestLost, false),
-        (FakeFault::AnswerLost, false),
-        (FakeFault::NoAnswer, false),
+        (FakeFault::ResponseLost, false),
+        (FakeFault::NoResponse, false),
         (FakeFault::ServerError, false),
     ] {
         let folder = Folder::new("free");
@@ -279,9 +279,9 @@ fn what_comes_back_is_noted_though_nobody_waits() {
     let server = Server::start(move |request| {
         if request.body.contains("777777") {
             released.lock().unwrap().recv().unwrap();
-            return reply(400, r#"{"code":"400","message":"WRONG_OTP"}"#);
+            return response(400, r#"{"code":"400","message":"WRONG_OTP"}"#);
         }
-        reply(200, r#"{"code":"110","message":"CREATED"}"#)
+        response(200, r#"{"code":"110","message":"CREATED"}"#)
     });
     let gateway = server.gateway().with_journal(journal.clone());
     let payment = run(gateway.create_mbank_payment(tea("order-1"))).unwrap().payment;

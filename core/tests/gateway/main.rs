@@ -1,4 +1,4 @@
-//! The core over real sockets: what it sends, what it makes of replies, and what it says of the money. One program, so that
+//! The core over real sockets: what it sends, what it makes of responses, and what it says of the money. One program, so that
 //! it is linked once and the tests that wait do so side by side.
 
 mod against_the_sandbox;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef};
 use kassa_test_patience::patience;
 
-use crate::support::{self, Answer, Op, Server, reply, reply_bytes, reply_with};
+use crate::support::{self, Answer, Op, Server, response, response_bytes, response_with};
 
 const ENVELOPE: &str = r#"{"code":"05","message":"No","data":null}"#;
 
@@ -38,7 +38,7 @@ fn rows() -> Vec<Row> {
     let same = |name, answer, variant| row(name, answer, variant, variant, variant, false);
     vec![
         row("reset", |_| Answer::BytesThenReset(vec![]), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
-        row("closed without a reply", |_| Answer::BytesThenClose(vec![]), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("closed without a response", |_| Answer::BytesThenClose(vec![]), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
         row(
             "cut in the head",
             |_| Answer::BytesThenClose(b"HTTP/1.1 200 O".to_vec()),
@@ -50,7 +50,7 @@ fn rows() -> Vec<Row> {
         row(
             "cut in the body",
             |op| {
-                let mut bytes = reply_bytes(200, "", op.success_body().as_bytes());
+                let mut bytes = response_bytes(200, "", op.success_body().as_bytes());
                 bytes.pop();
                 Answer::BytesThenClose(bytes)
             },
@@ -67,13 +67,20 @@ fn rows() -> Vec<Row> {
             UNAVAILABLE,
             true,
         ),
-        row("2xx, not JSON", |_| reply(200, "<html>ok</html>"), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
-        row("2xx, empty", |_| reply(200, ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("2xx, not JSON", |_| response(200, "<html>ok</html>"), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("2xx, empty", |_| response(200, ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
         row("204", |_| Answer::Bytes(b"HTTP/1.1 204 X\r\n\r\n".to_vec()), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
-        row("2xx, JSON cut short", |_| reply(200, r#"{"code":"110","data":{"#), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row(
+            "2xx, JSON cut short",
+            |_| response(200, r#"{"code":"110","data":{"#),
+            UNKNOWN,
+            UNEXPECTED,
+            UNEXPECTED,
+            false,
+        ),
         row(
             "2xx, two codes",
-            |_| reply(200, r#"{"code":"110","code":"05","data":{"status":"CHARGE"}}"#),
+            |_| response(200, r#"{"code":"110","code":"05","data":{"status":"CHARGE"}}"#),
             UNKNOWN,
             UNEXPECTED,
             UNEXPECTED,
@@ -81,7 +88,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "2xx, not UTF-8",
-            |_| Answer::Bytes(reply_bytes(200, "", b"{\"a\":\"\xff\"}")),
+            |_| Answer::Bytes(response_bytes(200, "", b"{\"a\":\"\xff\"}")),
             UNKNOWN,
             UNEXPECTED,
             UNEXPECTED,
@@ -89,46 +96,46 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "2xx, over the limit",
-            |_| reply(200, &format!("{{\"code\":\"110\",\"a\":\"{}\"}}", "x".repeat(1024 * 1024))),
+            |_| response(200, &format!("{{\"code\":\"110\",\"a\":\"{}\"}}", "x".repeat(1024 * 1024))),
             UNKNOWN,
             UNEXPECTED,
             UNEXPECTED,
             false,
         ),
-        row("301", |_| reply_with(301, "Location: /elsewhere\r\n", ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("301", |_| response_with(301, "Location: /elsewhere\r\n", ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
         row(
             "302 to another host",
-            |_| reply_with(302, "Location: https://elsewhere.example/\r\n", ENVELOPE),
+            |_| response_with(302, "Location: https://elsewhere.example/\r\n", ENVELOPE),
             UNKNOWN,
             UNEXPECTED,
             UNEXPECTED,
             false,
         ),
-        same("400 with an envelope", |_| reply(400, ENVELOPE), REFUSED),
-        row("400 without one", |_| reply(400, "no"), UNKNOWN, REFUSED, UNAVAILABLE, false),
-        row("400, empty", |_| reply(400, ""), UNKNOWN, REFUSED, UNAVAILABLE, false),
-        row("499", |_| reply(499, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
-        same("413 without an envelope", |_| reply(413, "<html>"), REFUSED),
-        same("414 without an envelope", |_| reply(414, ""), REFUSED),
-        same("415 without an envelope", |_| reply(415, ""), REFUSED),
-        same("421 without an envelope", |_| reply(421, ""), REFUSED),
-        same("426 without an envelope", |_| reply(426, ""), REFUSED),
-        same("431 without an envelope", |_| reply(431, ""), REFUSED),
-        same("401", |_| reply(401, ENVELOPE), "Unauthorized"),
-        same("403 with an envelope", |_| reply(403, ENVELOPE), "Unauthorized"),
-        row("403 without an envelope", |_| reply(403, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
-        same("404 without an envelope", |_| reply(404, "<html>not here</html>"), "Misconfigured"),
-        same("404 with other JSON", |_| reply(404, r#"{"error":"no such route"}"#), "Misconfigured"),
-        same("405 without an envelope", |_| reply(405, ""), "Misconfigured"),
-        same("407 without an envelope", |_| reply(407, ""), "Misconfigured"),
-        same("404 with an envelope", |_| reply(404, ENVELOPE), REFUSED),
-        same("405 with an envelope", |_| reply(405, ENVELOPE), REFUSED),
-        row("408", |_| reply(408, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
-        row("409", |_| reply(409, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
-        same("407 with an envelope", |_| reply(407, ENVELOPE), REFUSED),
+        same("400 with an envelope", |_| response(400, ENVELOPE), REFUSED),
+        row("400 without one", |_| response(400, "no"), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        row("400, empty", |_| response(400, ""), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        row("499", |_| response(499, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        same("413 without an envelope", |_| response(413, "<html>"), REFUSED),
+        same("414 without an envelope", |_| response(414, ""), REFUSED),
+        same("415 without an envelope", |_| response(415, ""), REFUSED),
+        same("421 without an envelope", |_| response(421, ""), REFUSED),
+        same("426 without an envelope", |_| response(426, ""), REFUSED),
+        same("431 without an envelope", |_| response(431, ""), REFUSED),
+        same("401", |_| response(401, ENVELOPE), "Unauthorized"),
+        same("403 with an envelope", |_| response(403, ENVELOPE), "Unauthorized"),
+        row("403 without an envelope", |_| response(403, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        same("404 without an envelope", |_| response(404, "<html>not here</html>"), "Misconfigured"),
+        same("404 with other JSON", |_| response(404, r#"{"error":"no such route"}"#), "Misconfigured"),
+        same("405 without an envelope", |_| response(405, ""), "Misconfigured"),
+        same("407 without an envelope", |_| response(407, ""), "Misconfigured"),
+        same("404 with an envelope", |_| response(404, ENVELOPE), REFUSED),
+        same("405 with an envelope", |_| response(405, ENVELOPE), REFUSED),
+        row("408", |_| response(408, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
+        row("409", |_| response(409, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
+        same("407 with an envelope", |_| response(407, ENVELOPE), REFUSED),
         same(
             "404 with a message and no code",
-            |_| reply(404, r#"{"status":404,"message":"No static resource"}"#),
+            |_| response(404, r#"{"status":404,"message":"No static resource"}"#),
             "Misconfigured",
         ),
         row(
@@ -143,7 +150,7 @@ fn rows() -> Vec<Row> {
             "400 after 100 and 103",
             |_| {
                 let early = b"HTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\n\r\n".to_vec();
-                Answer::Bytes([early, reply_bytes(400, "", ENVELOPE.as_bytes())].concat())
+                Answer::Bytes([early, response_bytes(400, "", ENVELOPE.as_bytes())].concat())
             },
             REFUSED,
         ),
@@ -155,12 +162,12 @@ fn rows() -> Vec<Row> {
             UNEXPECTED,
             false,
         ),
-        same("422", |_| reply(422, ENVELOPE), REFUSED),
-        row("429", |_| reply(429, ENVELOPE), UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, true),
-        row("500 with an envelope", |_| reply(500, ENVELOPE), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
-        row("502, HTML", |_| reply(502, "<html>bad gateway</html>"), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
-        row("503, no envelope", |_| reply(503, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
-        row("599", |_| reply(599, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        same("422", |_| response(422, ENVELOPE), REFUSED),
+        row("429", |_| response(429, ENVELOPE), UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, true),
+        row("500 with an envelope", |_| response(500, ENVELOPE), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("502, HTML", |_| response(502, "<html>bad gateway</html>"), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("503, no envelope", |_| response(503, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("599", |_| response(599, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
     ]
 }
 
@@ -210,7 +217,7 @@ async fn silence_until_the_deadline() {
     for (op, error) in futures_util::future::join_all(calls).await {
         let variant = if Op::MOVES_MONEY.contains(&op) { UNKNOWN } else { UNAVAILABLE };
         assert_eq!(error.kind(), variant, "{op:?}: {error}");
-        assert!(error.to_string().contains("the deadline passed before the whole reply came"), "{op:?}: {error}");
+        assert!(error.to_string().contains("the deadline passed before the whole response came"), "{op:?}: {error}");
     }
     assert_eq!(server.received().len(), 9);
 }
@@ -242,12 +249,12 @@ async fn a_host_that_is_not_found_is_named() {
 
 /// It was not asked for, and a payment that was answered like that may have been made.
 #[tokio::test]
-async fn a_compressed_reply_is_named_and_never_taken_for_a_no() {
+async fn a_compressed_response_is_named_and_never_taken_for_a_no() {
     // What gzip makes of anything begins so, and is no UTF-8.
     let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03";
     for (status, of_query) in [(200, UNEXPECTED), (400, UNAVAILABLE), (404, "Misconfigured"), (422, UNAVAILABLE)] {
         for op in Op::all() {
-            let bytes = reply_bytes(status, "Content-Encoding: gzip\r\n", packed);
+            let bytes = response_bytes(status, "Content-Encoding: gzip\r\n", packed);
             let server = Server::start(move |_| Answer::Bytes(bytes.clone()));
             let error = op.run(&server.gateway().with_deadline(patience()).unwrap()).await.unwrap_err();
             if Op::MOVES_MONEY.contains(&op) {
@@ -264,7 +271,7 @@ async fn a_compressed_reply_is_named_and_never_taken_for_a_no() {
     }
     // Some say that they compress, and do not.
     for op in Op::all() {
-        let server = Server::start(move |_| reply_with(200, "Content-Encoding: gzip\r\n", &op.success_body()));
+        let server = Server::start(move |_| response_with(200, "Content-Encoding: gzip\r\n", &op.success_body()));
         assert!(op.run(&server.gateway()).await.is_ok(), "{op:?}");
     }
 }
@@ -278,7 +285,7 @@ async fn a_page_instead_of_json_is_named_by_its_first_tag_alone() {
         ("<hunter2>", "it begins with a tag"),
         ("", "it is empty"),
     ] {
-        let server = Server::replying(200, body);
+        let server = Server::responding(200, body);
         let error = Op::QrStatus.run(&server.gateway()).await.unwrap_err();
         let PaymentError::Unexpected { detail, .. } = &error else { panic!("{error}") };
         assert!(detail.contains(words) && !detail.contains("hunter2"), "{detail}");
@@ -288,17 +295,17 @@ async fn a_page_instead_of_json_is_named_by_its_first_tag_alone() {
 #[tokio::test]
 async fn each_operation_has_its_success() {
     for op in Op::all() {
-        let server = Server::start(move |_| reply(200, &op.success_body()));
+        let server = Server::start(move |_| response(200, &op.success_body()));
         let answer = op.run(&server.gateway()).await;
         assert!(answer.is_ok(), "{op:?}: {answer:?}");
-        let server = Server::start(move |_| reply(201, &op.success_body()));
+        let server = Server::start(move |_| response(201, &op.success_body()));
         assert!(op.run(&server.gateway()).await.is_ok(), "{op:?} with 201");
     }
 }
 
 /// A success status with a readable body that is not a success.
 #[tokio::test]
-async fn a_readable_reply_that_is_not_a_success() {
+async fn a_readable_response_that_is_not_a_success() {
     let no_status = r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"amount":100.10}}"#;
     let bad_page =
         r#"{"code":"110","payFormUrl":"http://evil.example/","data":{"ConfirmationUrl":"javascript:alert(1)"}}"#;
@@ -318,14 +325,14 @@ async fn a_readable_reply_that_is_not_a_success() {
         (Op::ProviderStatus, no_status, UNEXPECTED),
         (Op::QrStatus, no_status, UNEXPECTED),
     ] {
-        let server = Server::replying(200, body);
+        let server = Server::responding(200, body);
         let error = op.run(&server.gateway()).await.expect_err(body);
         assert_eq!(error.kind(), variant, "{op:?}, {body}: {error}");
         assert_eq!(server.received().len(), 1, "{op:?}, {body}");
         let (PaymentError::OutcomeUnknown { body: Some(kept), .. } | PaymentError::Unexpected { body: kept, .. }) =
             error
         else {
-            panic!("{op:?}: the reply is lost");
+            panic!("{op:?}: the response is lost");
         };
         assert_eq!(kept, body, "{op:?}");
     }
@@ -338,9 +345,9 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
     let dialect = Dialect::from_json(&format!(r#"{{"endpoints": {{{refusals}}}}}"#)).unwrap();
     for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
         for (body, code) in [(ENVELOPE, "05"), (r#"{"code":"05","message":"No"}"#, "05")] {
-            let server = Server::replying(200, body);
+            let server = Server::responding(200, body);
             let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
-            let refused = PaymentError::refused(200).with_code(code).with_reason("No").with_reply(200, body);
+            let refused = PaymentError::refused(200).with_code(code).with_reason("No").with_response(200, body);
             assert_eq!(op.run(&gateway).await, Err(refused), "{op:?}");
         }
     }
@@ -351,7 +358,7 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
 #[tokio::test]
 async fn codes_that_nobody_listed() {
     for op in [Op::MbankPayment, Op::MbankConfirm, Op::QrData, Op::PaymentStatus, Op::ProviderStatus, Op::QrStatus] {
-        let server = Server::replying(200, r#"{"code":"777","message":"M","data":{"status":"NEW"}}"#);
+        let server = Server::responding(200, r#"{"code":"777","message":"M","data":{"status":"NEW"}}"#);
         let answer = op.run(&server.gateway()).await;
         assert!(answer.is_ok(), "{op:?}: {answer:?}");
     }
@@ -366,18 +373,18 @@ async fn a_listed_refusal_is_one_only_where_a_verdict_can_be() {
     let of_money = Op::MOVES_MONEY.map(|op| (op, 500, ENVELOPE, UNKNOWN));
     let of_queries = Op::ASKS.map(|op| (op, 200, with_status, UNEXPECTED));
     for (op, status, body, variant) in of_money.into_iter().chain(of_queries) {
-        let server = Server::replying(status, body);
+        let server = Server::responding(status, body);
         let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), variant, "{op:?}");
     }
 }
 
-/// A status is worth more than an amount: what cannot be read exactly is absent, and the raw reply is there.
+/// A status is worth more than an amount: what cannot be read exactly is absent, and the raw response is there.
 #[tokio::test]
 async fn an_odd_amount_does_not_hide_a_status() {
     for amount in [r#""""#, r#""100,10""#, r#""100.10 KGS""#, "null", "{}", "1e300", "1e999999999"] {
         let body = format!(r#"{{"code":"200","data":{{"status":"CHARGE","amount":{amount}}}}}"#);
-        let server = Server::replying(200, &body);
+        let server = Server::responding(200, &body);
         let report = server.gateway().qr_status("tx").await.expect(amount);
         assert_eq!((report.status, report.amount), (kassa::PaymentStatus::Charged, None), "{amount}");
         assert_eq!(report.raw, body);
@@ -394,15 +401,15 @@ async fn a_code_may_be_a_number_and_data_of_any_shape() {
         r#"{"code":"110","data":{"ConfirmationUrl":""}}"#,
         "\u{feff}{\"code\":\"110\"}",
     ] {
-        let server = Server::replying(200, body);
+        let server = Server::responding(200, body);
         let answer = Op::CardPayment.run(&server.gateway()).await.expect(body);
-        assert!(answer.contains("AskStatus"), "{body}: {answer}");
+        assert!(answer.contains("CheckStatus"), "{body}: {answer}");
     }
 }
 
 #[tokio::test]
 async fn what_the_gateway_asked_to_wait_is_handed_on() {
-    let server = Server::start(|_| reply_with(429, "Retry-After: 17\r\n", ENVELOPE));
+    let server = Server::start(|_| response_with(429, "Retry-After: 17\r\n", ENVELOPE));
     let config = server.config().with_query_retries(0);
     for op in Op::all() {
         let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
@@ -413,18 +420,18 @@ async fn what_the_gateway_asked_to_wait_is_handed_on() {
 }
 
 #[tokio::test]
-async fn an_unknown_outcome_keeps_the_gateways_number_where_a_reply_had_it() {
+async fn an_unknown_outcome_keeps_the_gateways_number_where_a_response_had_it() {
     let body = r#"{"code":"999","data":{"ConfirmationUrl":"https://gw.example.kg/3ds?token=gw%2D9"}}"#;
-    let server = Server::replying(200, body);
+    let server = Server::responding(200, body);
     let error = Op::CardPayment.run(&server.gateway()).await.unwrap_err();
     let PaymentError::OutcomeUnknown { payment, code, .. } = error else { panic!("{error}") };
     assert_eq!(*payment, card_ref().with_gateway_number("gw-9"));
     assert_eq!(code.as_deref(), Some("999"));
 }
 
-/// A cache or a mixed-up connection can deliver a reply to another request. Its numbers would lead to another payment.
+/// A cache or a mixed-up connection can deliver a response to another request. Its numbers would lead to another payment.
 #[tokio::test]
-async fn a_reply_about_another_payment_is_no_answer() {
+async fn a_response_about_another_payment_is_no_answer() {
     let page = "https://gw.example.kg/3ds?token=gw-other";
     let card = |number: &str, amount: &str, currency: &str| {
         format!(
@@ -442,11 +449,11 @@ async fn a_reply_about_another_payment_is_no_answer() {
         (Op::PayForm, r#"{"payFormUrl":"https://gw.example.kg/f","data":{"amount":1}}"#.into(), "amount"),
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":1}}"#.into(), "amount"),
     ] {
-        let server = Server::replying(200, &body);
+        let server = Server::responding(200, &body);
         let error = op.run(&server.gateway()).await.expect_err(&body);
         let moves_money = Op::MOVES_MONEY.contains(&op);
         assert_eq!(error.kind(), if moves_money { UNKNOWN } else { UNEXPECTED }, "{body}: {error}");
-        let expected = format!("the reply is about another payment, by its {fields}");
+        let expected = format!("the response is about another payment, by its {fields}");
         assert!(error.to_string().contains(&expected), "{body}: {error}");
         if let PaymentError::OutcomeUnknown { payment, .. } = &error {
             assert_eq!(payment.gateway_number, None, "{body}: a number of another payment was kept");
@@ -456,7 +463,7 @@ async fn a_reply_about_another_payment_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_reply_that_repeats_what_was_sent_is_an_answer() {
+async fn a_response_that_repeats_what_was_sent_is_an_answer() {
     for (op, body) in [
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"order-1","amount":"100.1","currency":"kgs"}}"#),
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"","amount":"100,10","currency":null}}"#),
@@ -464,20 +471,20 @@ async fn a_reply_that_repeats_what_was_sent_is_an_answer() {
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":10010}}"#),
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":"100.10"}}"#),
     ] {
-        let server = Server::replying(200, body);
+        let server = Server::responding(200, body);
         let answer = op.run(&server.gateway()).await;
         assert!(answer.is_ok(), "{body}: {answer:?}");
     }
 }
 
-/// A refusal in the reply to another request says nothing about this payment.
+/// A refusal in the response to another request says nothing about this payment.
 #[tokio::test]
 async fn a_refusal_of_another_payment_is_not_believed() {
     let body = r#"{"code":"05","message":"No","data":{"orderNumber":"order-9"}}"#;
     let refusals = r#"{"endpoints": {"card_payment": {"refusal_codes": ["05"]}}}"#;
     let dialect = Dialect::from_json(refusals).unwrap();
     for status in [200, 400, 401, 403, 404, 413, 429] {
-        let server = Server::replying(status, body);
+        let server = Server::responding(status, body);
         let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         let error = Op::CardPayment.run(&gateway).await.unwrap_err();
         assert_eq!(error.kind(), UNKNOWN, "{status}: {error}");
@@ -493,25 +500,25 @@ async fn a_code_that_leaves_the_outcome_open_does_so_with_any_status() {
             format!(r#"{{"endpoints": {{"card_payment": {{"{list}": ["E7"]}}, "qr_data": {{"{list}": ["E7"]}}}}}}"#);
         let dialect = Dialect::from_json(&dialect).unwrap();
         for status in [200, 400, 401, 403, 409, 422, 429] {
-            let server = Server::replying(status, body);
+            let server = Server::responding(status, body);
             let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
             let error = Op::CardPayment.run(&gateway).await.unwrap_err();
             assert_eq!(error.kind(), UNKNOWN, "{list}, {status}: {error}");
             assert_eq!((error.code(), error.http_status()), (Some("E7"), Some(status)));
         }
-        let server = Server::replying(200, body);
+        let server = Server::responding(200, body);
         let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         assert_eq!(Op::QrData.run(&gateway).await.unwrap_err().kind(), REFUSED, "{list}");
     }
 }
 
-/// Every error that had a reply keeps it.
+/// Every error that had a response keeps it.
 #[tokio::test]
-async fn no_error_loses_its_reply() {
+async fn no_error_loses_its_response() {
     for status in [200, 302, 400, 401, 403, 404, 409, 422, 429, 500] {
         for op in Op::all() {
             let body = r#"{"code":"05","message":"No"}"#;
-            let server = Server::replying(status, body);
+            let server = Server::responding(status, body);
             let config = server.config().with_query_retries(0);
             let error = match op.run(&Gateway::new(config).unwrap()).await {
                 Err(error) => error,

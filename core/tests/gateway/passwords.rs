@@ -1,4 +1,4 @@
-//! Unlucky passwords: words that the gateway uses itself, in its addresses, fields and replies. They cost a merchant no
+//! Unlucky passwords: words that the gateway uses itself, in its addresses, fields and responses. They cost a merchant no
 //! payment; a password that is really echoed is not handed on.
 
 use kassa::{Card, CardPaymentCreated, Credentials, Gateway, NextStep, PaymentError};
@@ -17,7 +17,7 @@ fn gateway(server: &Server, password: &str) -> Gateway {
 }
 
 fn created(page: &str) -> Server {
-    Server::replying(
+    Server::responding(
         200,
         &format!(r#"{{"code":"110","message":"CREATED","data":{{"currency":"KGS","ConfirmationUrl":"{page}"}}}}"#),
     )
@@ -35,7 +35,7 @@ async fn an_unlucky_password_costs_no_payment() {
         assert_eq!(created.payment.gateway_number.as_deref(), Some("gw-1"), "{password}");
         assert_eq!(created.currency.as_deref(), Some("KGS"), "{password}");
         for op in Op::all() {
-            let server = Server::replying(200, &op.success_body());
+            let server = Server::responding(200, &op.success_body());
             if let Err(error) = op.run(&gateway(&server, password)).await {
                 panic!("{password}, {op:?}: {error}");
             }
@@ -46,7 +46,7 @@ async fn an_unlucky_password_costs_no_payment() {
 #[tokio::test]
 async fn a_report_is_read_whatever_the_password_is() {
     for password in UNLUCKY {
-        let server = Server::replying(200, &Op::PaymentStatus.success_body());
+        let server = Server::responding(200, &Op::PaymentStatus.success_body());
         let report = gateway(&server, password).payment_status("gw-1", None).await.unwrap();
         assert_eq!(report.status, kassa::PaymentStatus::Charged, "{password}");
         assert_eq!(report.order_number.as_deref(), Some("order-1"), "{password}");
@@ -88,7 +88,7 @@ async fn digits_that_happen_to_equal_the_cvc_cost_no_payment() {
     // A som's number, and a sum of as much.
     let cvc = "417";
     let body = format!(r#"{{"code":"110","data":{{"currency":"{cvc}","amount":{cvc}}}}}"#);
-    let server = Server::replying(200, &body);
+    let server = Server::responding(200, &body);
     let card = Card::new(PAN, "12", 2099, cvc, "Aibek Usenov");
     let payment = changed(support::card_payment().with_card(card), |it| it.amount = cvc.parse().unwrap());
     let created = server.gateway().create_card_payment(payment).await.unwrap();

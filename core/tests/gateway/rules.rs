@@ -64,7 +64,7 @@ impl Bench {
     }
 
     fn with(configure: fn(&mut GatewayConfig)) -> Self {
-        Self { reached: Server::replying(200, "{}"), unreached: Server::replying(200, "{}"), configure }
+        Self { reached: Server::responding(200, "{}"), unreached: Server::responding(200, "{}"), configure }
     }
 
     fn gateway(&self, server: &Server) -> Gateway {
@@ -760,7 +760,7 @@ fn advice_names_its_field_and_topic() {
 
 #[tokio::test]
 async fn advice_blocks_nothing() {
-    let server = Server::replying(200, "{}");
+    let server = Server::responding(200, "{}");
     let mistyped = Card::new("4111 1111 1111 1112", "01", 2020, CVC, "A B");
     let card = changed(card_payment().with_card(mistyped), |it| it.order_number = "№ 1".into());
     assert_eq!(card.advice().len(), 3);

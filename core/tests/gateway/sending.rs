@@ -20,7 +20,7 @@ use kassa_test_patience::{patience, patient, wait_until_async};
 use crate::{
     alone,
     connect_proxy::ConnectProxy,
-    support::{self, Answer, Op, Server, reply, reply_with},
+    support::{self, Answer, Op, Server, response, response_with},
     tls::{self, tls_server},
 };
 
@@ -37,7 +37,7 @@ async fn payments_go_over_fresh_connections_and_queries_share_them() {
             line if line.contains("mbank") => Op::MbankPayment,
             _ => Op::CardPayment,
         };
-        reply(200, &op.success_body())
+        response(200, &op.success_body())
     });
     let gateway = server.gateway();
     // A connection is given back shortly after its answer was read: the next query may be quicker than that.
@@ -61,9 +61,9 @@ async fn payments_go_over_fresh_connections_and_queries_share_them() {
 async fn a_query_is_repeated_until_it_is_answered() {
     let calls = AtomicUsize::new(0);
     let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
-        0 => reply(503, ""),
+        0 => response(503, ""),
         1 => Answer::BytesThenReset(vec![]),
-        _ => reply(200, &Op::QrStatus.success_body()),
+        _ => response(200, &Op::QrStatus.success_body()),
     });
     Op::QrStatus.run(&server.gateway()).await.unwrap();
     assert_eq!(server.received().len(), 3);
@@ -73,15 +73,15 @@ async fn a_query_is_repeated_until_it_is_answered() {
 async fn a_query_waits_as_long_as_it_was_asked_to() {
     let calls = AtomicUsize::new(0);
     let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
-        0 => reply_with(429, "Retry-After: 1\r\n", ""),
-        _ => reply(200, &Op::QrStatus.success_body()),
+        0 => response_with(429, "Retry-After: 1\r\n", ""),
+        _ => response(200, &Op::QrStatus.success_body()),
     });
     let started = Instant::now();
     Op::QrStatus.run(&server.gateway()).await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(1));
     // A `Retry-After` beyond the deadline: the error comes at once, and says how long to wait: a minute
     // at most, whatever the gateway says.
-    let server = Server::start(|_| reply_with(429, "Retry-After: 3600\r\n", ""));
+    let server = Server::start(|_| response_with(429, "Retry-After: 3600\r\n", ""));
     let error = Op::QrStatus.run(&server.gateway()).await.unwrap_err();
     assert_eq!(server.received().len(), 1);
     assert!(matches!(error, PaymentError::Unavailable { retry_after: Some(wait), .. } if wait.as_secs() == 60));
@@ -93,14 +93,14 @@ fn pay_form_callback() -> Callback {
     Callback::parse(text).unwrap()
 }
 
-/// A reply of one byte at a time, in head or body, never triggers a timeout between two bytes: only a total deadline
+/// A response of one byte at a time, in head or body, never triggers a timeout between two bytes: only a total deadline
 /// ends it.
 #[tokio::test]
 async fn one_deadline_covers_everything() {
-    let reply = support::reply_bytes(200, "", "x".repeat(500).as_bytes());
-    let end_of_head = reply.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let response = support::response_bytes(200, "", "x".repeat(500).as_bytes());
+    let end_of_head = response.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
     let servers = [0, end_of_head].map(|at_once| {
-        let (first, rest) = (reply[..at_once].to_vec(), reply[at_once..].to_vec());
+        let (first, rest) = (response[..at_once].to_vec(), response[at_once..].to_vec());
         Server::start(move |_| Answer::Drip(first.clone(), rest.clone(), Duration::from_secs(1)))
     });
     let deadline = Duration::from_secs(20);
@@ -119,8 +119,8 @@ async fn one_deadline_covers_everything() {
         let error = gateway.verify_callback(&pay_form_callback(), &payment).await.unwrap_err();
         (error, started.elapsed())
     });
-    let whole_reply = Duration::from_secs(reply.len() as u64 - end_of_head as u64);
-    let is_kept = |took: Duration| took >= deadline && took < patient(whole_reply / 5).min(whole_reply / 2);
+    let whole_response = Duration::from_secs(response.len() as u64 - end_of_head as u64);
+    let is_kept = |took: Duration| took >= deadline && took < patient(whole_response / 5).min(whole_response / 2);
     let (timed, verified) = join(join_all(timed), join_all(verified)).await;
     for (op, error, took) in timed {
         let variant = if Op::MOVES_MONEY.contains(&op) { "OutcomeUnknown" } else { "Unavailable" };
@@ -205,7 +205,7 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
 async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
     let server = Server::start(|request| {
         let op = if request.line.contains("/mbank/") { Op::MbankPayment } else { Op::CardPayment };
-        reply(200, &op.success_body())
+        response(200, &op.success_body())
     });
     let few_and_many = || (0..16).chain((5..14).map(|power| 1 << power));
     for (op, polls) in Op::MOVES_MONEY.into_iter().flat_map(|op| few_and_many().map(move |polls| (op, polls))) {
@@ -244,7 +244,7 @@ async fn giving_up_after_sending_lets_the_payment_finish_and_close_waits_for_it(
         arrived.lock().unwrap().send(()).unwrap();
         released.lock().unwrap().recv().unwrap();
         count.fetch_add(1, Ordering::SeqCst);
-        reply(200, &Op::CardPayment.success_body())
+        response(200, &Op::CardPayment.success_body())
     });
     let gateway = server.gateway();
     let caller = tokio::spawn({
@@ -271,7 +271,7 @@ async fn giving_up_after_sending_lets_the_payment_finish_and_close_waits_for_it(
 async fn a_dropped_query_leaves_the_gateway_usable() {
     let server = Server::start(|request| match request.line.as_str() {
         line if line.contains("transaction_id") => Answer::Silence,
-        _ => reply(200, &Op::ProviderStatus.success_body()),
+        _ => response(200, &Op::ProviderStatus.success_body()),
     });
     let gateway = server.gateway();
     tokio::select! {
@@ -284,14 +284,14 @@ async fn a_dropped_query_leaves_the_gateway_usable() {
 
 #[test]
 fn the_async_gateway_needs_no_runtime_of_its_caller() {
-    let server = Server::replying(200, &Op::QrStatus.success_body());
+    let server = Server::responding(200, &Op::QrStatus.success_body());
     pollster::block_on(Op::QrStatus.run(&server.gateway())).unwrap();
 }
 
 /// From a plain thread, inside a current-thread runtime, inside workers of a multi-thread one, and many at once.
 #[test]
 fn the_blocking_gateway_works_everywhere() {
-    let server = Server::replying(200, &Op::QrStatus.success_body());
+    let server = Server::responding(200, &Op::QrStatus.success_body());
     let gateway = BlockingGateway::new(server.config()).unwrap();
     gateway.qr_status("tx").unwrap();
 
@@ -327,11 +327,11 @@ fn the_blocking_gateway_works_everywhere() {
 
 #[tokio::test]
 async fn redirects_are_never_followed() {
-    let elsewhere = Arc::new(Server::replying(200, &Op::CardPayment.success_body()));
+    let elsewhere = Arc::new(Server::responding(200, &Op::CardPayment.success_body()));
     let location = format!("Location: {}/\r\n", elsewhere.url());
     for status in [301, 302, 303, 307, 308] {
         let location = location.clone();
-        let server = Server::start(move |_| reply_with(status, &location, ""));
+        let server = Server::start(move |_| response_with(status, &location, ""));
         for op in Op::all() {
             assert!(op.run(&server.gateway()).await.is_err(), "{op:?}, {status}");
         }
@@ -378,7 +378,7 @@ fn plain_http_is_never_sent_to_a_proxy() {
 
 #[tokio::test]
 async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
-    let proxy = Server::replying(407, "");
+    let proxy = Server::responding(407, "");
     let config = GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
         .with_proxy(Proxy::url(proxy.url()));
     for op in Op::all() {
@@ -411,7 +411,7 @@ fn in_a_process_with_a_proxy_in_its_environment() {
     pay(direct.with_proxy(Proxy::environment()));
     assert_eq!(seen.load(Ordering::SeqCst), 2);
     // Plain http goes past the proxy, for every kind of request.
-    let server = Server::replying(200, &Op::CardPayment.success_body());
+    let server = Server::responding(200, &Op::CardPayment.success_body());
     let plain = server.config().with_proxy(Proxy::environment());
     pay(plain.clone());
     assert!(BlockingGateway::new(plain).unwrap().qr_status("tx").is_err(), "it is no report");
@@ -423,7 +423,7 @@ fn futures_can_move_between_threads() {
     fn is_send<T: Send>(value: T) -> T {
         value
     }
-    let server = Server::replying(200, "");
+    let server = Server::responding(200, "");
     let gateway = server.gateway();
     let future: &dyn Future<Output = _> = &is_send(gateway.create_card_payment(support::card_payment()));
     let _ = future;

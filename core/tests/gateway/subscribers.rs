@@ -109,9 +109,9 @@ fn blocks() {
     // In a task of the host's, a query is the host's, and so is the thread that the subscriber blocks.
     everything_is_answered(Op::MOVES_MONEY.into_iter().chain(Op::CREATES));
     for op in Op::ASKS {
-        let gateway = Server::replying(200, &op.success_body()).gateway();
+        let gateway = Server::responding(200, &op.success_body()).gateway();
         pollster::block_on(op.run(&gateway)).unwrap();
-        let server = Server::replying(200, &op.success_body());
+        let server = Server::responding(200, &op.success_body());
         op.ask_blocking(&BlockingGateway::new(server.config()).unwrap()).unwrap();
     }
     // Nothing was ever sent there: this ends all waits, those to come as well.
@@ -124,7 +124,7 @@ fn everything_is_answered(ops: impl Iterator<Item = Op>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for op in ops {
-            let gateway = Server::replying(200, &op.success_body()).gateway();
+            let gateway = Server::responding(200, &op.success_body()).gateway();
             let answer = tokio::time::timeout(patience(), op.run(&gateway)).await;
             assert!(matches!(answer, Ok(Ok(_))), "{op:?}: {answer:?}");
             tokio::time::timeout(patience(), gateway.close()).await.expect("it closes");

@@ -13,7 +13,7 @@ use std::{
 use kassa::{Credentials, Gateway, GatewayConfig};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
 
-use crate::support::{Op, reply_bytes};
+use crate::support::{Op, response_bytes};
 
 /// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
 /// saw.
@@ -44,7 +44,7 @@ pub fn tls_server(
                 while let Ok(1..) = stream.read(&mut buffer) {
                     count.fetch_add(1, Ordering::SeqCst);
                     let body = Op::CardPayment.success_body();
-                    if stream.write_all(&reply_bytes(200, "", body.as_bytes())).is_err() {
+                    if stream.write_all(&response_bytes(200, "", body.as_bytes())).is_err() {
                         return;
                     }
                 }

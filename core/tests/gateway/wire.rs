@@ -38,7 +38,7 @@ async fn sent<T>(call: impl AsyncFnOnce(Gateway) -> T) -> Received {
 }
 
 async fn sent_with<T>(configure: impl FnOnce(&mut GatewayConfig), call: impl AsyncFnOnce(Gateway) -> T) -> Received {
-    let server = Server::replying(200, "{}");
+    let server = Server::responding(200, "{}");
     let mut config = server.config();
     configure(&mut config);
     call(Gateway::new(config).expect("the configuration works")).await;
@@ -224,14 +224,14 @@ async fn headers_are_these_and_no_others() {
 #[tokio::test]
 async fn nothing_may_be_answered_from_a_cache() {
     for op in Op::all() {
-        let server = Server::replying(200, &op.success_body());
+        let server = Server::responding(200, &op.success_body());
         op.run(&server.gateway()).await.unwrap();
         assert_eq!(server.received()[0].header("cache-control"), Some("no-store"), "{op:?}");
     }
 }
 
 #[tokio::test]
-async fn a_reply_of_any_type_is_accepted() {
+async fn a_response_of_any_type_is_accepted() {
     for op in Op::all() {
         let request = sent(async |gateway| op.run(&gateway).await).await;
         let accept = request.header("accept").unwrap_or("*/*");
@@ -241,7 +241,7 @@ async fn a_reply_of_any_type_is_accepted() {
 
 #[tokio::test]
 async fn the_host_is_the_one_of_the_base_url() {
-    let server = Server::replying(200, "{}");
+    let server = Server::responding(200, "{}");
     let port = server.address.port();
     for (base_url, host) in [
         (format!("http://127.0.0.1:{port}"), format!("127.0.0.1:{port}")),
@@ -276,7 +276,7 @@ async fn the_user_agent_ends_in_the_suffix() {
         assert_eq!(request.header("user-agent"), Some(expected), "{op:?}");
     }
     for suffix in ["a\r\nX-Evil: 1", "a\nb", "a\0b"] {
-        let server = Server::replying(200, "{}");
+        let server = Server::responding(200, "{}");
         let config = server.config().with_user_agent_suffix(suffix);
         assert!(matches!(Gateway::new(config), Err(PaymentError::Misconfigured { .. })), "{suffix:?}");
     }

@@ -59,17 +59,17 @@ pub enum Answer {
     Silence,
 }
 
-/// A reply with a status and a body.
-pub fn reply(status: u16, body: &str) -> Answer {
-    reply_with(status, "", body)
+/// A response with a status and a body.
+pub fn response(status: u16, body: &str) -> Answer {
+    response_with(status, "", body)
 }
 
 /// The same, with header lines, each ending in a line break.
-pub fn reply_with(status: u16, headers: &str, body: &str) -> Answer {
-    Answer::Bytes(reply_bytes(status, headers, body.as_bytes()))
+pub fn response_with(status: u16, headers: &str, body: &str) -> Answer {
+    Answer::Bytes(response_bytes(status, headers, body.as_bytes()))
 }
 
-pub fn reply_bytes(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+pub fn response_bytes(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
@@ -100,10 +100,10 @@ impl Server {
         server
     }
 
-    /// Always the same reply.
-    pub fn replying(status: u16, body: &str) -> Self {
+    /// Always the same response.
+    pub fn responding(status: u16, body: &str) -> Self {
         let body = body.to_owned();
-        Self::start(move |_| reply(status, &body))
+        Self::start(move |_| response(status, &body))
     }
 
     pub fn url(&self) -> String {

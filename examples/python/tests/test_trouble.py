@@ -155,7 +155,7 @@ def test_the_server_is_killed_while_it_sends(
 
 def test_a_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
     order_page = payer.order()
-    with sandbox.faults.add("reply-lost", endpoint="mbank/pay", times=1) as lost:
+    with sandbox.faults.add("response-lost", endpoint="mbank/pay", times=1) as lost:
         blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
         payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
         payer.sees_screen("unknown")
@@ -175,7 +175,7 @@ def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, 
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
     payer.sees_screen("enter-code")
     blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
-    with sandbox.faults.add("reply-lost", endpoint="mbank/confirm", times=1):
+    with sandbox.faults.add("response-lost", endpoint="mbank/confirm", times=1):
         payer.type_otp(phones.MBANK_APPROVED.otp)
         payer.sees_screen("waiting")
     payer.sees_in_the_shop(order_page, "Waiting for the bank")

@@ -34,7 +34,7 @@ impl Flow<'_> {
 
     async fn watch_to_the_end(&mut self) -> Result<(), PaymentError> {
         let policy = self.shop.policy;
-        if !self.report.payment.can_be_asked_about() {
+        if !self.report.payment.can_be_checked() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
             self.await_number(Instant::now() + policy.deadline).await?;
         }
@@ -65,7 +65,7 @@ impl Flow<'_> {
 
     /// True where the number to ask with was not only claimed.
     pub(crate) fn has_own_number(&self) -> bool {
-        self.report.payment.can_be_asked_about() && !self.report.payment.is_claimed
+        self.report.payment.can_be_checked() && !self.report.payment.is_claimed
     }
 
     fn is_over(&self) -> bool {
@@ -76,7 +76,7 @@ impl Flow<'_> {
     /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is
     /// asked again.
     async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
-        while !self.report.payment.can_be_asked_about() && !self.is_over() {
+        while !self.report.payment.can_be_checked() && !self.is_over() {
             let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
             match timeout_at(next_question, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,

@@ -139,7 +139,7 @@ pub(crate) fn status_report(report: &StatusReport) -> Value {
 pub(crate) fn card_payment_created(created: &CardPaymentCreated) -> Value {
     let next_step = match &created.next_step {
         NextStep::OpenConfirmation { url, .. } => json!({"kind": "OpenConfirmation", "url": url}),
-        NextStep::AskStatus { status, .. } => json!({"kind": "AskStatus", "status": status}),
+        NextStep::CheckStatus { status, .. } => json!({"kind": "CheckStatus", "status": status}),
         other => json!({"kind": format!("{other:?}")}),
     };
     json!({
@@ -163,13 +163,13 @@ pub(crate) fn mbank_payment_created(created: &MbankPaymentCreated) -> Value {
 }
 
 /// The answer to a confirmation.
-pub(crate) fn mbank_confirmed(reply: &MbankConfirmed) -> Value {
+pub(crate) fn mbank_confirmed(response: &MbankConfirmed) -> Value {
     json!({
-        "payment": reply.payment.to_string(),
-        "code": reply.code,
-        "reason": reply.reason,
-        "status": reply.status,
-        "raw": reply.raw,
+        "payment": response.payment.to_string(),
+        "code": response.code,
+        "reason": response.reason,
+        "status": response.status,
+        "raw": response.raw,
     })
 }
 

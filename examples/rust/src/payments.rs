@@ -73,7 +73,7 @@ impl Payments {
 
     /// The payment with the number that a callback has told since, where it had none.
     pub(crate) fn with_known_number(&self, payment: &PaymentRef) -> Result<PaymentRef, Failure> {
-        let known = if payment.can_be_asked_about() { None } else { self.entry(payment)? };
+        let known = if payment.can_be_checked() { None } else { self.entry(payment)? };
         Ok(known.map_or_else(|| payment.clone(), |entry| entry.payment))
     }
 

@@ -126,7 +126,7 @@ fn a_reference_that_was_signed_for_another_amount_delivers_nothing() {
 #[test]
 fn a_lost_answer_is_asked_about_and_delivered_once() {
     let shop = Shop::open();
-    let lost = Fault::reply_lost().endpoint(EndpointName::MbankConfirm).times(1);
+    let lost = Fault::response_lost().endpoint(EndpointName::MbankConfirm).times(1);
     shop.sandbox.faults().add(lost).unwrap();
     let told = shop.run(&["mbank", "996555000101", "250"], &format!("{OTP}\n"));
     assert!(told.contains("never send it again") && told.ends_with("\npaid, deliver: two coffees\n"), "{told}");

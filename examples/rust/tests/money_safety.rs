@@ -1,4 +1,4 @@
-//! What happens to the money when replies, programs and passwords get lost.
+//! What happens to the money when responses, programs and passwords get lost.
 
 mod support;
 
@@ -49,7 +49,7 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
 }
 
 #[test]
-fn a_lost_reply_is_an_unknown_outcome_and_is_watched() {
+fn a_lost_response_is_an_unknown_outcome_and_is_watched() {
     let gateway = sandbox();
     let between = Between::new(&gateway, Fate::Lost);
     let shop = Shop::at(&between.url, PASSWORD);

@@ -6,7 +6,7 @@ use kassa_sandbox::{Sandbox, SandboxOptions};
 
 use crate::Failure;
 
-/// What the sandbox's replies are called, where the interface does not say it.
+/// What the sandbox's responses are called, where the interface does not say it.
 pub(crate) const DIALECT: &str = include_str!("../../sandbox-dialect.json");
 
 /// Starts it at this port, or where that is taken, at any.

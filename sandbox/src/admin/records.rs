@@ -13,7 +13,7 @@ use crate::{
         call::Call,
     },
     domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
-    endpoints::status_reply,
+    endpoints::status_response,
     faults::FaultName,
     state::State,
     store::{
@@ -48,7 +48,7 @@ pub(super) struct PaymentView<'a> {
     /// Where the payment stands.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
-    /// The code that a status reply has for this.
+    /// The code that a status response has for this.
     code: &'static str,
     /// How often money was taken under this order number.
     times_charged: u32,
@@ -76,7 +76,7 @@ impl<'a> From<&'a Payment> for PaymentView<'a> {
             amount: payment.amount.map(Amount),
             currency: &payment.currency,
             status: payment.status.as_str(),
-            code: status_reply::code(payment),
+            code: status_response::code(payment),
             times_charged: payment.times_charged,
             created_at: rfc_3339(payment.created),
             masked_card: payment.masked_card.as_deref(),

@@ -31,7 +31,7 @@ struct SwitchesView {
     /// The language of messages where a request names none.
     #[schemars(extend("enum" = Language::ALL.map(Language::code)))]
     language: &'static str,
-    /// Which gateway's replies the nine endpoints give.
+    /// Which gateway's responses the nine endpoints give.
     #[schemars(extend("enum" = Dialect::ALL.map(Dialect::as_str)))]
     acts_as: &'static str,
     /// As `finipay`: where a confirmation carries the `quid` of a mobile-bank payment.

@@ -25,7 +25,7 @@ pub(crate) static ROUTES: [Route; 16] = [
         .text("Spent ones too.")
         .says(StatusCode::OK, faults::list_schema),
     Route::new(Method::POST, "/admin/faults", "Set a fault", faults::add)
-        .needs_body(faults::settings, r#"{"name": "reply-lost", "order_number": "ORDER-1", "times": 1}"#)
+        .needs_body(faults::settings, r#"{"name": "response-lost", "order_number": "ORDER-1", "times": 1}"#)
         .says(StatusCode::CREATED, faults::fault_schema),
     Route::new(Method::DELETE, "/admin/faults", "Remove every fault", faults::clear),
     Route::new(Method::DELETE, "/admin/faults/{id}", "Remove a fault", faults::remove).refusals(&[Refused::NotFound]),

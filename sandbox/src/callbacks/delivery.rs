@@ -23,9 +23,9 @@ use crate::{
 /// Callbacks under way at a time.
 const MAX_IN_FLIGHT: usize = 64;
 /// How much of a receiver's answer is kept.
-const MAX_REPLY: usize = 2048;
+const MAX_RESPONSE: usize = 2048;
 /// How much more of it is looked at: half a card number is not known for one.
-const BEYOND_REPLY: usize = 64;
+const BEYOND_RESPONSE: usize = 64;
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -151,14 +151,20 @@ impl Delivery {
             .body(callback.body.clone())
             .send()
             .await;
-        let mut result =
-            AttemptResult { at, took_ms: None, http_status: None, error: None, reply_head: None, reply_body: None };
+        let mut result = AttemptResult {
+            at,
+            took_ms: None,
+            http_status: None,
+            error: None,
+            response_head: None,
+            response_body: None,
+        };
         match sent {
             Ok(response) => {
                 result.http_status = Some(response.status().as_u16());
                 let headers = transcript::shown_headers(response.headers());
-                result.reply_head = Some(format!("HTTP {}{headers}", response.status()));
-                result.reply_body = Some(first_bytes(response).await);
+                result.response_head = Some(format!("HTTP {}{headers}", response.status()));
+                result.response_body = Some(first_bytes(response).await);
             }
             Err(error) => result.error = Some(describe(&error.without_url())),
         }
@@ -179,17 +185,17 @@ impl Delivery {
 /// alone.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
-    while bytes.len() <= MAX_REPLY + BEYOND_REPLY {
+    while bytes.len() <= MAX_RESPONSE + BEYOND_RESPONSE {
         match response.chunk().await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) | Err(_) => break,
         }
     }
-    let is_cut = bytes.len() > MAX_REPLY;
-    bytes.truncate(MAX_REPLY + BEYOND_REPLY);
+    let is_cut = bytes.len() > MAX_RESPONSE;
+    bytes.truncate(MAX_RESPONSE + BEYOND_RESPONSE);
     let mut text = without_secrets(&String::from_utf8_lossy(&bytes));
     if is_cut {
-        let end = (0..=MAX_REPLY.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        let end = (0..=MAX_RESPONSE.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or_default());
         text.push('…');
     }

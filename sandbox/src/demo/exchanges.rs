@@ -13,8 +13,8 @@ use crate::{
     },
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, RejectReason},
     endpoints::{
-        Refusal, Reply, card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data,
-        status_reply::status_reply,
+        Refusal, Response, card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data,
+        status_response::status_response,
     },
     pages,
     payments::qr_code::QrCode,
@@ -59,19 +59,19 @@ impl Talk<'_> {
         let payment = &record.payment;
         let body = registration_body(record, invented);
         let page = |path| format!("{GATEWAY}{path}?token={}", payment.gateway_number);
-        let (endpoint, reply) = match payment.kind {
-            PaymentKind::Card => (EndpointName::Payment, card_payment::reply(record, &page(pages::three_ds::PATH))),
+        let (endpoint, response) = match payment.kind {
+            PaymentKind::Card => (EndpointName::Payment, card_payment::response(record, &page(pages::three_ds::PATH))),
             PaymentKind::Mbank => {
                 let new = Payment { status: PaymentStatus::Created, reject_reason: None, ..payment.clone() };
-                (EndpointName::MbankPay, mbank_pay::reply(&new))
+                (EndpointName::MbankPay, mbank_pay::response(&new))
             }
-            PaymentKind::PayForm => (EndpointName::PayForm, pay_form::reply(&page(pages::pay_form::PATH))),
+            PaymentKind::PayForm => (EndpointName::PayForm, pay_form::response(&page(pages::pay_form::PATH))),
             PaymentKind::Qr => (
                 EndpointName::QrDynamicData,
-                qr_data::reply(payment, &QrCode::of(record).linked(&page(pages::qr::PATH))),
+                qr_data::response(payment, &QrCode::of(record).linked(&page(pages::qr::PATH))),
             ),
         };
-        self.exchange(record.created_at, endpoint, &body, reply)
+        self.exchange(record.created_at, endpoint, &body, response)
     }
 
     /// The payer's one-time password: at once the right one, or three wrong ones.
@@ -91,22 +91,22 @@ impl Talk<'_> {
                     let status = if attempts_left == 0 { payment.status } else { PaymentStatus::Created };
                     let order_number = payment.order_number.clone();
                     let refusal = Refusal::WrongOtp { order_number, status, attempts_left };
-                    self.exchange(at, EndpointName::MbankConfirm, &body, refusal.reply(LANGUAGE))
+                    self.exchange(at, EndpointName::MbankConfirm, &body, refusal.response(LANGUAGE))
                 })
             }
-            _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank_confirm::reply(payment, LANGUAGE)),
+            _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank_confirm::response(payment, LANGUAGE)),
         }
     }
 
     /// The shop's question, once all had happened.
     fn status_query(&self, at: i64) -> Result<(), StoreError> {
         let payment = &self.record.payment;
-        let reply = status_reply(&payment.order_number, payment, LANGUAGE);
+        let response = status_response(&payment.order_number, payment, LANGUAGE);
         match (payment.kind, payment.provider) {
-            (PaymentKind::Qr, _) => self.exchange(at, EndpointName::QrTransactionStatus, "", reply),
+            (PaymentKind::Qr, _) => self.exchange(at, EndpointName::QrTransactionStatus, "", response),
             (_, Some(provider)) => {
                 let fields = [("orderNumber", text(&payment.order_number)), ("provider", text(provider.as_str()))];
-                self.exchange(at, EndpointName::GetStatus, &object(&fields), reply)
+                self.exchange(at, EndpointName::GetStatus, &object(&fields), response)
             }
             // Without a provider there is nothing to ask by.
             (_, None) => Ok(()),
@@ -114,7 +114,7 @@ impl Talk<'_> {
     }
 
     /// Keeps what was asked at a time, and what came back.
-    fn exchange(&self, at: i64, endpoint: EndpointName, body: &str, reply: Reply) -> Result<(), StoreError> {
+    fn exchange(&self, at: i64, endpoint: EndpointName, body: &str, response: Response) -> Result<(), StoreError> {
         let Record { id, payment, .. } = self.record;
         let (method, query) = match endpoint {
             EndpointName::QrTransactionStatus => (Method::GET, format!("?transaction_id={}", payment.order_number)),
@@ -122,9 +122,9 @@ impl Talk<'_> {
         };
         let uri: Uri = format!("{}{query}", endpoint.path()).parse().unwrap_or_default();
         let seen = transcript::Request::head(&method, &uri, &headers(body)).with_body(body.as_bytes());
-        let outgoing = Outgoing::whole(reply, Dialect::Interface);
-        let (reply_head, reply_body) = outgoing.seen();
-        let reply_body = reply_body.map(|body| seen.reply(&body));
+        let outgoing = Outgoing::whole(response, Dialect::Interface);
+        let (response_head, response_body) = outgoing.seen();
+        let response_body = response_body.map(|body| seen.response(&body));
         let is_numbered = !matches!(endpoint, EndpointName::PayForm | EndpointName::QrDynamicData);
         let took = 300 + scattered(at) % 1300;
         let exchange = NewExchange {
@@ -136,8 +136,8 @@ impl Talk<'_> {
             took: Duration::from_micros(took.unsigned_abs()),
             request_head: seen.head,
             request_body: seen.body,
-            reply_head,
-            reply_body,
+            response_head,
+            response_body,
         };
         exchanges::record(self.transaction, at + took / 1000, &exchange)
     }

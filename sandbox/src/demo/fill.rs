@@ -71,18 +71,19 @@ mod tests {
         assert_eq!(waiting, 0, "nothing goes out to anybody");
     }
 
-    /// A request and its reply, as they are kept.
+    /// A request and its response, as they are kept.
     struct Kept {
         endpoint: String,
         http_status: u16,
         request: Value,
-        reply: Value,
+        response: Value,
     }
 
-    /// All requests; one without a reply fails.
+    /// All requests; one without a response fails.
     fn kept(store: &Store) -> Vec<Kept> {
         let read = store.read(|connection| {
-            let sql = "SELECT endpoint, http_status, request_head, request_body, reply_head, reply_body FROM exchanges";
+            let sql =
+                "SELECT endpoint, http_status, request_head, request_body, response_head, response_body FROM exchanges";
             let mut statement = connection.prepare(sql)?;
             let rows = statement.query_map((), |row| {
                 let heads: [String; 2] = [row.get(2)?, row.get(4)?];
@@ -90,13 +91,14 @@ mod tests {
                 for text in bodies.iter().flatten() {
                     assert_eq!(&without_card_numbers(text), text);
                 }
-                let [request, reply] = bodies.map(|body| body.map(|body| serde_json::from_str(&body).expect("JSON")));
+                let [request, response] =
+                    bodies.map(|body| body.map(|body| serde_json::from_str(&body).expect("JSON")));
                 assert!(heads[1].contains("content-type: application/json"), "{}", heads[1]);
                 Ok(Kept {
                     endpoint: row.get(0)?,
                     http_status: row.get(1)?,
                     request: request.unwrap_or_default(),
-                    reply: reply.unwrap_or_default(),
+                    response: response.unwrap_or_default(),
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -109,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn requests_have_the_fields_of_real_ones_and_replies_their_envelope() {
+    fn requests_have_the_fields_of_real_ones_and_responses_their_envelope() {
         let store = filled(Demo::of(500));
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for Kept { endpoint: path, http_status, request, reply } in kept(&store) {
+        for Kept { endpoint: path, http_status, request, response } in kept(&store) {
             let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name.path() == path).expect("an endpoint");
             let asked_for = Fields::asked_for_by(endpoint.description.take).fields;
             let members = request.as_object().cloned().unwrap_or_default();
@@ -125,8 +127,11 @@ mod tests {
             for secret in ["cvc", "otp", "expiryMonth", "expiryYear"] {
                 assert!(request[secret].is_null() || request[secret] == "***", "{request}");
             }
-            assert!(reply["code"].is_string() && reply["message"].is_string() && reply["data"].is_object(), "{reply}");
-            assert_eq!(http_status == 200, reply["code"] != "422", "{reply}");
+            assert!(
+                response["code"].is_string() && response["message"].is_string() && response["data"].is_object(),
+                "{response}"
+            );
+            assert_eq!(http_status == 200, response["code"] != "422", "{response}");
             *seen.entry(path).or_default() += 1;
         }
         assert_eq!(seen.len(), 7, "{seen:?}");
@@ -143,12 +148,12 @@ mod tests {
             let confirmed = exchanges.iter().any(|kept| {
                 kept.endpoint.ends_with("/mbank/confirm")
                     && kept.request["orderNumber"] == payment.order_number
-                    && kept.reply["data"]["status"] == "CHARGE"
+                    && kept.response["data"]["status"] == "CHARGE"
             });
             assert!(confirmed, "{}", payment.order_number);
         }
-        let direct = exchanges.iter().filter(|kept| kept.reply["data"]["status"] == "Success").count();
-        let with_page = exchanges.iter().filter(|kept| kept.reply["data"]["ConfirmationUrl"].is_string()).count();
+        let direct = exchanges.iter().filter(|kept| kept.response["data"]["status"] == "Success").count();
+        let with_page = exchanges.iter().filter(|kept| kept.response["data"]["ConfirmationUrl"].is_string()).count();
         assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
         for nobody in [
             "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form')

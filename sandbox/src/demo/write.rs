@@ -90,7 +90,7 @@ fn callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Inv
     let mut insert = transaction
         .prepare_cached("INSERT INTO callbacks (payment_id, target, body, attempts) VALUES (?1, ?2, ?3, ?4)")?;
     let mut attempt = transaction.prepare_cached(
-        "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, took_ms, reply_head, reply_body)
+        "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, took_ms, response_head, response_body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for (status, at) in &invented.changes {

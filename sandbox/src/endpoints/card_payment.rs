@@ -11,7 +11,7 @@ use crate::{
         EndpointName, Language, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, clock, codes,
         test_data::TestCard,
     },
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response},
     pages,
     payments::{register::register, submit_pay_form::has_confirmation_page},
     redact::mask,
@@ -117,7 +117,7 @@ fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) 
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let request = take(&mut fields);
     check_expiry(&mut fields, request.expiry, state.clock().today());
     fields.finish()?;
@@ -145,16 +145,16 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     created(state, &register(state, &new, at_once)?)
 }
 
-fn created(state: &State, record: &Record) -> Result<Reply, Refusal> {
+fn created(state: &State, record: &Record) -> Result<Response, Refusal> {
     let payment = &record.payment;
     if payment.reject_reason == Some(RejectReason::ProcessingError) {
         return Err(Refusal::CardError);
     }
-    Ok(reply(record, &state.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
+    Ok(response(record, &state.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }
 
 /// The answer about a payment that was made; where a page confirms it, it is this one.
-pub(crate) fn reply(record: &Record, page: &str) -> Reply {
+pub(crate) fn response(record: &Record, page: &str) -> Response {
     let payment = &record.payment;
     let data = Data {
         amount: payment.amount.map(Amount),
@@ -165,7 +165,7 @@ pub(crate) fn reply(record: &Record, page: &str) -> Reply {
         confirmation_url: record.confirmation_page.then(|| page.to_owned()),
         status: (!record.confirmation_page).then(|| shown_status(payment.status)),
     };
-    Reply::ok(codes::CREATED, "CREATED", &data)
+    Response::ok(codes::CREATED, "CREATED", &data)
 }
 
 /// The interface shows "Success" here; the other outcomes keep their own words.

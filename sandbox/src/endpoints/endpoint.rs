@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     domain::EndpointName,
-    endpoints::{Fields, Refusal, Reply},
+    endpoints::{Fields, Refusal, Response},
     state::State,
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct Endpoint {
     pub(crate) input: Input,
     /// The field that names the payment, for the log of requests.
     pub(crate) subject: Option<&'static str>,
-    pub(crate) answer: fn(&State, Fields) -> Result<Reply, Refusal>,
+    pub(crate) answer: fn(&State, Fields) -> Result<Response, Refusal>,
     pub(crate) description: Description,
 }
 

@@ -11,12 +11,12 @@ use axum::{
     body::Bytes,
     extract::Request,
     http::{HeaderMap, Method, Uri},
-    response::Response,
+    response::Response as HttpResponse,
 };
 
 use crate::{
     domain::{EndpointName, Language},
-    endpoints::{Endpoint, Fields, Input, Refusal, Reply, outgoing::Outgoing},
+    endpoints::{Endpoint, Fields, Input, Refusal, Response, outgoing::Outgoing},
     faults::{Fault, FaultName, Moment},
     net::Line,
     redact::{transcript, without_card_numbers},
@@ -31,7 +31,12 @@ use crate::{
 };
 
 /// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
-pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, line: Line, request: Request) -> Response {
+pub(crate) async fn exchange(
+    state: Arc<State>,
+    endpoint: &'static Endpoint,
+    line: Line,
+    request: Request,
+) -> HttpResponse {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
@@ -55,7 +60,7 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
 }
 
 fn broken(detail: String) -> Outgoing {
-    Outgoing::whole(Refusal::Internal(detail).reply(Language::English), Dialect::Interface)
+    Outgoing::whole(Refusal::Internal(detail).response(Language::English), Dialect::Interface)
 }
 
 /// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
@@ -85,9 +90,9 @@ pub(crate) fn answer(
     let language = state.language(peek("language").as_deref());
     let call = Call { state, endpoint, language, numbers: numbers(state, subject.as_deref()) };
     let (outgoing, fault) = call.perform(fields);
-    let (reply_head, reply_body) = outgoing.seen();
+    let (response_head, response_body) = outgoing.seen();
     let (seen, kept_subject) = kept(state, seen, subject.as_deref());
-    let reply_body = reply_body.map(|body| seen.reply(&body));
+    let response_body = response_body.map(|body| seen.response(&body));
     state.record(NewExchange {
         endpoint: endpoint.name,
         order_number: kept_subject,
@@ -97,8 +102,8 @@ pub(crate) fn answer(
         took: started.elapsed(),
         request_head: seen.head,
         request_body: seen.body,
-        reply_head,
-        reply_body,
+        response_head,
+        response_body,
     });
     outgoing
 }
@@ -142,29 +147,29 @@ impl Call<'_> {
         let dialect = self.state.switches().acts_as;
         let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
         let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
-        let reply = match &early {
+        let response = match &early {
             Some(fault) => match self.answer_struck(fault, fields) {
-                Some(reply) => reply,
+                Some(response) => response,
                 None => return (Outgoing::none(), Some(fault.name())),
             },
             None => self.answer(fields),
         };
         if let Some(fault) = early {
-            return (Outgoing::whole(reply, dialect), Some(fault.name()));
+            return (Outgoing::whole(response, dialect), Some(fault.name()));
         }
-        let late = self.strike(Moment::Reply, |name| match name {
-            FaultName::UnknownStatus => reply.has_status_word(),
-            FaultName::UnknownCode => reply.has_code(),
+        let late = self.strike(Moment::Response, |name| match name {
+            FaultName::UnknownStatus => response.has_status_word(),
+            FaultName::UnknownCode => response.has_code(),
             _ => true,
         });
         match late {
             Some(fault) => {
                 let location = format!("{}{}", self.state.public_url, self.endpoint.name.path());
-                (Outgoing::struck(&fault, reply, dialect, &location), Some(fault.name()))
+                (Outgoing::struck(&fault, response, dialect, &location), Some(fault.name()))
             }
             None => {
-                let fault = reply.stuck.then_some(FaultName::StuckPending);
-                (Outgoing::whole(reply, dialect), fault)
+                let fault = response.stuck.then_some(FaultName::StuckPending);
+                (Outgoing::whole(response, dialect), fault)
             }
         }
     }
@@ -173,14 +178,14 @@ impl Call<'_> {
         self.state.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
     }
 
-    fn answer(&self, fields: Result<Fields, Refusal>) -> Reply {
+    fn answer(&self, fields: Result<Fields, Refusal>) -> Response {
         fields
             .and_then(|fields| (self.endpoint.answer)(self.state, fields))
-            .unwrap_or_else(|refusal| refusal.reply(self.language))
+            .unwrap_or_else(|refusal| refusal.response(self.language))
     }
 
     /// The answer in the place of the endpoint's, or of both its runs; `None` where there is none.
-    fn answer_struck(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Reply> {
+    fn answer_struck(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Response> {
         let refusal = match fault.name() {
             FaultName::Unauthorized => Refusal::Unauthorized,
             FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
@@ -189,12 +194,12 @@ impl Call<'_> {
             // `request-lost`: no answer.
             _ => return None,
         };
-        Some(refusal.reply(self.language))
+        Some(refusal.response(self.language))
     }
 
     /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
     /// the race.
-    fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Reply {
+    fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Response {
         let Ok(fields) = fields else {
             return self.answer(fields);
         };

@@ -1,4 +1,4 @@
-//! The replies that the public pages of the gateway FINIPAY show. What these do not show is as in the interface.
+//! The responses that the public pages of the gateway FINIPAY show. What these do not show is as in the interface.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{Payment, PaymentStatus, amount::Amount, clock, codes},
-    endpoints::{FinipayAnswer, Reply},
+    endpoints::{FinipayAnswer, Response},
     store::payments::Record,
 };
 
@@ -91,50 +91,50 @@ struct MbankConfirmed<'a> {
     date_time: String,
 }
 
-fn reply(answer: &FinipayAnswer, data: &impl Serialize) -> Reply {
-    Reply::ok(answer.code, answer.message, data)
+fn response(answer: &FinipayAnswer, data: &impl Serialize) -> Response {
+    Response::ok(answer.code, answer.message, data)
 }
 
 /// The answer about a mobile-bank payment that was made.
-pub(super) fn mbank_created(record: &Record) -> Reply {
+pub(super) fn mbank_created(record: &Record) -> Response {
     let data = MbankCreated {
         amount: record.payment.amount.map(Amount),
         quid: &record.payment.gateway_number,
         date_time: clock::local_date_time(record.created_at),
     };
-    reply(&MBANK_CREATED, &data)
+    response(&MBANK_CREATED, &data)
 }
 
 /// The answer about a mobile-bank payment whose one-time password was right.
-pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Reply {
+pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Response {
     let data = MbankConfirmed {
         quid: &record.payment.gateway_number,
         date_time: clock::local_date_time(record.finished_at.unwrap_or(now)),
     };
-    reply(&MBANK_CONFIRMED, &data)
+    response(&MBANK_CONFIRMED, &data)
 }
 
 /// The answer about a QR payment that was made: the base64 of its picture.
-pub(super) fn qr_image(base64: &str) -> Reply {
-    reply(&QR_IMAGE, &base64)
+pub(super) fn qr_image(base64: &str) -> Response {
+    response(&QR_IMAGE, &base64)
 }
 
 /// The answer about a QR payment that was made: the text of its code.
-pub(super) fn qr_data(text: &str) -> Reply {
-    reply(&QR_DATA, &text)
+pub(super) fn qr_data(text: &str) -> Response {
+    response(&QR_DATA, &text)
 }
 
 /// The answer about where a QR payment stands.
-pub(super) fn qr_status(payment: &Payment) -> Reply {
+pub(super) fn qr_status(payment: &Payment) -> Response {
     let word = match payment.status {
         PaymentStatus::Created | PaymentStatus::Pending => QR_OPEN,
         PaymentStatus::Charged => QR_PAID,
         PaymentStatus::Rejected => QR_REJECTED,
     };
-    reply(&QR_STATUS, &word).of_bare_status()
+    response(&QR_STATUS, &word).of_bare_status()
 }
 
-/// The number under which a status reply stands: one of the gateway's that nobody was told before.
+/// The number under which a status response stands: one of the gateway's that nobody was told before.
 pub(super) fn status_number(record: &Record) -> String {
     format!("Fp{:014}", record.id)
 }

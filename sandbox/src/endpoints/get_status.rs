@@ -5,8 +5,8 @@ use axum::http::Method;
 use crate::{
     domain::{EndpointName, Provider},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply,
-        status_reply::{self, STATUS_CODES, status_reply},
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response,
+        status_response::{self, STATUS_CODES, status_response},
     },
     payments::pending,
     rules,
@@ -27,7 +27,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         text: "",
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        answers: Answers::Envelope(&STATUS_CODES, status_response::schema),
         finipay: None,
         refusals: &[Refused::NotFound],
     },
@@ -37,7 +37,7 @@ fn take(fields: &mut Fields) -> (String, Option<Provider>) {
     (fields.required("orderNumber", rules::text()), fields.required("provider", rules::provider()))
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let (number, provider) = take(&mut fields);
     fields.finish()?;
     let any = state.switches().status_numbers == StatusNumbers::Any;
@@ -52,5 +52,5 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
     pending::count_query(state, &record)?;
-    Ok(status_reply(&number, &record.payment, state.switches().language))
+    Ok(status_response(&number, &record.payment, state.switches().language))
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::{
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay,
-        status_reply::{STATUS_CODES, code_and_message},
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        status_response::{STATUS_CODES, code_and_message},
     },
     payments::submit_otp::{OtpResult, submit_otp},
     rules::{self, Problem, Violation},
@@ -95,7 +95,7 @@ fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record,
     found.filter(|record| record.payment.kind == PaymentKind::Mbank).ok_or(Refusal::NotFound)
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let switches = state.switches();
     let place = quid_place(switches);
     let request = take(&mut fields);
@@ -112,12 +112,12 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         OtpResult::Right(record) => {
             // That a confirmation was taken says nothing of the money. The pages show none that was rejected.
             let is_confirmed = place.is_some() && record.payment.status != PaymentStatus::Rejected;
-            let reply = if is_confirmed {
+            let response = if is_confirmed {
                 finipay::mbank_confirmed(&record, state.clock().now_ms())
             } else {
-                reply(&record.payment, switches.language)
+                response(&record.payment, switches.language)
             };
-            Ok(reply.about_stuck(record.stuck))
+            Ok(response.about_stuck(record.stuck))
         }
         OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
             order_number: record.payment.order_number,
@@ -131,8 +131,8 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
 }
 
 /// The answer about a payment whose one-time password was right.
-pub(crate) fn reply(payment: &Payment, language: Language) -> Reply {
+pub(crate) fn response(payment: &Payment, language: Language) -> Response {
     let (code, message) = code_and_message(payment, language);
     let data = Data { order_number: &payment.order_number, status: payment.status.as_str() };
-    Reply::ok(code, &message, &data)
+    Response::ok(code, &message, &data)
 }

@@ -9,7 +9,7 @@ use crate::{
     domain::{
         EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes, test_data::TestPhone,
     },
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay},
     payments::register::register,
     redact::mask,
     rules,
@@ -71,7 +71,7 @@ fn take(fields: &mut Fields) -> Request {
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
 
@@ -94,11 +94,11 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         confirmation_page: false,
     };
     let record = register(state, &new, None)?;
-    Ok(if as_finipay { finipay::mbank_created(&record) } else { reply(&record.payment) })
+    Ok(if as_finipay { finipay::mbank_created(&record) } else { response(&record.payment) })
 }
 
 /// The answer about a payment that was made.
-pub(crate) fn reply(payment: &Payment) -> Reply {
+pub(crate) fn response(payment: &Payment) -> Response {
     let data = Data {
         order_number: &payment.order_number,
         payment_id: &payment.gateway_number,
@@ -106,5 +106,5 @@ pub(crate) fn reply(payment: &Payment) -> Reply {
         currency: &payment.currency,
         status: payment.status.as_str(),
     };
-    Reply::ok(codes::CREATED, "CREATED", &data)
+    Response::ok(codes::CREATED, "CREATED", &data)
 }

@@ -16,13 +16,13 @@ mod qr_image;
 mod qr_png;
 mod qr_status;
 pub(crate) mod refusal;
-mod reply;
+mod response;
 mod status;
-pub(crate) mod status_reply;
+pub(crate) mod status_response;
 mod table;
 
 pub(crate) use endpoint::{Answers, Description, Endpoint, FinipayAnswer, Input, Refused};
 pub(crate) use fields::{AskedFor, Fields};
 pub(crate) use refusal::Refusal;
-pub(crate) use reply::Reply;
+pub(crate) use response::Response;
 pub(crate) use table::ENDPOINTS;

@@ -5,13 +5,13 @@ use std::{convert::Infallible, time::Duration};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    response::Response,
+    response::Response as HttpResponse,
 };
 use http_body_util::channel::Channel;
 use tokio::time::sleep;
 
 use crate::{
-    endpoints::Reply,
+    endpoints::Response,
     faults::{Fault, FaultName},
     net::{Cut, Line, Until},
     redact::transcript,
@@ -48,15 +48,15 @@ enum Transfer {
 
 impl Outgoing {
     /// An answer with nothing wrong in it.
-    pub(crate) fn whole(reply: Reply, dialect: Dialect) -> Self {
-        let (content_type, body) = reply.write(dialect);
+    pub(crate) fn whole(response: Response, dialect: Dialect) -> Self {
+        let (content_type, body) = response.write(dialect);
         Self {
-            status: reply.status,
+            status: response.status,
             content_type,
             body: body.into_bytes(),
-            header: reply.header,
+            header: response.header,
             transfer: Transfer::Whole,
-            payment_id: reply.payment_id,
+            payment_id: response.payment_id,
         }
     }
 
@@ -72,52 +72,52 @@ impl Outgoing {
         }
     }
 
-    /// What a fault of the moment "reply" makes of an answer. `location` is where a redirect leads.
-    pub(crate) fn struck(fault: &Fault, reply: Reply, dialect: Dialect, location: &str) -> Self {
-        let payment_id = reply.payment_id;
+    /// What a fault of the moment "response" makes of an answer. `location` is where a redirect leads.
+    pub(crate) fn struck(fault: &Fault, response: Response, dialect: Dialect, location: &str) -> Self {
+        let payment_id = response.payment_id;
         let struck = match fault.name() {
-            FaultName::ReplyLost => Self::none(),
-            FaultName::Delay => Self::by(reply, dialect, Transfer::Late(fault.delay_or_default())),
-            FaultName::Drip => Self::by(reply, dialect, Transfer::Dripped),
-            FaultName::ResetBeforeReply => Self::reset(reply, dialect, |_| Until::Now),
-            FaultName::ResetInHeaders => Self::reset(reply, dialect, |_| Until::Head(HEAD_BYTES)),
-            FaultName::ResetInBody => Self::reset(reply, dialect, |body| Until::Body(body.len() / 2)),
-            FaultName::EndlessBody => Self::endless(reply, dialect),
+            FaultName::ResponseLost => Self::none(),
+            FaultName::Delay => Self::by(response, dialect, Transfer::Late(fault.delay_or_default())),
+            FaultName::Drip => Self::by(response, dialect, Transfer::Dripped),
+            FaultName::ResetBeforeResponse => Self::reset(response, dialect, |_| Until::Now),
+            FaultName::ResetInHeaders => Self::reset(response, dialect, |_| Until::Head(HEAD_BYTES)),
+            FaultName::ResetInBody => Self::reset(response, dialect, |body| Until::Body(body.len() / 2)),
+            FaultName::EndlessBody => Self::endless(response, dialect),
             FaultName::Html502 => Self::html(StatusCode::BAD_GATEWAY, "502 Bad Gateway", None),
-            FaultName::NotJson => Self { body: b"OK".to_vec(), ..Self::whole(reply, dialect) },
-            FaultName::CutJson => Self::cut_in_half(reply, dialect),
-            FaultName::UnknownStatus => Self::whole(reply.with_status_word(fault.shown_status()), dialect),
-            FaultName::UnknownCode => Self::whole(reply.with_code(fault.shown_code()), dialect),
-            FaultName::OtherDialect => Self::whole(reply, Dialect::Other),
+            FaultName::NotJson => Self { body: b"OK".to_vec(), ..Self::whole(response, dialect) },
+            FaultName::CutJson => Self::cut_in_half(response, dialect),
+            FaultName::UnknownStatus => Self::whole(response.with_status_word(fault.shown_status()), dialect),
+            FaultName::UnknownCode => Self::whole(response.with_code(fault.shown_code()), dialect),
+            FaultName::OtherDialect => Self::whole(response, Dialect::Other),
             FaultName::Redirect => {
                 let location = HeaderValue::from_str(location).ok().map(|to| (header::LOCATION, to));
                 Self::html(StatusCode::TEMPORARY_REDIRECT, "307 Temporary Redirect", location)
             }
             // Faults of other moments do nothing to an answer.
-            _ => Self::whole(reply, dialect),
+            _ => Self::whole(response, dialect),
         };
         Self { payment_id, ..struck }
     }
 
-    fn by(reply: Reply, dialect: Dialect, transfer: Transfer) -> Self {
-        Self { transfer, ..Self::whole(reply, dialect) }
+    fn by(response: Response, dialect: Dialect, transfer: Transfer) -> Self {
+        Self { transfer, ..Self::whole(response, dialect) }
     }
 
-    fn reset(reply: Reply, dialect: Dialect, until: impl FnOnce(&[u8]) -> Until) -> Self {
-        let whole = Self::whole(reply, dialect);
+    fn reset(response: Response, dialect: Dialect, until: impl FnOnce(&[u8]) -> Until) -> Self {
+        let whole = Self::whole(response, dialect);
         let cut = Cut { until: until(&whole.body), reset: true };
         Self { transfer: Transfer::Cut(cut), ..whole }
     }
 
-    fn cut_in_half(reply: Reply, dialect: Dialect) -> Self {
-        let mut whole = Self::whole(reply, dialect);
+    fn cut_in_half(response: Response, dialect: Dialect) -> Self {
+        let mut whole = Self::whole(response, dialect);
         whole.body.truncate(whole.body.len() / 2);
         whole
     }
 
     /// Without its last byte the body is no JSON, however long what follows is.
-    fn endless(reply: Reply, dialect: Dialect) -> Self {
-        let mut whole = Self::by(reply, dialect, Transfer::Endless);
+    fn endless(response: Response, dialect: Dialect) -> Self {
+        let mut whole = Self::by(response, dialect, Transfer::Endless);
         whole.body.pop();
         whole
     }
@@ -148,7 +148,7 @@ impl Outgoing {
     }
 
     /// Sends it.
-    pub(crate) async fn send(self, line: &Line) -> Response {
+    pub(crate) async fn send(self, line: &Line) -> HttpResponse {
         let Self { status, content_type, body, header, transfer, payment_id: _ } = self;
         let length = body.len();
         let body = match transfer {
@@ -164,9 +164,9 @@ impl Outgoing {
                 Body::from(body)
             }
         };
-        let mut response = Response::new(body);
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
+        let mut built = HttpResponse::new(body);
+        *built.status_mut() = status;
+        let headers = built.headers_mut();
         if transfer == Transfer::Dripped {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
@@ -175,7 +175,7 @@ impl Outgoing {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.extend(header);
-        response
+        built
     }
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, PaymentKind, codes},
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Response},
     pages,
     payments::register::register,
     rules,
@@ -63,7 +63,7 @@ fn take(fields: &mut Fields) -> Request {
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
 
@@ -86,10 +86,10 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     };
     let record = register(state, &new, None)?;
     let url = state.page_url(pages::pay_form::PATH, &record.payment.gateway_number);
-    Ok(reply(&url).about(record.id))
+    Ok(response(&url).about(record.id))
 }
 
 /// The answer about a pay-form that was made.
-pub(crate) fn reply(url: &str) -> Reply {
-    Reply::ok(codes::CREATED, "CREATED", &Data { pay_form_url: url })
+pub(crate) fn response(url: &str) -> Response {
+    Response::ok(codes::CREATED, "CREATED", &Data { pay_form_url: url })
 }

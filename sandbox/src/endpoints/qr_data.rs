@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     encoding::elqr::LARGEST_AMOUNT,
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply, finipay},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Response, finipay},
     pages,
     payments::{
         qr_code::QrCode,
@@ -73,19 +73,19 @@ pub(super) fn with_sum(fields: &mut Fields, sum: Option<i64>) -> Request {
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
     let record = register_qr(state, request)?;
     let text = payload(state, &record);
-    let reply = if state.acts_as_finipay() { finipay::qr_data(&text) } else { reply(&record.payment, &text) };
-    Ok(reply.about(record.id))
+    let response = if state.acts_as_finipay() { finipay::qr_data(&text) } else { response(&record.payment, &text) };
+    Ok(response.about(record.id))
 }
 
 /// The answer about a transaction that was made.
-pub(crate) fn reply(payment: &Payment, payload: &str) -> Reply {
+pub(crate) fn response(payment: &Payment, payload: &str) -> Response {
     let data = Data { transaction_id: &payment.order_number, qr_data: payload, sum: payment.amount.map(Amount) };
-    Reply::ok(codes::CREATED, "CREATED", &data)
+    Response::ok(codes::CREATED, "CREATED", &data)
 }
 
 /// Registers the transaction.

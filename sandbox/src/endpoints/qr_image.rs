@@ -7,7 +7,7 @@ use crate::{
     domain::EndpointName,
     encoding::elqr::LARGEST_AMOUNT,
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Reply, finipay,
+        Answers, Description, Endpoint, Fields, Input, Refusal, Response, finipay,
         qr_data::{Request, payload, register_qr, with_sum},
         qr_png,
     },
@@ -38,12 +38,12 @@ fn take(fields: &mut Fields) -> Request {
     with_sum(fields, Some(sum))
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
     let record = register_qr(state, request)?;
     let png = qr_png::draw(&payload(state, &record)).map_err(Refusal::Internal)?;
     let base64 = STANDARD.encode(png);
-    let reply = if state.acts_as_finipay() { finipay::qr_image(&base64) } else { Reply::image(base64) };
-    Ok(reply.about(record.id))
+    let response = if state.acts_as_finipay() { finipay::qr_image(&base64) } else { Response::image(base64) };
+    Ok(response.about(record.id))
 }

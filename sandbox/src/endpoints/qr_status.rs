@@ -5,8 +5,8 @@ use axum::http::Method;
 use crate::{
     domain::{EndpointName, PaymentKind},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay,
-        status_reply::{self, STATUS_CODES, status_reply},
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        status_response::{self, STATUS_CODES, status_response},
     },
     payments::pending,
     rules,
@@ -26,7 +26,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         text: "Amounts are in tyiyn.",
         take: |fields| drop(take(fields)),
         example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        answers: Answers::Envelope(&STATUS_CODES, status_response::schema),
         finipay: Some(&finipay::QR_STATUS),
         refusals: &[Refused::NotFound],
     },
@@ -36,7 +36,7 @@ fn take(fields: &mut Fields) -> String {
     fields.required("transaction_id", rules::text())
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let id = take(&mut fields);
     fields.finish()?;
     let record = state
@@ -46,5 +46,5 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     if state.acts_as_finipay() {
         return Ok(finipay::qr_status(&record.payment));
     }
-    Ok(status_reply(&id, &record.payment, state.switches().language))
+    Ok(status_response(&id, &record.payment, state.switches().language))
 }

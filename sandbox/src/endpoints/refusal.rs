@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     domain::{Language, PaymentStatus, codes},
-    endpoints::Reply,
+    endpoints::Response,
     messages::Message,
     payments::register::RegisterError,
     rules::Violation,
@@ -113,9 +113,9 @@ pub(crate) fn field_schema() -> Value {
 
 impl Refusal {
     /// The answer in a language.
-    pub(crate) fn reply(&self, language: Language) -> Reply {
+    pub(crate) fn response(&self, language: Language) -> Response {
         let nothing = Map::new();
-        let say = |status, code, message: Message| Reply::envelope(status, code, &language.say(message), &nothing);
+        let say = |status, code, message: Message| Response::envelope(status, code, &language.say(message), &nothing);
         match self {
             Self::NotJson => say(StatusCode::BAD_REQUEST, codes::INVALID, Message::NotJson),
             Self::NotObject => say(StatusCode::BAD_REQUEST, codes::INVALID, Message::NotObject),
@@ -130,13 +130,13 @@ impl Refusal {
             }
             Self::ReusedOrderNumber => say(StatusCode::CONFLICT, codes::CONFLICT, Message::ReusedOrderNumber),
             Self::NotFound => say(StatusCode::NOT_FOUND, codes::NOT_FOUND, Message::PaymentNotFound),
-            Self::WrongOtp { order_number, status, attempts_left } => Reply::envelope(
+            Self::WrongOtp { order_number, status, attempts_left } => Response::envelope(
                 StatusCode::BAD_REQUEST,
                 codes::WRONG_OTP,
                 &language.say(Message::WrongOtp(*attempts_left)),
                 &OtpState { order_number, status: status.as_str(), attempts_left: Some(*attempts_left) },
             ),
-            Self::NotAwaitingOtp { order_number, status } => Reply::envelope(
+            Self::NotAwaitingOtp { order_number, status } => Response::envelope(
                 StatusCode::CONFLICT,
                 codes::CONFLICT,
                 &language.say(Message::NotAwaitingOtp),
@@ -159,18 +159,18 @@ impl Refusal {
     }
 }
 
-fn with_retry_after(reply: Reply, seconds: Option<u32>) -> Reply {
+fn with_retry_after(response: Response, seconds: Option<u32>) -> Response {
     match seconds {
-        Some(seconds) => reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds)),
-        None => reply,
+        Some(seconds) => response.with_header(header::RETRY_AFTER, HeaderValue::from(seconds)),
+        None => response,
     }
 }
 
 /// HTTP 400 with a message that names every field, and the same as data for programs.
-fn invalid(language: Language, violations: &[Violation]) -> Reply {
+fn invalid(language: Language, violations: &[Violation]) -> Response {
     let words: Vec<(&str, String)> =
         violations.iter().map(|violation| (violation.field.as_str(), language.explain(violation.problem))).collect();
     let sentence = words.iter().map(|(field, text)| format!("{field}: {text}")).collect::<Vec<_>>().join("; ");
     let errors: Vec<_> = words.iter().map(|(field, text)| json!({ "field": field, "message": text })).collect();
-    Reply::envelope(StatusCode::BAD_REQUEST, codes::INVALID, &sentence, &json!({ "errors": errors }))
+    Response::envelope(StatusCode::BAD_REQUEST, codes::INVALID, &sentence, &json!({ "errors": errors }))
 }

@@ -5,8 +5,8 @@ use axum::http::Method;
 use crate::{
     domain::{EndpointName, PaymentKind},
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply, finipay,
-        status_reply::{self, STATUS_CODES, status_reply},
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        status_response::{self, STATUS_CODES, status_response},
     },
     payments::pending,
     rules,
@@ -30,7 +30,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
                FINIPAY the answer has a number that nobody was told.",
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        answers: Answers::Envelope(&STATUS_CODES, status_response::schema),
         finipay: None,
         refusals: &[Refused::NotFound],
     },
@@ -40,7 +40,7 @@ fn take(fields: &mut Fields) -> (String, Option<String>) {
     (fields.required("orderNumber", rules::text()), fields.optional("language", rules::language()))
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let (number, language) = take(&mut fields);
     fields.finish()?;
     let any = state.switches().status_numbers == StatusNumbers::Any;
@@ -56,5 +56,5 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     pending::count_query(state, &record)?;
     let language = state.language(language.as_deref());
     let number = if state.acts_as_finipay() { finipay::status_number(&record) } else { number };
-    Ok(status_reply(&number, &record.payment, language))
+    Ok(status_response(&number, &record.payment, language))
 }

@@ -1,4 +1,4 @@
-//! A constructor for each fault: `Fault::reply_lost()`.
+//! A constructor for each fault: `Fault::response_lost()`.
 
 use crate::faults::{Fault, FaultName};
 

@@ -23,10 +23,10 @@ pub(super) const MAX_DELAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// ```
 /// use kassa_sandbox::{EndpointName, Fault};
 ///
-/// Fault::reply_lost().order("ORDER-1").times(1);
+/// Fault::response_lost().order("ORDER-1").times(1);
 /// Fault::unavailable().endpoint(EndpointName::Status).probability(0.05).seed(7);
-/// let same: Fault = "reply-lost,order_number=ORDER-1,times=1".parse()?;
-/// assert_eq!(same, Fault::reply_lost().order("ORDER-1").times(1));
+/// let same: Fault = "response-lost,order_number=ORDER-1,times=1".parse()?;
+/// assert_eq!(same, Fault::response_lost().order("ORDER-1").times(1));
 /// # Ok::<(), kassa_sandbox::FaultError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -209,7 +209,7 @@ impl Fault {
         let endpoint = self.endpoint.filter(|endpoint| !endpoint.names_the_payment());
         match (self.name.moment(), endpoint) {
             (Moment::Connection, _) => Some(format!("{} strikes before the order is known", self.name)),
-            (Moment::Request | Moment::Reply, Some(endpoint)) => {
+            (Moment::Request | Moment::Response, Some(endpoint)) => {
                 Some(format!("a request to {endpoint} carries no order number"))
             }
             _ => None,

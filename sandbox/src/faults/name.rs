@@ -10,7 +10,7 @@ pub(crate) enum Moment {
     /// A request was read and has not taken effect.
     Request,
     /// A request took effect and was not answered.
-    Reply,
+    Response,
     /// A payment is about to become final.
     Payment,
     /// A callback is about to enter the queue.

@@ -10,42 +10,42 @@ macro_rules! fault_table {
             /// The connection is closed before the request takes effect; nothing happens to the money.
             RequestLost, request_lost, "request-lost", Request;
             /// The request takes effect, and the connection is closed without an answer.
-            ReplyLost, reply_lost, "reply-lost", Reply;
+            ResponseLost, response_lost, "response-lost", Response;
             /// The request takes effect at once, and is answered late: by `delay_ms`, a second unless given.
-            Delay, delay, "delay", Reply;
+            Delay, delay, "delay", Response;
             /// The request takes effect, and the answer's body comes a byte a second.
-            Drip, drip, "drip", Reply;
+            Drip, drip, "drip", Response;
             /// The connection is reset on the first line of its first request, where that goes to one of the nine
             /// endpoints; nothing happens to the money.
             ResetOnConnect, reset_on_connect, "reset-on-connect", Connection;
             /// The request takes effect, and the connection is reset before the answer's first byte.
-            ResetBeforeReply, reset_before_reply, "reset-before-reply", Reply;
+            ResetBeforeResponse, reset_before_response, "reset-before-response", Response;
             /// The request takes effect, and the connection is reset in the middle of the answer's head.
-            ResetInHeaders, reset_in_headers, "reset-in-headers", Reply;
+            ResetInHeaders, reset_in_headers, "reset-in-headers", Response;
             /// The request takes effect, and the connection is reset in the middle of the answer's body.
-            ResetInBody, reset_in_body, "reset-in-body", Reply;
+            ResetInBody, reset_in_body, "reset-in-body", Response;
             /// The request takes effect, and an HTML page with HTTP 502 comes back.
-            Html502, html_502, "html-502", Reply;
+            Html502, html_502, "html-502", Response;
             /// The request takes effect, and the answer's body is no JSON.
-            NotJson, not_json, "not-json", Reply;
+            NotJson, not_json, "not-json", Response;
             /// The request takes effect, and the answer's body ends in its middle, under a length that says so.
-            CutJson, cut_json, "cut-json", Reply;
+            CutJson, cut_json, "cut-json", Response;
             /// The request takes effect, and the answer's body has no end.
-            EndlessBody, endless_body, "endless-body", Reply;
+            EndlessBody, endless_body, "endless-body", Response;
             /// The answer's status word is another one: `status`, `ON_HOLD` unless given. Answers without a status word
             /// are left alone.
-            UnknownStatus, unknown_status, "unknown-status", Reply;
+            UnknownStatus, unknown_status, "unknown-status", Response;
             /// The answer's code is another one: `code`, `999` unless given. Answers without an envelope are left
             /// alone.
-            UnknownCode, unknown_code, "unknown-code", Reply;
+            UnknownCode, unknown_code, "unknown-code", Response;
             /// The answer is written in the sandbox's other dialect.
-            OtherDialect, other_dialect, "other-dialect", Reply;
+            OtherDialect, other_dialect, "other-dialect", Response;
             /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or
             /// resolves by itself where the clock is set to that.
             StuckPending, stuck_pending, "stuck-pending", Payment;
             /// The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it
             /// sends the payment twice.
-            Redirect, redirect, "redirect", Reply;
+            Redirect, redirect, "redirect", Response;
             /// HTTP 429 with `Retry-After`: `retry_after_s`, a second unless given. Nothing takes effect.
             RetryAfter, retry_after, "retry-after", Request;
             /// HTTP 503, with `Retry-After` where `retry_after_s` is given. Nothing takes effect.

@@ -1,4 +1,4 @@
-//! Redaction of the request log: requests and replies as they are kept for people to read, without card data, passwords
+//! Redaction of the request log: requests and responses as they are kept for people to read, without card data, passwords
 //! and phones.
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
@@ -36,7 +36,7 @@ pub(crate) struct Request {
     pub(crate) body: Option<String>,
     /// Whether the body has a field for card data.
     pub(crate) has_card_data: bool,
-    /// The card number in it, to be found again in the reply.
+    /// The card number in it, to be found again in the response.
     pan: Option<String>,
 }
 
@@ -79,8 +79,8 @@ impl Request {
         Self { head, body, ..self }
     }
 
-    /// A reply to it, as it is kept.
-    pub(crate) fn reply(&self, body: &str) -> String {
+    /// A response to it, as it is kept.
+    pub(crate) fn response(&self, body: &str) -> String {
         cut(&without_card_numbers(&self.without_pan(body)))
     }
 

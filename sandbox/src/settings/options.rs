@@ -36,7 +36,7 @@ pub struct SandboxOptions {
     pub redirect_declines: bool,
     /// Which numbers the two status endpoints know. Default: strict.
     pub status_numbers: StatusNumbers,
-    /// Which gateway's replies the sandbox gives. Default: those of the interface.
+    /// Which gateway's responses the sandbox gives. Default: those of the interface.
     pub acts_as: Dialect,
     /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. Default: in a field of its own.
     pub mbank_quid: MbankQuid,
@@ -122,7 +122,7 @@ impl StatusNumbers {
     }
 }
 
-/// Which gateway's replies the nine endpoints give.
+/// Which gateway's responses the nine endpoints give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Dialect {
@@ -130,7 +130,7 @@ pub enum Dialect {
     Interface,
     /// Another envelope and other field names, for clients whose reading is configurable.
     Other,
-    /// The replies that the public pages of the gateway FINIPAY show; what they do not show is as in the interface.
+    /// The responses that the public pages of the gateway FINIPAY show; what they do not show is as in the interface.
     Finipay,
 }
 

@@ -18,7 +18,7 @@ pub struct Switches {
     pub redirect_declines: bool,
     /// The language of messages where a request names none.
     pub language: Language,
-    /// Which gateway's replies the sandbox gives.
+    /// Which gateway's responses the sandbox gives.
     pub acts_as: Dialect,
     /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
     pub mbank_quid: MbankQuid,

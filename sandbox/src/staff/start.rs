@@ -47,7 +47,7 @@ const DOORS: [Door; 4] = [
     Door {
         name: "Dashboard",
         path: Section::Transactions.path(),
-        text: "What happened: payments with each request and reply, schedules, an analysis, callbacks and their \
+        text: "What happened: payments with each request and response, schedules, an analysis, callbacks and their \
             attempts.",
         key: "With the merchant's login and password, which the sandbox prints when it starts.",
     },

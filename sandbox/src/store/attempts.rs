@@ -23,8 +23,8 @@ pub(crate) struct Attempt {
     pub(crate) http_status: Option<u16>,
     pub(crate) error: Option<String>,
     pub(crate) fault: Option<FaultName>,
-    pub(crate) reply_head: Option<String>,
-    pub(crate) reply_body: Option<String>,
+    pub(crate) response_head: Option<String>,
+    pub(crate) response_body: Option<String>,
     /// When the callback is sent again by itself, if it is.
     pub(crate) next_attempt_at: Option<i64>,
 }
@@ -123,8 +123,8 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         http_status: row.get("http_status")?,
         error: row.get("error")?,
         fault: optional_word(row, "fault")?,
-        reply_head: row.get("reply_head")?,
-        reply_body: row.get("reply_body")?,
+        response_head: row.get("response_head")?,
+        response_body: row.get("response_body")?,
         next_attempt_at: row.get("next_attempt_at")?,
     })
 }

@@ -52,9 +52,9 @@ pub(crate) struct AttemptResult {
     pub(crate) took_ms: Option<i64>,
     pub(crate) http_status: Option<u16>,
     pub(crate) error: Option<String>,
-    pub(crate) reply_head: Option<String>,
+    pub(crate) response_head: Option<String>,
     /// The first bytes of it.
-    pub(crate) reply_body: Option<String>,
+    pub(crate) response_body: Option<String>,
 }
 
 /// A callback about to enter the queue.
@@ -102,8 +102,8 @@ pub(crate) fn enqueue(transaction: &WriteTransaction<'_>, new: &NewCallback<'_>)
             took_ms: None,
             http_status: None,
             error: Some(NEVER_SENT.to_owned()),
-            reply_head: None,
-            reply_body: None,
+            response_head: None,
+            response_body: None,
         };
         insert_attempt(transaction, id, 1, &result)?;
     }
@@ -118,8 +118,8 @@ fn insert_attempt(
 ) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
-            "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, error, took_ms, reply_head,
-                reply_body)
+            "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, error, took_ms, response_head,
+                response_body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute((
@@ -129,8 +129,8 @@ fn insert_attempt(
             result.http_status,
             &result.error,
             result.took_ms,
-            &result.reply_head,
-            &result.reply_body,
+            &result.response_head,
+            &result.response_body,
         ))?;
     Ok(())
 }
@@ -243,7 +243,14 @@ mod tests {
         status, otp_attempts_left, created_at) VALUES ('card', 'A-1', 'g', 'KGS', '', 0, 'CHARGE', 3, 1)";
 
     fn delivered() -> AttemptResult {
-        AttemptResult { at: 5, took_ms: None, http_status: Some(200), error: None, reply_head: None, reply_body: None }
+        AttemptResult {
+            at: 5,
+            took_ms: None,
+            http_status: Some(200),
+            error: None,
+            response_head: None,
+            response_body: None,
+        }
     }
 
     #[test]

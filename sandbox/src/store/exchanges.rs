@@ -36,8 +36,8 @@ pub(crate) struct NewExchange {
     pub(crate) took: Duration,
     pub(crate) request_head: String,
     pub(crate) request_body: Option<String>,
-    pub(crate) reply_head: String,
-    pub(crate) reply_body: Option<String>,
+    pub(crate) response_head: String,
+    pub(crate) response_body: Option<String>,
 }
 
 /// Records requests, each with the time at which it was answered.
@@ -50,7 +50,7 @@ pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Res
     connection
         .prepare_cached(
             "INSERT INTO exchanges (at, endpoint, order_number, http_status, fault, payment_id, took_us, request_head,
-                request_body, reply_head, reply_body)
+                request_body, response_head, response_body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute((
@@ -63,8 +63,8 @@ pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Res
             i64::try_from(new.took.as_micros()).unwrap_or(i64::MAX),
             &new.request_head,
             &new.request_body,
-            &new.reply_head,
-            &new.reply_body,
+            &new.response_head,
+            &new.response_body,
         ))?;
     Ok(())
 }
@@ -116,8 +116,8 @@ mod tests {
             took: Duration::ZERO,
             request_head: String::new(),
             request_body: None,
-            reply_head: String::new(),
-            reply_body: None,
+            response_head: String::new(),
+            response_body: None,
         };
         let left = store.write(|transaction| {
             transaction.execute_batch(before)?;

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// A request about the payment, and its reply.
+/// A request about the payment, and its response.
 pub(crate) struct Exchange {
     pub(crate) at: i64,
     pub(crate) endpoint: Option<EndpointName>,
@@ -22,8 +22,8 @@ pub(crate) struct Exchange {
     pub(crate) took_us: Option<i64>,
     pub(crate) request_head: Option<String>,
     pub(crate) request_body: Option<String>,
-    pub(crate) reply_head: Option<String>,
-    pub(crate) reply_body: Option<String>,
+    pub(crate) response_head: Option<String>,
+    pub(crate) response_body: Option<String>,
 }
 
 /// A change of its status.
@@ -57,8 +57,8 @@ pub(crate) fn exchanges(connection: &Connection, record: &Record) -> Result<Vec<
                 took_us: row.get("took_us")?,
                 request_head: row.get("request_head")?,
                 request_body: row.get("request_body")?,
-                reply_head: row.get("reply_head")?,
-                reply_body: row.get("reply_body")?,
+                response_head: row.get("response_head")?,
+                response_body: row.get("response_body")?,
             })
         })?
         .collect::<Result<_, _>>()?;

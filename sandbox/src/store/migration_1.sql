@@ -131,8 +131,8 @@ CREATE TABLE callback_attempts (
     http_status INTEGER,
     error       TEXT,
     took_ms     INTEGER,
-    reply_head  TEXT,
-    reply_body  TEXT
+    response_head  TEXT,
+    response_body  TEXT
 ) STRICT;
 CREATE INDEX callback_attempts_by_callback ON callback_attempts (callback_id);
 
@@ -149,8 +149,8 @@ CREATE TABLE exchanges (
     took_us      INTEGER,
     request_head TEXT,
     request_body TEXT,
-    reply_head   TEXT,
-    reply_body   TEXT
+    response_head   TEXT,
+    response_body   TEXT
 ) STRICT;
 CREATE INDEX exchanges_by_order_number ON exchanges (order_number) WHERE order_number IS NOT NULL;
 CREATE INDEX exchanges_by_payment ON exchanges (payment_id) WHERE payment_id IS NOT NULL;

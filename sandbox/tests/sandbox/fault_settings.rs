@@ -59,7 +59,7 @@ fn every_name_is_taken_by_library_admin_and_command_line() {
     }
     assert_eq!(sandbox.faults().list().len(), 2 * FaultName::ALL.len());
     for endpoint in EndpointName::ALL {
-        let set = added(&sandbox, &json!({ "name": "reply-lost", "endpoint": endpoint.as_str() }));
+        let set = added(&sandbox, &json!({ "name": "response-lost", "endpoint": endpoint.as_str() }));
         assert_eq!(set["endpoint"], json!(endpoint.as_str()));
     }
 }
@@ -98,7 +98,7 @@ fn what_can_never_do_what_it_says_is_refused_by_field() {
         (r#"{"name": "otp-twice", "endpoint": "mbank/pay"}"#, vec!["endpoint"]),
         (r#"{"name": "callback-lost", "endpoint": "payment"}"#, vec!["endpoint"]),
         (r#"{"name": "reset-on-connect", "endpoint": "payment", "order_number": "A-1"}"#, vec!["order_number"]),
-        (r#"{"name": "reply-lost", "endpoint": "qr/dynamic/data", "order_number": "A-1"}"#, vec!["order_number"]),
+        (r#"{"name": "response-lost", "endpoint": "qr/dynamic/data", "order_number": "A-1"}"#, vec!["order_number"]),
         (r#"{"name": "delay"} x"#, vec!["body"]),
         (r#"["delay"]"#, vec!["body"]),
         ("", vec!["name"]),
@@ -134,8 +134,8 @@ fn the_library_refuses_the_same_in_the_same_words() {
 #[test]
 fn a_text_says_what_a_builder_does() {
     for (text, fault) in [
-        ("reply-lost", Fault::reply_lost()),
-        ("reply-lost,order_number=ORDER-1,times=1", Fault::reply_lost().order("ORDER-1").times(1)),
+        ("response-lost", Fault::response_lost()),
+        ("response-lost,order_number=ORDER-1,times=1", Fault::response_lost().order("ORDER-1").times(1)),
         ("delay,order_number=17,delay_ms=250", Fault::delay().order("17").after(Duration::from_millis(250))),
         (
             "unavailable,endpoint=qr/dynamic,probability=0.05,seed=7,retry_after_s=3",
@@ -192,7 +192,7 @@ fn the_command_line_sets_faults_and_the_dialect() {
 }
 
 #[test]
-fn the_environment_says_whose_replies_are_given_and_the_command_line_overrules_it() {
+fn the_environment_says_whose_responses_are_given_and_the_command_line_overrules_it() {
     for (arguments, expected) in
         [(&[][..], "finipay"), (&["--as", "interface", "--mbank-quid", "not-sent"][..], "interface")]
     {

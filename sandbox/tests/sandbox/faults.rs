@@ -66,19 +66,19 @@ fn a_lost_request_did_nothing() {
 }
 
 #[test]
-fn a_lost_reply_leaves_a_charge() {
-    let (sandbox, heard) = struck(Fault::reply_lost());
+fn a_lost_response_leaves_a_charge() {
+    let (sandbox, heard) = struck(Fault::response_lost());
     assert_eq!((heard.text().as_str(), heard.end), ("", End::Closed));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ReplyLost, None);
+    assert_struck_once(&sandbox, FaultName::ResponseLost, None);
 }
 
 #[test]
-fn a_reset_before_the_reply_leaves_a_charge() {
-    let (sandbox, heard) = struck(Fault::reset_before_reply());
+fn a_reset_before_the_response_leaves_a_charge() {
+    let (sandbox, heard) = struck(Fault::reset_before_response());
     assert_eq!((heard.text().as_str(), heard.end), ("", End::Reset));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ResetBeforeReply, None);
+    assert_struck_once(&sandbox, FaultName::ResetBeforeResponse, None);
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn every_endpoint_can_be_struck() {
         (EndpointName::QrTransactionStatus, "GET", String::new()),
     ] {
         let sandbox = start();
-        sandbox.faults().add(Fault::reply_lost().endpoint(endpoint)).expect("a fault");
+        sandbox.faults().add(Fault::response_lost().endpoint(endpoint)).expect("a fault");
         for other in EndpointName::ALL {
             let heard = ask(&sandbox, method, other.path(), &body);
             assert_eq!(heard.bytes.is_empty(), other == endpoint, "{other}, with a fault at {endpoint}");

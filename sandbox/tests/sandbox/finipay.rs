@@ -1,4 +1,4 @@
-//! Acting as FINIPAY: the replies that the gateway's public pages show.
+//! Acting as FINIPAY: the responses that the gateway's public pages show.
 
 use std::collections::HashSet;
 

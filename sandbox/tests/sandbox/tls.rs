@@ -224,8 +224,8 @@ fn faults_strike_inside_the_encryption() {
     let cases = [
         (Fault::request_lost(), None, ""),
         (Fault::reset_on_connect(), None, ""),
-        (Fault::reply_lost(), Some(1), ""),
-        (Fault::reset_before_reply(), Some(1), ""),
+        (Fault::response_lost(), Some(1), ""),
+        (Fault::reset_before_response(), Some(1), ""),
         (Fault::reset_in_headers(), Some(1), "HTTP/1.1 200 OK\r\nco"),
         (Fault::reset_in_body(), Some(1), "\r\n\r\n{\"code\":\"110\","),
     ];

@@ -9,7 +9,7 @@ use ring::digest::{SHA256, digest};
 use strum::IntoStaticStr;
 
 use crate::{
-    payments::{exchange::Exchange, reply::Secrets},
+    payments::{exchange::Exchange, response::Secrets},
     storage::inputs::{Claim, Hint},
     values::{
         error::ServerError,
@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(exchange.unwrap().outcome, "unreadable");
         }
         let card = format!(r#"{{"pan":"4000000000002016","text":"{}"}}"#, "ы".repeat(1000));
-        let kept = read(card.as_bytes(), "", None).1.unwrap().reply.unwrap();
+        let kept = read(card.as_bytes(), "", None).1.unwrap().response.unwrap();
         assert!(kept.starts_with(r#"{"pan":"****************""#) && kept.len() < 1000, "{kept}");
         let (claim, exchange, reading) = read(b"", "", Some("the body is too large"));
         assert_eq!((claim, reading), (None, Reading::Unreadable));

@@ -76,7 +76,7 @@ pub(super) struct ShopPayment<'a> {
     is_stuck: bool,
     /// A charge of it was reported that cannot be believed, and a person should decide.
     is_in_doubt: bool,
-    /// What the dialect does not find in the gateway's reply about a QR code, and what that means. Mostly empty.
+    /// What the dialect does not find in the gateway's response about a QR code, and what that means. Mostly empty.
     advice: Vec<PaymentAdvice>,
 }
 

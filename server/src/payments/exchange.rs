@@ -1,5 +1,5 @@
 //! Exchanges with the gateway (audit trail): what it was asked about a payment, and what it answered, for a person who looks
-//! the payment up. Nothing follows from them: what a reply means, the core's verdict alone says.
+//! the payment up. Nothing follows from them: what a response means, the core's verdict alone says.
 
 use kassa::{
     CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, PaymentRef, QrData,
@@ -7,7 +7,7 @@ use kassa::{
 };
 use strum::{Display, EnumString, IntoStaticStr};
 
-use super::reply::{Secrets, shortened, words};
+use super::response::{Secrets, shortened, words};
 
 /// What the gateway was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
@@ -39,8 +39,8 @@ pub struct Exchange {
     pub code: Option<String>,
     /// The gateway's own words, or what went wrong.
     pub words: Option<String>,
-    /// The beginning of its reply.
-    pub reply: Option<String>,
+    /// The beginning of its response.
+    pub response: Option<String>,
 }
 
 /// An answer to a request that changes something.
@@ -82,8 +82,8 @@ impl Answer for MbankConfirmed {
 impl Exchange {
     /// One of which no more is known.
     pub fn new(asked: Asked, outcome: impl Into<String>) -> Self {
-        let (claim, http_status, code, words, reply) = (None, None, None, None, None);
-        Self { asked, claim, outcome: outcome.into(), http_status, code, words, reply }
+        let (claim, http_status, code, words, response) = (None, None, None, None, None);
+        Self { asked, claim, outcome: outcome.into(), http_status, code, words, response }
     }
 
     /// The gateway called back.
@@ -139,9 +139,9 @@ impl Exchange {
     }
 
     fn saying(self, (code, said, raw): (Option<&str>, Option<&str>, &str), secrets: &Secrets) -> Self {
-        let reply = Some(shortened(raw, secrets)).filter(|reply| !reply.is_empty());
+        let response = Some(shortened(raw, secrets)).filter(|response| !response.is_empty());
         let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
-        Self { code: clean(code), words: clean(said), reply, ..self }
+        Self { code: clean(code), words: clean(said), response, ..self }
     }
 }
 

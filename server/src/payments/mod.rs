@@ -5,4 +5,4 @@ pub mod exchange;
 pub mod machine;
 pub mod payer_card;
 pub mod payment;
-pub(crate) mod reply;
+pub(crate) mod response;

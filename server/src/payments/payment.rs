@@ -2,7 +2,7 @@
 
 use kassa::{Advice, PaymentError, PaymentRef, QrData};
 
-use super::reply::{Secrets, words};
+use super::response::{Secrets, words};
 use crate::values::{
     Millis,
     ids::{CheckoutId, PaymentId},
@@ -75,18 +75,18 @@ impl Payment {
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
     }
 
-    /// What the dialect does not find in the reply about a QR code, as [`QrData::advice`] says it. Empty for every other payment.
+    /// What the dialect does not find in the response about a QR code, as [`QrData::advice`] says it. Empty for every other payment.
     pub fn advice(&self) -> Vec<Advice> {
         if self.method != Method::Qr {
             return Vec::new();
         }
-        let mut reply = QrData::new(self.reference.clone());
-        reply.payload.clone_from(&self.qr_text);
+        let mut response = QrData::new(self.reference.clone());
+        response.payload.clone_from(&self.qr_text);
         let has_no_code = self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::NO_CODE);
         match (&self.qr_text, has_no_code) {
-            (Some(_), _) => reply.advice(),
-            // Without a text nothing else of the reply is kept, so whether it had a transaction is not known.
-            (None, true) => reply.advice().into_iter().filter(|advice| advice.field == ADVICE_ON_PAYLOAD).collect(),
+            (Some(_), _) => response.advice(),
+            // Without a text nothing else of the response is kept, so whether it had a transaction is not known.
+            (None, true) => response.advice().into_iter().filter(|advice| advice.field == ADVICE_ON_PAYLOAD).collect(),
             (None, false) => Vec::new(),
         }
     }
@@ -131,7 +131,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The kind of a reply without the text of a QR code.
+    /// The kind of a response without the text of a QR code.
     pub(crate) const NO_CODE: &str = "NoCode";
 
     /// One with this kind alone.

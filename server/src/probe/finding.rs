@@ -2,7 +2,7 @@
 
 use super::text::shown;
 
-/// One request to the gateway, its reply, and what the dialect reads in it. All texts are masked.
+/// One request to the gateway, its response, and what the dialect reads in it. All texts are masked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProbeFinding {
@@ -12,9 +12,9 @@ pub struct ProbeFinding {
     pub endpoint: String,
     /// What was sent, in words.
     pub request: String,
-    /// What the SDK made of the reply, in words.
+    /// What the SDK made of the response, in words.
     pub answer: String,
-    /// The reply.
+    /// The response.
     pub raw: Option<String>,
     /// What the given dialect reads in it: the field, where it stands, its value.
     pub fields: Vec<(String, String, String)>,
@@ -32,7 +32,7 @@ impl ProbeFinding {
         let mut lines = vec![String::new(), format!("== {} ({})", self.step, self.endpoint)];
         lines.push(format!("   sent      {}", self.request));
         lines.push(format!("   answer    {}", self.answer));
-        lines.extend(self.raw.as_ref().map(|raw| format!("   reply     {}", shown(raw))));
+        lines.extend(self.raw.as_ref().map(|raw| format!("   response     {}", shown(raw))));
         lines.extend(
             self.fields
                 .iter()

@@ -1,4 +1,4 @@
-//! The probe: plays every flow against the gateway's test environment, shows each reply beside what the dialect reads in it, and
+//! The probe: plays every flow against the gateway's test environment, shows each response beside what the dialect reads in it, and
 //! finds the dialect that fits.
 
 mod finding;

@@ -1,4 +1,4 @@
-//! The dialect that fits: the given one, with what the replies taught. What a word or a refusal means, no reply teaches: that is
+//! The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches: that is
 //! said by a person.
 
 use kassa::{Decimal, Dialect, DialectReading, Elqr, PaymentError};
@@ -14,7 +14,7 @@ const LONGEST_CODE: usize = 8;
 /// How the base64 of a PNG begins.
 const PNG: &str = "iVBORw0KGgo";
 
-/// What a request said of its payment, by which its echo in a reply is known.
+/// What a request said of its payment, by which its echo in a response is known.
 #[derive(Clone, Default)]
 pub(super) struct Known {
     pub(super) order_number: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Known {
     pub(super) addresses: Vec<String>,
 }
 
-/// A text, a number or a boolean in a reply.
+/// A text, a number or a boolean in a response.
 pub(super) struct Leaf {
     pub(super) pointer: String,
     /// The name of the member as it is.
@@ -142,7 +142,7 @@ impl Proposal {
         self.form.pointer(&format!("/endpoints/{endpoint}/numbers")).and_then(Value::as_str) == Some("any")
     }
 
-    /// Looks for what the dialect does not find in a reply: the places that were learned, in words.
+    /// Looks for what the dialect does not find in a response: the places that were learned, in words.
     pub(super) fn learn(&mut self, endpoint: &str, raw: &str, found: &DialectReading, known: &Known) -> Vec<String> {
         let leaves = leaves(raw);
         let fields: Vec<String> = self
@@ -204,7 +204,7 @@ fn difference(name: &str, base: &Value, wanted: &Value) -> Option<Value> {
     }
 }
 
-/// Everything in a reply that has a value, in its order; nothing where it is not JSON.
+/// Everything in a response that has a value, in its order; nothing where it is not JSON.
 pub(super) fn leaves(raw: &str) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     if let Ok(document) = serde_json::from_str::<Value>(raw) {
@@ -289,7 +289,7 @@ pub(super) fn same_word(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// A reading of a reply; without one where the endpoint is unknown.
+/// A reading of a response; without one where the endpoint is unknown.
 pub(super) fn reading(dialect: &Dialect, endpoint: &str, raw: &str) -> Option<DialectReading> {
     let reading: Result<DialectReading, PaymentError> = dialect.explain(endpoint, raw);
     reading.ok()

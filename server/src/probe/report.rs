@@ -7,8 +7,8 @@ use super::{
     text::{code, cut, fenced, prose},
 };
 
-/// The most characters of a reply.
-const LONGEST_REPLY: usize = 4000;
+/// The most characters of a response.
+const LONGEST_RESPONSE: usize = 4000;
 
 /// What a report says beside the findings. Every text is masked.
 pub(super) struct Conclusion {
@@ -48,7 +48,7 @@ pub(super) fn report(findings: &[ProbeFinding], conclusion: &Conclusion) -> Stri
             }
         }
         if let Some(raw) = &finding.raw {
-            let _ = write!(text, "\n{}", fenced("", &cut(raw, LONGEST_REPLY)));
+            let _ = write!(text, "\n{}", fenced("", &cut(raw, LONGEST_RESPONSE)));
         }
     }
     text
@@ -71,5 +71,5 @@ fn section(text: &mut String, heading: &str, entries: impl Iterator<Item = Strin
 }
 
 fn line(text: &str) -> String {
-    prose(&cut(text, LONGEST_REPLY))
+    prose(&cut(text, LONGEST_RESPONSE))
 }

@@ -27,12 +27,12 @@ use super::{
 const DESCRIPTION: &str = "Kassa probe";
 /// The shortest text that may be a number of the gateway's.
 const SHORTEST_NUMBER: usize = 6;
-/// The most numbers of a reply that are asked about.
+/// The most numbers of a response that are asked about.
 const MOST_NUMBERS: usize = 6;
 
 /// Plays the flows of a plan against a test environment.
 ///
-/// The given dialect is what replies are shown by, and what problems are told of. What replies teach beside it is used at once, so
+/// The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used at once, so
 /// that one run gets as far as it can, and stands in the dialect that is written at the end.
 pub struct Probe<'t> {
     config: GatewayConfig,
@@ -78,7 +78,7 @@ struct Sent<'a> {
     answer: String,
     raw: Option<String>,
     came: Came,
-    /// The dialect may learn from the reply: it came with an HTTP status of success, and is about something that exists.
+    /// The dialect may learn from the response: it came with an HTTP status of success, and is about something that exists.
     teaches: bool,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Sent<'a> {
         }
     }
 
-    /// A request about something that does not exist, so that nothing in its reply is learned.
+    /// A request about something that does not exist, so that nothing in its response is learned.
     fn untaught(self) -> Self {
         Self { teaches: false, ..self }
     }
@@ -127,12 +127,12 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// How a reply counts.
+/// How a response counts.
 #[derive(Clone, Copy, PartialEq)]
 enum Came {
     /// It is an answer.
     Accepted,
-    /// A sure no, or no reply.
+    /// A sure no, or no response.
     No,
     /// It is not understood, or its outcome is unknown.
     NotUnderstood,
@@ -238,7 +238,7 @@ impl<'t> Probe<'t> {
         }
         for (endpoint, places) in unread {
             let places: Vec<&str> = places.into_iter().collect();
-            lines.push(format!("Not read in replies of {endpoint}: {}", places.join(" ")));
+            lines.push(format!("Not read in responses of {endpoint}: {}", places.join(" ")));
         }
         if !self.unlisted.is_empty() {
             let codes: Vec<&str> = self.unlisted.iter().map(String::as_str).collect();
@@ -289,7 +289,7 @@ impl<'t> Probe<'t> {
             Err(PaymentError::Unauthorized { .. }) => {
                 return Err("the gateway does not accept the credentials: nothing was created".to_owned());
             }
-            // A reply of another form may be the gateway's all the same.
+            // A response of another form may be the gateway's all the same.
             Err(problem @ (PaymentError::Misconfigured { .. } | PaymentError::Unavailable { .. }))
                 if !problem.body().is_some_and(is_json_object) =>
             {
@@ -309,7 +309,7 @@ impl<'t> Probe<'t> {
         let request = format!("the status of a payment that does not exist, by its {kind}");
         let sent = Sent::of_status("a number that nobody has", endpoint, request, &answer).untaught();
         let mut finding = self.look(sent, &Known::default());
-        // How a gateway answers about nothing says nothing about its other replies.
+        // How a gateway answers about nothing says nothing about its other responses.
         finding.notes.append(&mut finding.problems);
         match &answer {
             Ok(report) => {
@@ -356,14 +356,14 @@ impl<'t> Probe<'t> {
         true
     }
 
-    /// Takes back what was learned from a reply that turned out to be about nothing.
+    /// Takes back what was learned from a response that turned out to be about nothing.
     fn forget(&mut self, before: Proposal) {
         self.learned.clear();
         self.proposal = before;
         self.renew();
     }
 
-    /// Shows a reply beside what the given dialect reads in it, and learns from it.
+    /// Shows a response beside what the given dialect reads in it, and learns from it.
     fn look(&mut self, sent: Sent<'_>, known: &Known) -> ProbeFinding {
         let mut finding = ProbeFinding {
             step: sent.step.to_owned(),
@@ -375,7 +375,7 @@ impl<'t> Probe<'t> {
         };
         let Some(raw) = sent.raw.filter(|raw| !raw.trim().is_empty()) else {
             if sent.came == Came::NotUnderstood {
-                finding.problems.push("no reply came, or an empty one".to_owned());
+                finding.problems.push("no response came, or an empty one".to_owned());
             }
             return finding;
         };
@@ -425,7 +425,7 @@ impl<'t> Probe<'t> {
         has_learned
     }
 
-    /// Lists the code of a reply without a status as a success, where the reply holds what was asked for.
+    /// Lists the code of a response without a status as a success, where the response holds what was asked for.
     fn accept_made(&mut self, endpoint: &'static str, wanted: &str, raw: &str, at: usize) {
         if let Some(made) = self.made.get_mut(at) {
             made.is_known |= field(self.proposal.dialect(), endpoint, raw, wanted).is_some();
@@ -433,7 +433,7 @@ impl<'t> Probe<'t> {
         self.accept_code(endpoint, raw, at);
     }
 
-    /// Lists the code of a reply as a success, where the gateway knows the payment, so that the request has succeeded.
+    /// Lists the code of a response as a success, where the gateway knows the payment, so that the request has succeeded.
     fn accept_code(&mut self, endpoint: &'static str, raw: &str, at: usize) {
         if !self.made.get(at).is_some_and(|made| made.is_known) {
             return;
@@ -447,7 +447,7 @@ impl<'t> Probe<'t> {
         }
     }
 
-    /// What a reply holds beside what is read, and looks like a number of the gateway's.
+    /// What a response holds beside what is read, and looks like a number of the gateway's.
     fn numbers_in(&self, endpoint: &str, raw: &str, order: &str) -> Vec<Leaf> {
         let read = reading(self.proposal.dialect(), endpoint, raw);
         let unread = read.map(|read| read.unread).unwrap_or_default();
@@ -489,7 +489,7 @@ impl<'t> Probe<'t> {
                 (Some(*payment), MadeState::Open("what came of it is not known".to_owned()))
             }
             Err(problem @ PaymentError::Unexpected { .. }) => {
-                finding.problems.push(format!("its reply is not understood: {problem}"));
+                finding.problems.push(format!("its response is not understood: {problem}"));
                 (None, MadeState::Open("it may have been made; no money moves by it alone".to_owned()))
             }
             Err(problem) if may_fail => {
@@ -577,7 +577,7 @@ impl<'t> Probe<'t> {
     }
 }
 
-/// What a reply of an endpoint must have to be of use.
+/// What a response of an endpoint must have to be of use.
 fn needed(endpoint: &str) -> &'static [&'static str] {
     match endpoint {
         "card_payment" | "mbank_payment" | "mbank_confirm" => &["code"],

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The most characters of a value or a reply on the terminal.
+/// The most characters of a value or a response on the terminal.
 const SHOWN: usize = 400;
 
 /// The text in one line, with an escape for what would move a terminal's cursor or turn the writing round.

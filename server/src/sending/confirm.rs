@@ -9,7 +9,7 @@ use crate::{
     payments::{
         exchange::{Asked, Exchange},
         payment::{Failure, Payment},
-        reply::Secrets,
+        response::Secrets,
     },
     spans,
     storage::{

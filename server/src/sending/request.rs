@@ -13,7 +13,7 @@ use crate::{
         exchange::{Answer, Asked, Exchange},
         payer_card::{PayerCard, last4},
         payment::Failure,
-        reply::Secrets,
+        response::Secrets,
     },
     storage::inputs::SendResult,
     values::{

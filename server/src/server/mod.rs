@@ -717,7 +717,7 @@ impl Drop for Counted {
 
 /// What of a callback could not be read, masked and shortened.
 fn log_unread(payment: &PaymentId, reading: Reading, exchange: &Exchange) {
-    let (words, body) = (exchange.words.as_deref(), exchange.reply.as_deref());
+    let (words, body) = (exchange.words.as_deref(), exchange.response.as_deref());
     let sentence = "a callback could not be read in full; its payment is asked about all the same";
     match reading {
         Reading::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),

@@ -87,7 +87,7 @@ struct ExchangeRow {
     outcome: String,
     /// The HTTP status, the code, and the gateway's words.
     said: String,
-    reply: Option<String>,
+    response: Option<String>,
 }
 
 struct EventRow {
@@ -200,7 +200,7 @@ fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
         claim: exchange.claim.clone(),
         outcome: words::outcome(&exchange.outcome).to_owned(),
         said: said.replace(secret, HIDDEN),
-        reply: exchange.reply.as_ref().map(|reply| reply.replace(secret, HIDDEN)),
+        response: exchange.response.as_ref().map(|response| response.replace(secret, HIDDEN)),
     }
 }
 

@@ -501,7 +501,7 @@ fn cases_made() -> usize {
 async fn what_takes_long_is_shown_as_under_way_and_nobody_is_asked_to_pay_again() {
     let served = Served::with(|_, http| http.answer_within = Duration::from_secs(1)).await;
     let payer = Payer::of(&served, "order-1").await;
-    served.fake.fail_next(FakeFault::NoAnswer);
+    served.fake.fail_next(FakeFault::NoResponse);
     // The gateway in memory waits by its own clock.
     served.fake.stop_clock();
     let begun = payer.pays(&served, "mbank", PHONE).await;

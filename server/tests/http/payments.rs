@@ -75,9 +75,9 @@ async fn a_page_and_a_code_are_shown_again_instead_of_a_second_one() {
     assert_eq!(served.fake.payments().len(), 2);
 }
 
-/// The default dialect guesses where a reply has the text of a code and its transaction; this gateway has both elsewhere.
+/// The default dialect guesses where a response has the text of a code and its transaction; this gateway has both elsewhere.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_shop_is_told_what_the_dialect_does_not_find_in_the_reply_about_a_code() {
+async fn the_shop_is_told_what_the_dialect_does_not_find_in_the_response_about_a_code() {
     let options = SandboxOptions { acts_as: ActsAs::Finipay, ..SandboxOptions::default() };
     let sandbox = Sandbox::start(options).unwrap();
     let (payload, transaction) = ("dialect.endpoints.qr_data.qr_payload", "dialect.endpoints.qr_data.transaction_id");
@@ -177,7 +177,7 @@ async fn a_payment_is_begun_instead_of_one_that_nobody_confirmed() {
 async fn what_takes_long_is_told_as_under_way() {
     let served = Served::with(|_, http| http.answer_within = Duration::from_secs(2)).await;
     let (_, token) = served.opened("order-1").await;
-    served.fake.fail_next(FakeFault::NoAnswer);
+    served.fake.fail_next(FakeFault::NoResponse);
     // The gateway in memory waits by its own clock.
     served.fake.stop_clock();
     let body = json!({ "method": "mbank", "phone": "996700000001" });

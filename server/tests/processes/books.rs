@@ -160,7 +160,7 @@ impl<'a> Books<'a> {
             if event.number != last.as_ref().map_or(0, |last| last.0) + 1 {
                 broken.push(format!("invariant 7: after {last:?} of {payment} comes {body}"));
             }
-            let by_time = matches!(data["reason"].as_str(), Some("NeverSent" | "NoAnswer"));
+            let by_time = matches!(data["reason"].as_str(), Some("NeverSent" | "NoResponse"));
             match last.as_ref().map(|last| (last.1.as_str(), state.as_str())) {
                 Some(("charged", after)) if after != "charged" => {
                     broken.push(format!("invariant 6: {payment} was charged, and then {after}"));

@@ -10,10 +10,10 @@ use crate::program::PASSWORD;
 /// Those that a gateway shows on its bad days. What else the sandbox can do is the core's to withstand.
 pub const FAULTS: [FaultName; 21] = [
     FaultName::RequestLost,
-    FaultName::ReplyLost,
+    FaultName::ResponseLost,
     FaultName::Delay,
     FaultName::ResetOnConnect,
-    FaultName::ResetBeforeReply,
+    FaultName::ResetBeforeResponse,
     FaultName::ResetInHeaders,
     FaultName::ResetInBody,
     FaultName::Html502,

@@ -348,7 +348,7 @@ fn again(gateway: &Small, first: &Ran, steps: &[ProbeStep]) {
 fn other_names_and_codes_are_found_and_a_word_means_what_a_person_says() {
     let steps = [ProbeStep::Mbank, ProbeStep::Card, ProbeStep::PayForm];
     let gateway = renamed();
-    // Whether a word means that money was taken, no reply can teach.
+    // Whether a word means that money was taken, no response can teach.
     let unsaid = run(&gateway, &Dialect::default(), &steps, None, true);
     assert!(unsaid.has_problem("it has not ended: \"PAID\"") && !unsaid.dialect.contains("PAID"), "{}", unsaid.dialect);
     assert!(unsaid.text.contains("mobile bank (order number ") && unsaid.text.contains("OPEN"), "{}", unsaid.text);
@@ -376,11 +376,11 @@ fn the_place_of_the_mobile_bank_s_identifier_is_tried_one_after_the_other() {
 }
 
 #[test]
-fn pages_and_empty_replies_teach_nothing_and_no_payment_is_forgotten() {
+fn pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten() {
     let gateway = pages();
     let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, true);
     assert!(
-        ran.has_problem("no reply came, or an empty one") && ran.has_problem("it is no answer"),
+        ran.has_problem("no response came, or an empty one") && ran.has_problem("it is no answer"),
         "{:#?}",
         ran.problems
     );
@@ -469,7 +469,7 @@ fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
     let some = run(&gateway, &Dialect::from_json(&dialect).unwrap(), &[ProbeStep::Mbank], None, true);
     assert!(some.is_clean && !some.text.contains(ALL_READ), "{}", some.text);
     for part in [
-        "Not read in replies of mbank_payment:",
+        "Not read in responses of mbank_payment:",
         "/data/dateTime",
         "Not played to the end: card, pay-form, qr-image, qr",
     ] {
@@ -505,8 +505,8 @@ fn a_given_number_is_asked_about_and_nothing_is_created() {
 #[test]
 fn text_of_the_gateway_moves_no_cursor_and_writes_no_markdown() {
     let gateway = Small::start(|_, _| {
-        let reply = json!({"code": "13", "message": "no\u{1b}[2J | `x`\n# Heading"});
-        (400, reply.to_string())
+        let response = json!({"code": "13", "message": "no\u{1b}[2J | `x`\n# Heading"});
+        (400, response.to_string())
     });
     let ran = run(&gateway, &Dialect::default(), &[ProbeStep::Mbank], None, true);
     assert!(!ran.text.contains('\u{1b}') && !ran.text.contains("\n# Heading"), "{}", ran.text);

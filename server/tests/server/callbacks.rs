@@ -512,7 +512,7 @@ fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
     let called: Vec<_> = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == Asked::Callback).collect();
     let outcomes: Vec<_> = called.iter().map(|kept| kept.exchange.outcome.as_str()).collect();
     assert_eq!(outcomes, ["unreadable", "incomplete"]);
-    assert_eq!(called[0].exchange.reply.as_deref(), Some("<pan>****************</pan>"));
+    assert_eq!(called[0].exchange.response.as_deref(), Some("<pan>****************</pan>"));
     assert_eq!(called[1].exchange.claim.as_deref(), Some("GW-1"));
     let metrics = process.run(process.server.metrics_text());
     for reading in ["incomplete", "unreadable"] {

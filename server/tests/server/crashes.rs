@@ -60,7 +60,7 @@ async fn play(scene: Scene, world: &World, server: &Server) {
         Scene::Mbank | Scene::WrongPassword => by_mbank(scene, world, server, &id).await,
         Scene::LostAnswer => {
             if world.fake.payments().is_empty() {
-                lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+                lock(&world.faults.0).next = Some(FakeFault::ResponseLost);
             }
             let _ = server.pay_by_mbank(&id, "996700000001", Some("try-1")).await;
             lock(&world.faults.0).next = None;
@@ -71,7 +71,7 @@ async fn play(scene: Scene, world: &World, server: &Server) {
         }
         Scene::CardLostAnswer => {
             if world.fake.payments().is_empty() {
-                lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+                lock(&world.faults.0).next = Some(FakeFault::ResponseLost);
             }
             let _ = server.pay_by_card(&id, &card(), Some("try-1")).await;
             lock(&world.faults.0).next = None;

@@ -247,7 +247,7 @@ fn tells_without_a_change(kind: &str) -> bool {
 
 /// Nothing takes a charge back, and time alone never ends what is unknown. Written apart from the server's own table.
 fn may_follow(before: &str, after: &str, kind: &str, reason: Option<&str>) -> bool {
-    let by_time = matches!(reason, Some("NeverSent" | "NoAnswer"));
+    let by_time = matches!(reason, Some("NeverSent" | "NoResponse"));
     if kind == "payment.resolved" {
         let was_in_doubt = matches!(before, "unknown" | "mismatch" | "unverifiable" | "awaiting" | "confirming");
         return was_in_doubt && matches!(after, "charged" | "rejected");

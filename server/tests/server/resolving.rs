@@ -102,7 +102,7 @@ fn one_whose_time_passed_meanwhile_expires_at_once() {
 fn a_charge_that_a_person_did_not_see_is_told() {
     let world = World::new(0);
     let process = world.start(None);
-    let (id, payment) = unknown(&process, &world, FakeFault::AnswerLost);
+    let (id, payment) = unknown(&process, &world, FakeFault::ResponseLost);
     resolve(&process, &payment, Resolution::NotCharged).unwrap();
     world.fake.charge(payment.id.bare()).unwrap();
     world.fake.advance(Duration::from_secs(30));
@@ -117,7 +117,7 @@ fn a_charge_that_a_person_did_not_see_is_told() {
 /// For 30 days, as one report of the gateway's is no proof either.
 #[test]
 fn what_a_person_decided_is_not_asked_about_forever() {
-    for fault in [FakeFault::RequestLost, FakeFault::AnswerLost] {
+    for fault in [FakeFault::RequestLost, FakeFault::ResponseLost] {
         let world = World::new(0);
         let process = world.start(None);
         let (_, payment) = unknown(&process, &world, fault);
@@ -166,7 +166,7 @@ fn only_what_has_not_ended_is_for_a_person_and_needs_a_reason() {
 
 /// The gateway reports another amount, three times.
 fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
-    let (id, payment) = unknown(process, world, FakeFault::AnswerLost);
+    let (id, payment) = unknown(process, world, FakeFault::ResponseLost);
     let odd = Verdict::mismatch(payment.reference.clone(), ["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
     lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
     for _ in 0..3 {
@@ -210,9 +210,9 @@ fn what_is_a_mismatch_is_decided_too() {
 fn each_payment_too_many_is_given_back_by_itself() {
     let world = World::new(0);
     let process = world.start(None);
-    let (id, first) = unknown(&process, &world, FakeFault::AnswerLost);
+    let (id, first) = unknown(&process, &world, FakeFault::ResponseLost);
     resolve(&process, &first, Resolution::NotCharged).unwrap();
-    lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+    lock(&world.faults.0).next = Some(FakeFault::ResponseLost);
     let second = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();
     resolve(&process, &second, Resolution::NotCharged).unwrap();
     let third = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();

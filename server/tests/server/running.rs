@@ -175,7 +175,7 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
     // The clock of the fake gateway stands still, so that a call without an answer hangs.
     fake.stop_clock();
     fake.plan(FakePlan::Charge { after: Duration::from_secs(1) });
-    fake.fail_next(FakeFault::NoAnswer);
+    fake.fail_next(FakeFault::NoResponse);
     let (caller, payer) = (first.clone(), id.clone());
     let hanging = tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
     wait_until_async("the payment is at the gateway", async || !fake.payments().is_empty()).await;
@@ -222,7 +222,7 @@ async fn one_slow_answer_does_not_hold_up_others() {
     }
     // The clock of the fake gateway stands still: the first question hangs, and no deadline ends it.
     fake.stop_clock();
-    fake.fail_next(FakeFault::NoAnswer);
+    fake.fail_next(FakeFault::NoResponse);
     server.run();
     for payment in &payments {
         server.check_now(&payment.checkout).await.unwrap();
@@ -283,7 +283,7 @@ async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
     let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
     fake.stop_clock();
     // As many as there are, but one for each of the other methods.
-    (0..5).for_each(|_| fake.fail_next(FakeFault::NoAnswer));
+    (0..5).for_each(|_| fake.fail_next(FakeFault::NoResponse));
     for number in 0..8 {
         let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
         let (caller, payer) = (server.clone(), id.clone());
@@ -307,7 +307,7 @@ async fn what_waits_when_it_stops_is_not_sent() {
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
     let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
     fake.stop_clock();
-    fake.fail_next(FakeFault::NoAnswer);
+    fake.fail_next(FakeFault::NoResponse);
     let mut ids = Vec::new();
     for number in 0..2 {
         let id = server.open_checkout(order(number)).await.unwrap().checkout.id;

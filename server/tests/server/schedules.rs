@@ -487,7 +487,7 @@ impl Play {
 
     fn plan(&mut self) {
         let after = Duration::from_secs(self.random.u64(0..100));
-        let plans = [FakePlan::StayOpen, FakePlan::Charge { after }, FakePlan::Reject { after }];
+        let plans = [FakePlan::StayPending, FakePlan::Charge { after }, FakePlan::Reject { after }];
         self.world.fake.plan(plans[self.random.usize(0..3)]);
     }
 }

@@ -21,7 +21,7 @@ use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
 
 use crate::Failure;
 
-/// What the sandbox's replies are called.
+/// What the sandbox's responses are called.
 const DIALECT: &str = include_str!("../../../examples/sandbox-dialect.json");
 
 /// A payer whose MBank payments the sandbox approves.

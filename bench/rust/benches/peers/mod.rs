@@ -97,8 +97,8 @@ impl BareReqwest {
     /// One query.
     pub async fn ask(self: Arc<Self>) {
         let request = self.client.post(&self.url).header(AUTHORIZATION, TOKEN).header(CONTENT_TYPE, "application/json");
-        let reply = request.body(question()).send().await.expect("a reply");
-        check(&reply.bytes().await.expect("a whole reply"));
+        let response = request.body(question()).send().await.expect("a response");
+        check(&response.bytes().await.expect("a whole response"));
     }
 }
 
@@ -129,8 +129,8 @@ impl BareHyper {
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(question())))
             .expect("a request");
-        let reply = connection.send_request(request).await.expect("a reply");
-        check(&whole(reply.into_body()).await);
+        let response = connection.send_request(request).await.expect("a response");
+        check(&whole(response.into_body()).await);
         self.idle.lock().await.push(connection);
     }
 
@@ -143,7 +143,7 @@ impl BareHyper {
 }
 
 async fn whole(body: Incoming) -> Bytes {
-    body.collect().await.expect("a whole reply").to_bytes()
+    body.collect().await.expect("a whole response").to_bytes()
 }
 
 /// The floor: one write and one read of bytes that were ready before, and nothing looked at.
@@ -176,8 +176,8 @@ impl BareSocket {
             None => connected(&self.address).await,
         };
         connection.write_all(&self.request).await.expect("a connection");
-        let mut reply = [0; 4096];
-        assert_ne!(connection.read(&mut reply).await.expect("a reply"), 0, "the server closed the connection");
+        let mut response = [0; 4096];
+        assert_ne!(connection.read(&mut response).await.expect("a response"), 0, "the server closed the connection");
         self.idle.lock().await.push(connection);
     }
 }

@@ -98,8 +98,8 @@ fn create(sandbox: &Sandbox, numbers: std::ops::Range<u64>) {
                 return;
             }
             let body = format!(r#"{{"orderNumber":"B-{number}","phone":"996555000101","amount":100,"comment":"tea"}}"#);
-            let reply = line.post(CREATE, &body);
-            assert!(reply.contains("CREATED"), "{reply}");
+            let response = line.post(CREATE, &body);
+            assert!(response.contains("CREATED"), "{response}");
         }
     });
 }
@@ -110,8 +110,8 @@ fn query(sandbox: &Sandbox, stored: u64) {
     at_once(sandbox, |line| {
         while let Ok(number) = left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)) {
             let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % stored;
-            let reply = line.post(QUERY, &format!(r#"{{"orderNumber":"B-{number}","provider":"MBank"}}"#));
-            assert!(reply.contains(&format!("\"B-{number}\"")), "{reply}");
+            let response = line.post(QUERY, &format!(r#"{{"orderNumber":"B-{number}","provider":"MBank"}}"#));
+            assert!(response.contains(&format!("\"B-{number}\"")), "{response}");
         }
     });
 }

@@ -63,8 +63,8 @@ pub fn beside(sandbox: &Sandbox, peers: &[Peer]) {
     let stored = created.load(Relaxed);
     let query = |line: &mut Line, number: u64| {
         let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % stored;
-        let reply = line.post(QUERY, &format!(r#"{{"orderNumber":"M-{number}","provider":"MBank"}}"#));
-        assert!(reply.contains(&format!("\"M-{number}\"")));
+        let response = line.post(QUERY, &format!(r#"{{"orderNumber":"M-{number}","provider":"MBank"}}"#));
+        assert!(response.contains(&format!("\"M-{number}\"")));
     };
     compare("Status queries", sandbox, Box::new(query), peers, |peer| &peer.query);
 }

@@ -105,7 +105,7 @@ async fn begin(storage: &Arc<dyn Storage>, number: u128) {
 async fn record(storage: &Arc<dyn Storage>, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
     let mut exchange = Exchange::new(Asked::Create, "accepted");
-    exchange.reply = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
+    exchange.response = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
     let (checkout, payment, sender) = (checkout(number), payment(number), sender(number));
     let sent = Sent { checkout, payment, sender, result, exchange: Some(exchange) };
     assert!(storage.record_send_outcome(sent).await.is_ok_and(|recorded| recorded.is_changed));

@@ -87,7 +87,7 @@ async fn record(storage: &Arc<dyn Storage>, open: &[Open], report: fn(Box<Paymen
 pub fn said() -> Exchange {
     let mut said = Exchange::new(Asked::Status, "pending");
     said.code = Some("200".into());
-    said.reply = Some(format!(r#"{{"code":"200","message":"{}"}}"#, "x".repeat(150)));
+    said.response = Some(format!(r#"{{"code":"200","message":"{}"}}"#, "x".repeat(150)));
     said
 }
 

@@ -25,7 +25,7 @@ enum BenchError: Error { case wrongReport }
     }
 }
 
-private struct Reply: Decodable {
+private struct Response: Decodable {
     struct Data: Decodable {
         let status: String
         let amount: Decimal
@@ -47,8 +47,8 @@ private struct Reply: Decodable {
     let request = prepared
     return {
         let (body, _) = try await session.data(for: request)
-        let reply = try JSONDecoder().decode(Reply.self, from: body)
-        guard reply.data.status == "CHARGE" else { throw BenchError.wrongReport }
+        let response = try JSONDecoder().decode(Response.self, from: body)
+        guard response.data.status == "CHARGE" else { throw BenchError.wrongReport }
     }
 }
 
@@ -62,8 +62,8 @@ private struct Reply: Decodable {
     let sockets = Sockets(host: host, port: UInt16(port))
     return {
         let socket = try sockets.take()
-        var reply = [UInt8](repeating: 0, count: 4096)
-        guard write(socket, request, request.count) == request.count, read(socket, &reply, reply.count) > 0 else {
+        var response = [UInt8](repeating: 0, count: 4096)
+        guard write(socket, request, request.count) == request.count, read(socket, &response, response.count) > 0 else {
             throw BenchError.wrongReport
         }
         sockets.giveBack(socket)

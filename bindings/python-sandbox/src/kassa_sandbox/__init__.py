@@ -6,7 +6,7 @@ No real money moves here. `Sandbox` runs it as a process of its own, which ends 
 
     with Sandbox() as sandbox:
         shop = Shop(sandbox.base_url, *sandbox.credentials)
-        with sandbox.faults.add("reply-lost", order_number="order-17", times=1) as fault:
+        with sandbox.faults.add("response-lost", order_number="order-17", times=1) as fault:
             shop.pay("order-17", cards.WITHOUT_3DS_APPROVED.pan)
         assert fault.struck == 1
         assert sandbox.payment("order-17").times_charged == 1

@@ -10,7 +10,7 @@ FaultName: TypeAlias = Literal[
     # The connection is closed before the request takes effect; nothing happens to the money.
     "request-lost",
     # The request takes effect, and the connection is closed without an answer.
-    "reply-lost",
+    "response-lost",
     # The request takes effect at once, and is answered late: by `delay`, a second unless given.
     "delay",
     # The request takes effect, and the answer's body comes a byte a second.
@@ -19,7 +19,7 @@ FaultName: TypeAlias = Literal[
     # nothing happens to the money.
     "reset-on-connect",
     # The request takes effect, and the connection is reset before the answer's first byte.
-    "reset-before-reply",
+    "reset-before-response",
     # The request takes effect, and the connection is reset in the middle of the answer's head.
     "reset-in-headers",
     # The request takes effect, and the connection is reset in the middle of the answer's body.
@@ -74,4 +74,4 @@ DialectName: TypeAlias = Literal[
     # Those that the public pages of the gateway FINIPAY show.
     "finipay",
 ]
-"""Which gateway's replies the sandbox gives."""
+"""Which gateway's responses the sandbox gives."""

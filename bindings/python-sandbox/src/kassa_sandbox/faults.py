@@ -87,7 +87,7 @@ class Faults:
     Nothing happens to the money, but the caller sees trouble: ``request-lost``, ``reset-on-connect``, ``retry-after`` (429),
     ``unavailable`` (503), ``unauthorized`` (401).
 
-    The money moves as it should, but the answer is lost or late: ``reply-lost``, ``reset-before-reply``,
+    The money moves as it should, but the answer is lost or late: ``response-lost``, ``reset-before-response``,
     ``reset-in-headers``, ``reset-in-body``, ``delay``, ``drip`` (a byte a second).
 
     The money moves as it should, but the answer is not what a client expects: ``html-502``, ``not-json``, ``cut-json``,
@@ -127,9 +127,9 @@ class Faults:
         * ``retry_after``: whole seconds, for ``retry-after`` and ``unavailable``
         * ``status``, ``code``: the word for ``unknown-status``, the code for ``unknown-code``
 
-        An order whose first reply is lost:
+        An order whose first response is lost:
 
-            with sandbox.faults.add("reply-lost", order_number="order-17", times=1) as fault:
+            with sandbox.faults.add("response-lost", order_number="order-17", times=1) as fault:
                 ...
             assert fault.struck == 1
         """

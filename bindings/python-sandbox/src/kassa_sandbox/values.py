@@ -129,7 +129,7 @@ class SwitchValues:
     language: Language
     """The language of messages where a request names none."""
     acts_as: DialectName
-    """Which gateway's replies the sandbox gives."""
+    """Which gateway's responses the sandbox gives."""
     mbank_quid: MbankQuid
     """Acting as FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 

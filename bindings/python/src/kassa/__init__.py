@@ -54,7 +54,7 @@ On the command line there is ``kassa``, or ``python -m kassa``.
 from ._calls import InternalError
 from ._one_module import show_as_one_module as _show_as_one_module
 from .answers import (
-    AskStatus,
+    CheckStatus,
     CardPaymentCreated,
     MbankConfirmed,
     MbankPaymentCreated,
@@ -113,7 +113,7 @@ __all__ = [
     "QR_PNG_SIDE",
     "Advice",
     "AdviceTopic",
-    "AskStatus",
+    "CheckStatus",
     "AsyncGateway",
     "AsyncPaymentGateway",
     "AsyncRecovery",

@@ -130,12 +130,12 @@ def count(name: str, value: Any) -> int:
 
 
 def http_status(value: Any) -> int:
-    """The status of a reply, whatever number the gateway gave."""
+    """The status of a response, whatever number the gateway gave."""
     return whole("http_status", value, _U16)
 
 
 def optional_http_status(value: Any) -> int | None:
-    """The status of a reply, or None."""
+    """The status of a response, or None."""
     return None if value is None else whole("http_status", value, _U16, "an int or None")
 
 

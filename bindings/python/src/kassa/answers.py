@@ -32,16 +32,16 @@ class OpenConfirmation:
     """The page to open. Always https, or loopback."""
 
 
-@mirrors(native.NextStep.ASK_STATUS)
+@mirrors(native.NextStep.CHECK_STATUS)
 @dataclass(frozen=True, slots=True)
-class AskStatus:
+class CheckStatus:
     """Nothing to confirm. Ask for the status: only a status query decides a payment."""
 
     status: str | None = None
-    """The word that the create reply showed, such as ``Success``."""
+    """The word that the create response showed, such as ``Success``."""
 
 
-NextStep: TypeAlias = OpenConfirmation | AskStatus
+NextStep: TypeAlias = OpenConfirmation | CheckStatus
 """What comes after a card payment was accepted."""
 
 
@@ -53,7 +53,7 @@ class CardPaymentCreated(_Accepted):
     payment: PaymentRef
     """What to ask about the payment with. Store it: it may know more than the one made before sending."""
     next_step: NextStep
-    """What comes next: `OpenConfirmation` or `AskStatus`."""
+    """What comes next: `OpenConfirmation` or `CheckStatus`."""
     code: str | None
     """The gateway's code, ``110``."""
     amount: Decimal | None
@@ -61,7 +61,7 @@ class CardPaymentCreated(_Accepted):
     currency: str | None
     """The currency as the gateway reports it."""
     raw: str
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
         """What to store in place of the reference: it also holds the confirmation page, where there is one."""
@@ -82,9 +82,9 @@ class MbankPaymentCreated(_Accepted):
     reason: str | None
     """The gateway's own words, where there are any."""
     status: str | None
-    """The status word that the reply shows, where there is one. Only a status query decides a payment."""
+    """The status word that the response shows, where there is one. Only a status query decides a payment."""
     raw: str
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
         """What to store in place of the reference."""
@@ -104,9 +104,9 @@ class MbankConfirmed(_Accepted):
     reason: str | None
     """The gateway's own words, where there are any."""
     status: str | None
-    """The status word that the reply shows, where there is one. Only a status query decides a payment."""
+    """The status word that the response shows, where there is one. Only a status query decides a payment."""
     raw: str
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
 
 @mirrors(native.PayFormCreated)
@@ -119,7 +119,7 @@ class PayFormCreated(_Accepted):
     pay_form_url: str
     """The page to open in a new browser window. Always https, or loopback."""
     raw: str
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
         """What to store in place of the reference: it also holds the page."""
@@ -138,7 +138,7 @@ class QrImage(_Accepted):
     png: bytes
     """The PNG file."""
     raw: str
-    """The whole reply as text."""
+    """The whole response as text."""
 
     def __repr__(self) -> str:
         return f"QrImage(400x400, {len(self.png)} bytes)"
@@ -147,7 +147,7 @@ class QrImage(_Accepted):
 @mirrors(native.QrData)
 @dataclass(frozen=True, slots=True)
 class QrData(_Accepted):
-    """The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in `raw`."""
+    """The data of a dynamic QR code. What the dialect finds in the response is here; the whole response is in `raw`."""
 
     payload: str | None
     """The text of the code, to be drawn with `QrCode`. Where it is one in ELQR, `Elqr.parse` reads it, and it is what was asked
@@ -157,7 +157,7 @@ class QrData(_Accepted):
     payment: PaymentRef
     """What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it."""
     raw: str
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
         """What to store in place of the reference: it also holds the text of the code, where the dialect finds it."""
@@ -165,7 +165,7 @@ class QrData(_Accepted):
         return entry
 
     def advice(self) -> tuple[Advice, ...]:
-        """What the dialect does not find in the reply, and what that means: without ``payload`` there is no code to show,
+        """What the dialect does not find in the response, and what that means: without ``payload`` there is no code to show,
         without ``transaction_id`` the payment cannot be asked about. It blocks nothing."""
         advice: tuple[Advice, ...] = call(lower(self).advice)
         return advice

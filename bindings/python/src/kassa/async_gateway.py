@@ -191,12 +191,12 @@ class AsyncGateway(Connected):
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets `kassa.Misconfigured`,
-        which says nothing about a payment. Then waits until every payment on its way has its reply.
+        which says nothing about a payment. Then waits until every payment on its way has its response.
 
         ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
         longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
 
-        The answer is True where every payment has its reply. **Where it is False, the outcome of a payment is unknown**: it
+        The answer is True where every payment has its response. **Where it is False, the outcome of a payment is unknown**: it
         goes on while the process lives. A journal has it, and the next ``recover`` follows it, also that of another process;
         without a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
         longest = _check.optional_duration("timeout", timeout)

@@ -1,4 +1,4 @@
-"""What the gateway's replies are called: the part of the interface that is not shown, and so is configuration."""
+"""What the gateway's responses are called: the part of the interface that is not shown, and so is configuration."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from .violations import Advice
 @mirrors(native.DialectField)
 @dataclass(frozen=True, slots=True)
 class DialectField:
-    """One thing that a dialect finds in a reply, and where."""
+    """One thing that a dialect finds in a response, and where."""
 
     name: str
     """What was looked for, as the dialect's JSON names it, such as ``status``."""
@@ -26,28 +26,28 @@ class DialectField:
 @mirrors(native.DialectReading)
 @dataclass(frozen=True, slots=True)
 class DialectReading:
-    """What a dialect reads in a reply: the answer of `Dialect.explain`."""
+    """What a dialect reads in a response: the answer of `Dialect.explain`."""
 
     fields: tuple[DialectField, ...]
     """What was found, in the order of the endpoint's fields."""
     code_means: str | None
-    """The list that has the reply's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None where no list has it, or
-    the reply has no code. A code in no list is a success where the list of success codes is empty."""
+    """The list that has the response's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None where no list has it, or
+    the response has no code. A code in no list is a success where the list of success codes is empty."""
     status_means: str | None
-    """What the status word means: ``charged``, ``rejected`` or ``pending``. None where the reply is no answer, or the endpoint
+    """What the status word means: ``charged``, ``rejected`` or ``pending``. None where the response is no answer, or the endpoint
     is no status query."""
     unread: tuple[str, ...]
-    """The JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long reply
+    """The JSON pointers of the texts, numbers and booleans of the response that the dialect does not look at. Of a very long response
     the first ones."""
     problem: str | None
-    """Why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None
+    """Why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None
     where it is one."""
 
 
 class Dialect:
-    """How to read the gateway's replies, as one JSON document that is the same in all languages.
+    """How to read the gateway's responses, as one JSON document that is the same in all languages.
 
-    Much of the interface is not shown: the replies of the mobile bank, of ``get-status`` and of the QR endpoints, the codes,
+    Much of the interface is not shown: the responses of the mobile bank, of ``get-status`` and of the QR endpoints, the codes,
     the full set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the
     gateway really sends. ``Dialect()`` assumes the envelope that the interface shows; ``Dialect.named(name)`` is one that Kassa
     knows; ``Dialect.from_json(text)`` replaces only what it names; ``to_json()`` gives the whole of it.
@@ -111,8 +111,8 @@ class Dialect:
         """The whole dialect as JSON, defaults included: a good start for a file of one's own."""
         return self._json
 
-    def explain(self, endpoint: str, reply: str) -> DialectReading:
-        """What this dialect reads in the body of a reply to an endpoint's requests, for whoever writes a dialect. Nothing is
+    def explain(self, endpoint: str, response: str) -> DialectReading:
+        """What this dialect reads in the body of a response to an endpoint's requests, for whoever writes a dialect. Nothing is
         sent.
 
         The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
@@ -120,12 +120,12 @@ class Dialect:
 
         Raises `kassa.Invalid` where there is no such endpoint.
 
-        >>> reply = '{"code": "100", "message": "Success", "data": "SUCCESSFUL"}'
-        >>> Dialect.named("finipay").explain("qr_status", reply).status_means
+        >>> response = '{"code": "100", "message": "Success", "data": "SUCCESSFUL"}'
+        >>> Dialect.named("finipay").explain("qr_status", response).status_means
         'charged'
         """
         reading: DialectReading = call(
-            self._native.explain, _check.text("endpoint", endpoint), _check.text("reply", reply)
+            self._native.explain, _check.text("endpoint", endpoint), _check.text("response", response)
         )
         return reading
 

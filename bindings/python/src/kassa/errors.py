@@ -20,7 +20,7 @@ class PaymentError(Exception):
     """Why a call failed, by **what it did to the money** and what to do next.
 
     Only `OutcomeUnknown` means that this call may have moved money; every other error says that it did not. No error ever
-    holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
+    holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its response, it is masked.
 
     ``str(error)`` says what happened and what to do, and ``error.args`` holds that text alone. Errors can be pickled, and
     matched on: ``case kassa.Refused(code="51")``.
@@ -36,11 +36,11 @@ class PaymentError(Exception):
     _text: str | None = None
 
     http_status: int | None = None
-    """The HTTP status of the reply, where one came."""
+    """The HTTP status of the response, where one came."""
     code: str | None = None
-    """The gateway's code, where a reply had one."""
+    """The gateway's code, where a response had one."""
     body: str | None = None
-    """The body of the reply where one came, with secrets masked."""
+    """The body of the response where one came, with secrets masked."""
 
     def __init__(self, text: str) -> None:
         """An error of no kind that Kassa knows, for a subclass of your own. Nothing is known of the money then, so it says
@@ -246,7 +246,7 @@ class OutcomeUnknown(PaymentError):
         self.http_status: int | None = _check.optional_http_status(http_status)
         self.code: str | None = _check.optional_text("code", code)
         self.reason: str | None = _check.optional_text("reason", reason)
-        """The gateway's own words, where a reply had any."""
+        """The gateway's own words, where a response had any."""
         self.body: str | None = _check.optional_text("body", body)
 
     def _read(self, text: str, /) -> None:

@@ -56,7 +56,7 @@ class JournalEntry:
     payment's; of a mismatch the fields that differ from what was asked for, such as ``amount, currency``. At most 256
     characters."""
     code: str | None = None
-    """The gateway's code in the reply to its creation, where there was one."""
+    """The gateway's code in the response to its creation, where there was one."""
     page_url: str | None = None
     """The page that the payer opens: the 3DS confirmation, or the pay-form."""
     qr_text: str | None = None

@@ -106,7 +106,7 @@ class PaymentRef:
     transaction_id: str | None = None
     """The identifier of a QR transaction."""
     confirm_identifier: str | None = None
-    """The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: ``"abc"`` with its quotes,
+    """The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: ``"abc"`` with its quotes,
     or ``123``. There where the dialect names it."""
     amount: Decimal | None = None
     """The amount that was asked for, in units of the currency (for KGS: som); None where it is not known, as for a QR code of
@@ -177,7 +177,7 @@ class PaymentRef:
         return _made(lower(self).with_gateway_number, _check.text("gateway_number", gateway_number))
 
     def with_transaction_id(self, transaction_id: str) -> "PaymentRef":
-        """The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it."""
+        """The same QR payment, with the identifier of its transaction, as the response to the request for the code told it."""
         return _made(lower(self).with_transaction_id, _check.text("transaction_id", transaction_id))
 
     def with_claimed_number(self, order_number: str, provider: Provider | None = None) -> "PaymentRef":
@@ -197,10 +197,10 @@ class PaymentRef:
         return replace(self, entry_id=_check.text("entry_id", entry_id))
 
     @property
-    def can_be_asked_about(self) -> bool:
+    def can_be_checked(self) -> bool:
         """True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an
         order number. Only such a payment can be checked or watched."""
-        can: bool = call(lower(self).can_be_asked_about)
+        can: bool = call(lower(self).can_be_checked)
         return can
 
     def __str__(self) -> str:
@@ -293,7 +293,7 @@ class StatusReport:
     currency: str | None = None
     """The currency as the gateway reports it."""
     raw: str = ""
-    """The whole reply, with secrets masked."""
+    """The whole response, with secrets masked."""
 
     def __post_init__(self) -> None:
         _check.instance("status", self.status, PaymentStatus)

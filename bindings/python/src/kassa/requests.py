@@ -178,7 +178,7 @@ class QrPayment:
             _check.optional_text(name, getattr(self, name))
 
     def payment_ref(self) -> PaymentRef:
-        """What to store **before** sending: what was asked for. Only the reply to ``create_qr_data`` adds the transaction to
+        """What to store **before** sending: what was asked for. Only the response to ``create_qr_data`` adds the transaction to
         ask with."""
         ref: PaymentRef = call(lower(self).payment_ref)
         return ref

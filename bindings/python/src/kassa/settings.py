@@ -63,13 +63,13 @@ class Connected:
         * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
         * ``credentials``: the merchant's login and password
         * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``payment_deadline``: how long all of a call that moves money may take: connecting, sending, the whole reply, and
+        * ``payment_deadline``: how long all of a call that moves money may take: connecting, sending, the whole response, and
           every retry. What is cut off here may have happened all the same
         * ``query_deadline``: how long every other call may take: status queries, pay-forms and QR codes
         * ``query_retries``: how often a failed query is repeated within the deadline. A payment is repeated as often, but only
           where no connection was ever made; a pay-form or a QR code is never repeated
         * ``status_query``: how the fields of a status query travel
-        * ``dialect``: how to read the gateway's replies; the shown envelope unless given
+        * ``dialect``: how to read the gateway's responses; the shown envelope unless given
         * ``extra_root_certificates``: certificates (PEM texts) to trust beside Mozilla's roots
         * ``proxy``: the way to the gateway; direct unless given, whatever the environment says
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``

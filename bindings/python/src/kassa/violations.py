@@ -126,7 +126,7 @@ class AdviceTopic(Enum):
     RETURN_URL_FRAGMENT = "return_url_fragment"
     """The return address has a ``#``: the gateway may add its parameters behind it, where servers do not see them."""
     DIALECT = "dialect"
-    """The dialect leaves something open, or does not find it in a reply."""
+    """The dialect leaves something open, or does not find it in a response."""
 
     def __str__(self) -> str:
         return self.value

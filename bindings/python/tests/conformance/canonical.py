@@ -14,7 +14,7 @@ import kassa
 
 KINDS: dict[type, str] = {
     kassa.OpenConfirmation: "open_confirmation",
-    kassa.AskStatus: "ask_status",
+    kassa.CheckStatus: "check_status",
     kassa.QueryFailed: "query_failed",
     kassa.Wrong: "wrong",
     kassa.Unreadable: "unreadable",

@@ -90,7 +90,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "read_callback_url": lambda given: inputs.callback_key(given).read_callback_url(given["called"]),
     "read_return_url": lambda given: inputs.callback_key(given).read_return_url(given["called"]),
     "payment_ref_text": lambda given: str(inputs.payment_ref(given)),
-    "can_be_asked_about": lambda given: inputs.payment_ref(given).can_be_asked_about,
+    "can_be_checked": lambda given: inputs.payment_ref(given).can_be_checked,
     "make_payment_ref": inputs.made_payment_ref,
     "payment_ref_of": lambda given: inputs.request(given["request"]).payment_ref(),
     "advice": lambda given: inputs.request(given["request"]).advice(),
@@ -99,7 +99,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "read_dialect": lambda given: kassa.Dialect.from_json(inputs.json_text(given["json"])),
     "named_dialect": lambda given: kassa.Dialect.named(given["name"]),
     "dialect_names": lambda _: kassa.Dialect.names(),
-    "explain_reply": lambda given: _explained(given),
+    "explain_response": lambda given: _explained(given),
     "dialect_advice": lambda given: inputs.dialect(given.get("dialect")).advice(),
     "qr_data_advice": lambda given: inputs.qr_data(given).advice(),
     "som_to_tyiyn": lambda given: kassa.som_to_tyiyn(Decimal(given["som"])),
@@ -136,7 +136,7 @@ def _status_by(given: Any) -> kassa.PaymentStatus | None:
 
 
 def _explained(given: Any) -> kassa.DialectReading:
-    return inputs.dialect(given.get("dialect")).explain(given["endpoint"], inputs.json_text(given["reply"]))
+    return inputs.dialect(given.get("dialect")).explain(given["endpoint"], inputs.json_text(given["response"]))
 
 
 def _violation(given: Any) -> kassa.Violation:

@@ -46,7 +46,7 @@ class Scenario:
     """What the steps of one vector share."""
 
     def __init__(self, spec: Any, way: Way) -> None:
-        self.server = Server(spec.get("replies", []))
+        self.server = Server(spec.get("responses", []))
         self.sandbox = sandboxes.borrow(spec["sandbox"], spec["config"]) if "sandbox" in spec else None
         self.journal = Folder() if spec.get("journal") else None
         self._kept: dict[str, Any] = {}

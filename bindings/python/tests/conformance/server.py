@@ -25,10 +25,10 @@ class Received:
 
 
 class Server:
-    """The first request gets the first reply, and so on; the last reply is repeated."""
+    """The first request gets the first response, and so on; the last response is repeated."""
 
-    def __init__(self, replies: list[Any]) -> None:
-        self._replies = replies
+    def __init__(self, responses: list[Any]) -> None:
+        self._responses = responses
         self._changed = threading.Condition()
         self._received: list[Received] = []
         self._answered = 0
@@ -52,7 +52,7 @@ class Server:
         return self._wait_until(lambda: len(self._received) >= count)
 
     def release(self) -> None:
-        """Lets the replies go that were held back, and those to come."""
+        """Lets the responses go that were held back, and those to come."""
         with self._changed:
             self._released = True
             self._changed.notify_all()
@@ -81,16 +81,16 @@ class Server:
                     self._received.append(request)
                     number = len(self._received)
                     self._changed.notify_all()
-                if not self._replies:
+                if not self._responses:
                     return
-                reply = self._replies[min(number, len(self._replies)) - 1]
-                if reply.get("hold"):
+                response = self._responses[min(number, len(self._responses)) - 1]
+                if response.get("hold"):
                     self._wait_until(lambda: self._released)
                 with self._changed:
                     self._answered += 1
                     self._changed.notify_all()
-                connection.sendall(_reply_bytes(reply))
-                if not _goes_on(connection, reader, reply.get("then", "keep")):
+                connection.sendall(_response_bytes(response))
+                if not _goes_on(connection, reader, response.get("then", "keep")):
                     return
 
 
@@ -107,7 +107,7 @@ def _goes_on(connection: socket.socket, reader: BufferedReader, then: str) -> bo
         case "silence":
             reader.read()
         case _:
-            raise ValueError(f"a reply cannot {then}")
+            raise ValueError(f"a response cannot {then}")
     return False
 
 
@@ -122,12 +122,12 @@ def content(value: Any) -> bytes:
             return b""
 
 
-def _reply_bytes(reply: Any) -> bytes:
-    if reply.get("status") is None:
-        return content(reply.get("raw"))
-    body = content(reply.get("body"))
-    lines = [f"HTTP/1.1 {reply['status']} X"]
-    lines += [f"{name}: {value}" for name, value in reply.get("headers", {}).items()]
+def _response_bytes(response: Any) -> bytes:
+    if response.get("status") is None:
+        return content(response.get("raw"))
+    body = content(response.get("body"))
+    lines = [f"HTTP/1.1 {response['status']} X"]
+    lines += [f"{name}: {value}" for name, value in response.get("headers", {}).items()]
     return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 

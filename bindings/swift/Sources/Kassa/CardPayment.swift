@@ -86,7 +86,7 @@ public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConve
     public let amount: Decimal?
     /// The currency as the gateway reports it.
     public let currency: String?
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
@@ -110,9 +110,9 @@ public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConve
 public enum NextStep: Hashable, Sendable, Codable {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
     case openConfirmation(url: URL)
-    /// Nothing to confirm. Ask for the status: only a status query decides a payment. `status` is the word that the create reply
+    /// Nothing to confirm. Ask for the status: only a status query decides a payment. `status` is the word that the create response
     /// showed, such as `Success`.
-    case askStatus(status: String?)
+    case checkStatus(status: String?)
 }
 
 extension NextStep: CustomStringConvertible {
@@ -120,7 +120,7 @@ extension NextStep: CustomStringConvertible {
     public var description: String {
         switch self {
         case .openConfirmation(let url): "openConfirmation(\(url.absoluteString))"
-        case .askStatus(let status): "askStatus(\(status ?? ""))"
+        case .checkStatus(let status): "checkStatus(\(status ?? ""))"
         }
     }
 }
@@ -132,10 +132,10 @@ extension CardPaymentCreated {
         let payment = PaymentRef(core.payment)
         let nextStep: NextStep
         switch core.nextStep {
-        case .askStatus(let status): nextStep = .askStatus(status: status)
+        case .checkStatus(let status): nextStep = .checkStatus(status: status)
         case .openConfirmation(let text):
             guard let url = URL(string: text) else {
-                let detail = "the reply's ConfirmationUrl cannot be read"
+                let detail = "the response's ConfirmationUrl cannot be read"
                 throw PaymentError.outcomeUnknown(
                     payment: payment, code: core.code, reason: nil, detail: detail, body: core.raw)
             }

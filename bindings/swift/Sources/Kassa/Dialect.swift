@@ -1,8 +1,8 @@
 internal import KassaGenerated
 
-/// How to read the gateway's replies, as one JSON document that is the same in all languages.
+/// How to read the gateway's responses, as one JSON document that is the same in all languages.
 ///
-/// Much of the interface is not shown: the replies of the mobile bank, of `get-status` and of the QR endpoints, the codes, the full
+/// Much of the interface is not shown: the responses of the mobile bank, of `get-status` and of the QR endpoints, the codes, the full
 /// set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the gateway really
 /// sends. `Dialect()` assumes the envelope that the interface shows; ``init(named:)`` gives one that Kassa knows; ``init(json:)``
 /// replaces only what it names.
@@ -45,38 +45,38 @@ public struct Dialect: Sendable {
     /// The names that ``init(named:)`` and the JSON's `base` take.
     public static var names: [String] { dialectNames() }
 
-    /// What this dialect reads in the body of a reply to an endpoint's requests, for whoever writes a dialect. Nothing is sent.
+    /// What this dialect reads in the body of a response to an endpoint's requests, for whoever writes a dialect. Nothing is sent.
     ///
     /// The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the `raw` of an
     /// answer or the `body` of an error, in which secrets are masked.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint by its name in the dialect, such as `qr_status`.
-    ///   - reply: The body of the reply.
+    ///   - response: The body of the response.
     /// - Throws: ``PaymentError/invalid(violations:)`` where there is no such endpoint.
-    public func explain(endpoint: String, reply: String) throws -> DialectReading {
+    public func explain(endpoint: String, response: String) throws -> DialectReading {
         DialectReading(
-            try translated { try core.explain(endpoint: checked(endpoint, "endpoint"), reply: checked(reply, "reply")) })
+            try translated { try core.explain(endpoint: checked(endpoint, "endpoint"), response: checked(response, "response")) })
     }
 
     /// What this dialect leaves open that matters to money, and what to set. It blocks nothing.
     public func advice() -> [Advice] { core.advice().map(Advice.init) }
 }
 
-/// What a dialect reads in a reply: the answer of ``Dialect/explain(endpoint:reply:)``.
+/// What a dialect reads in a response: the answer of ``Dialect/explain(endpoint:response:)``.
 public struct DialectReading: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What was found, in the order of the endpoint's fields.
     public let fields: [DialectField]
-    /// The list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`. None where no list has it, or the reply has
+    /// The list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`. None where no list has it, or the response has
     /// no code. A code in no list is a success where the list of success codes is empty.
     public let codeMeans: String?
-    /// What the status word means: `charged`, `rejected` or `pending`. None where the reply is no answer, or the endpoint is no status
+    /// What the status word means: `charged`, `rejected` or `pending`. None where the response is no answer, or the endpoint is no status
     /// query.
     public let statusMeans: String?
-    /// The JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long reply the
+    /// The JSON pointers of the texts, numbers and booleans of the response that the dialect does not look at. Of a very long response the
     /// first ones.
     public let unread: [String]
-    /// Why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None where it
+    /// Why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None where it
     /// is one.
     public let problem: String?
 
@@ -95,7 +95,7 @@ public struct DialectReading: Hashable, Sendable, Codable, CustomStringConvertib
     public var description: String { described(self) }
 }
 
-/// One thing that a dialect finds in a reply, and where.
+/// One thing that a dialect finds in a response, and where.
 public struct DialectField: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What was looked for, as the dialect's JSON names it, such as `status`.
     public let name: String
@@ -124,7 +124,7 @@ extension DialectReading {
 }
 
 extension Dialect: Hashable, CustomStringConvertible, CustomReflectable {
-    /// True where they read every reply alike.
+    /// True where they read every response alike.
     public static func == (one: Dialect, other: Dialect) -> Bool { one.json == other.json }
 
     /// The hash of what it says.

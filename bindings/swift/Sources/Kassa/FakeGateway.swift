@@ -12,7 +12,7 @@ internal import KassaGenerated
 /// let gateway = fake.gateway  // hand this to the code under test
 ///
 /// // The answer is lost, so nobody knows whether the payment was made.
-/// fake.failNext(.answerLost)
+/// fake.failNext(.responseLost)
 /// let tea = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 100, comment: "tea")
 /// await #expect(throws: PaymentError.self) { try await gateway.createMbankPayment(tea) }
 ///
@@ -47,16 +47,16 @@ public final class FakeGateway: Sendable {
     /// - Parameter payment: One of its numbers, the address of its page, or the text of its code.
     /// - Throws: ``PaymentError/invalid(violations:)`` where there is no such payment, or it is final.
     @discardableResult
-    public func charge(_ payment: String) throws -> FakeNotice {
-        FakeNotice(try translated { try core.charge(payment: checked(payment, "payment")) })
+    public func charge(_ payment: String) throws -> FakeNotification {
+        FakeNotification(try translated { try core.charge(payment: checked(payment, "payment")) })
     }
 
     /// The payer declines, or the bank does. The payment is named as in ``charge(_:)``.
     ///
     /// - Throws: As ``charge(_:)`` does.
     @discardableResult
-    public func reject(_ payment: String) throws -> FakeNotice {
-        FakeNotice(try translated { try core.reject(payment: checked(payment, "payment")) })
+    public func reject(_ payment: String) throws -> FakeNotification {
+        FakeNotification(try translated { try core.reject(payment: checked(payment, "payment")) })
     }
 
     /// What becomes of the payments that are made from now on. They stay open unless this says otherwise.
@@ -119,7 +119,7 @@ public struct FakePayment: Hashable, Sendable, CustomStringConvertible {
 
 /// What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that takes callbacks
 /// and returns.
-public struct FakeNotice: Hashable, Sendable, CustomStringConvertible {
+public struct FakeNotification: Hashable, Sendable, CustomStringConvertible {
     /// The body of the callback (webhook), for `Callback.init(_:)`.
     public let callback: String
     /// Where the payer's browser would come back to, for ``ReturnRedirect``; only after a payment, and where there is an address to
@@ -133,7 +133,7 @@ public struct FakeNotice: Hashable, Sendable, CustomStringConvertible {
 /// What becomes of the payments that are made from now on, without a test's doing.
 public enum FakePlan: Hashable, Sendable {
     /// They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation, whatever is planned.
-    case stayOpen
+    case stayPending
     /// Their payers pay, after that time on the fake gateway's clock.
     case charge(after: Duration)
     /// Their payers decline, after that time on the fake gateway's clock.
@@ -148,10 +148,10 @@ public enum FakeFault: Hashable, Sendable {
     case requestLost
     /// The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its outcome
     /// is unknown.
-    case answerLost
-    /// The gateway does what it was asked, and never answers: as ``answerLost``, when the call's deadline has passed. On a stopped clock
+    case responseLost
+    /// The gateway does what it was asked, and never answers: as ``responseLost``, when the call's deadline has passed. On a stopped clock
     /// the call waits.
-    case noAnswer
+    case noResponse
     /// The gateway refuses, with this code and these words: ``PaymentError/refused(httpStatus:code:reason:body:)``.
     case refused(code: String, reason: String)
     /// The gateway does not accept the credentials: ``PaymentError/unauthorized(detail:httpStatus:code:body:)``.
@@ -172,8 +172,8 @@ extension FakePayment {
     }
 }
 
-extension FakeNotice {
-    init(_ core: KassaGenerated.FakeNotice) {
+extension FakeNotification {
+    init(_ core: KassaGenerated.FakeNotification) {
         self.init(callback: core.callback, returnURL: core.returnUrl)
     }
 }
@@ -181,7 +181,7 @@ extension FakeNotice {
 extension FakePlan {
     var core: KassaGenerated.FakePlan {
         switch self {
-        case .stayOpen: .stayOpen
+        case .stayPending: .stayPending
         case .charge(let after): .charge(after: after.core)
         case .reject(let after): .reject(after: after.core)
         }
@@ -193,8 +193,8 @@ extension FakeFault {
         switch self {
         case .noConnection: .noConnection
         case .requestLost: .requestLost
-        case .answerLost: .answerLost
-        case .noAnswer: .noAnswer
+        case .responseLost: .responseLost
+        case .noResponse: .noResponse
         // One that is too long to be handed on is refused without its words.
         case .refused(let code, let reason):
             canBeHandedOn([code + reason]) ? .refused(code: code, reason: reason) : .refused(code: "", reason: "")

@@ -38,7 +38,7 @@ public final class Gateway: PaymentGateway {
     /// A gateway by its configuration. Nothing is sent.
     ///
     /// - Parameters:
-    ///   - config: Where the gateway is, who asks it, and what its replies are called.
+    ///   - config: Where the gateway is, who asks it, and what its responses are called.
     ///   - journal: Where it writes down what it sends, before it sends it.
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where a setting cannot work, naming it.
     public init(_ config: GatewayConfig, journal: Journal? = nil) throws {
@@ -246,7 +246,7 @@ public final class Gateway: PaymentGateway {
 
     /// Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets
     /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment on
-    /// its way has its reply, for as long as its deadline at most, or until this task is cancelled; a task that was cancelled before does
+    /// its way has its response, for as long as its deadline at most, or until this task is cancelled; a task that was cancelled before does
     /// not wait.
     public func close() async {
         let call = CancellableCall()
@@ -259,7 +259,7 @@ public final class Gateway: PaymentGateway {
 
     /// The same as ``close()``, and waits for so long at most; zero waits for nothing.
     ///
-    /// - Returns: True where every payment has its reply. **Where it is false, the outcome of a payment is unknown**: it goes on while the
+    /// - Returns: True where every payment has its response. **Where it is false, the outcome of a payment is unknown**: it goes on while the
     ///   process lives. A journal has it, and the next ``recover(_:)`` follows it; without a journal, ask with the ``PaymentRef`` that was
     ///   stored. Never send it again.
     @discardableResult

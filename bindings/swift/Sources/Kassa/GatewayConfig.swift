@@ -8,7 +8,7 @@ public struct GatewayConfig: Sendable {
     public var credentials: Credentials
     /// How long making a connection may take, TLS included.
     public var connectTimeout: Duration
-    /// How long all of a call that moves money may take: connecting, sending, the whole reply, and every retry. What is cut off here
+    /// How long all of a call that moves money may take: connecting, sending, the whole response, and every retry. What is cut off here
     /// may have happened all the same.
     public var paymentDeadline: Duration
     /// How long every other call may take: status queries, pay-forms and QR codes.
@@ -18,7 +18,7 @@ public struct GatewayConfig: Sendable {
     public var queryRetries: Int
     /// How the fields of a status query travel.
     public var statusQuery: StatusQueryForm
-    /// How to read the gateway's replies.
+    /// How to read the gateway's responses.
     public var dialect: Dialect
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     public var extraRootCertificates: [String]

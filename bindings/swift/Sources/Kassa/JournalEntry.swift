@@ -20,7 +20,7 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     /// mismatched one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
     /// scalars).
     public var reason: String?
-    /// The gateway's code in the reply to its creation, where there was one.
+    /// The gateway's code in the response to its creation, where there was one.
     public var code: String?
     /// The page that the payer opens: the 3DS confirmation. A text, and not a `URL`, as in a ``PaymentEntry``.
     public var pageURL: String?

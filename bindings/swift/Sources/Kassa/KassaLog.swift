@@ -52,7 +52,7 @@ public struct LogEvent: Hashable, Sendable, CustomStringConvertible {
     public enum Level: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
         /// Something failed.
         case error
-        /// Something did not go as it should, such as a reply that did not come.
+        /// Something did not go as it should, such as a response that did not come.
         case warning
         /// Something worth knowing.
         case info

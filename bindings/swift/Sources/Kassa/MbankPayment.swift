@@ -42,9 +42,9 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
     public let code: String?
     /// The gateway's own words, where there are any.
     public let reason: String?
-    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
+    /// The status word that the response shows, where there is one. Only a status query decides a payment.
     public let status: String?
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
@@ -68,9 +68,9 @@ public struct MbankConfirmed: Hashable, Sendable, Codable, CustomStringConvertib
     public let code: String?
     /// The gateway's own words, where there are any.
     public let reason: String?
-    /// The status word that the reply shows, where there is one. Only a status query decides a payment.
+    /// The status word that the response shows, where there is one. Only a status query decides a payment.
     public let status: String?
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.

@@ -58,7 +58,7 @@ public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertib
     public let payment: PaymentRef
     /// The page to open in a new browser window. Always https, or loopback.
     public let payFormURL: URL
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
@@ -83,7 +83,7 @@ extension PayFormCreated {
     /// - Throws: ``PaymentError/unexpected(detail:httpStatus:code:body:)`` where the page is not a URL for Foundation.
     init(_ core: KassaGenerated.PayFormCreated) throws {
         guard let url = URL(string: core.payFormUrl) else {
-            throw PaymentError.unexpected(detail: "the reply's payFormUrl cannot be read", body: core.raw)
+            throw PaymentError.unexpected(detail: "the response's payFormUrl cannot be read", body: core.raw)
         }
         self.init(payment: PaymentRef(core.payment), payFormURL: url, raw: core.raw)
     }

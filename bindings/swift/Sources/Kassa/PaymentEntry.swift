@@ -63,7 +63,7 @@ extension CardPaymentCreated {
     public func entry() -> PaymentEntry {
         switch nextStep {
         case .openConfirmation(let url): PaymentEntry(payment: payment, pageURL: url.absoluteString)
-        case .askStatus: PaymentEntry(payment: payment)
+        case .checkStatus: PaymentEntry(payment: payment)
         }
     }
 }

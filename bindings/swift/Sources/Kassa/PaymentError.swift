@@ -5,7 +5,7 @@ internal import KassaGenerated
 ///
 /// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other
 /// error says that it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
-/// reply, it is masked.
+/// response, it is masked.
 ///
 /// It is `Codable`: an object with the case's name, which holds an object with the names of what the case has, such as
 /// `{"refused": {"httpStatus": 400, "code": "05", "body": "{}"}}`.
@@ -25,16 +25,16 @@ public enum PaymentError: Error, Hashable, Codable {
     /// failed on the way. `retryAfter` is how long the gateway asked to wait, where it did.
     case unavailable(
         detail: String, retryAfter: Duration? = nil, httpStatus: Int? = nil, code: String? = nil, body: String? = nil)
-    /// The gateway said no: **nothing happened.** Tell the payer. `code` and `reason` are the gateway's own, `body` is its reply with
+    /// The gateway said no: **nothing happened.** Tell the payer. `code` and `reason` are the gateway's own, `body` is its response with
     /// secrets masked.
     case refused(httpStatus: Int, code: String? = nil, reason: String? = nil, body: String = "")
     /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
-    /// (``Gateway/watch(_:policy:)``); never send it again. `detail` is why the outcome is unknown; `body` is the reply where one
+    /// (``Gateway/watch(_:policy:)``); never send it again. `detail` is why the outcome is unknown; `body` is the response where one
     /// came, with secrets masked.
     case outcomeUnknown(
         payment: PaymentRef, httpStatus: Int? = nil, code: String? = nil, reason: String? = nil, detail: String,
         body: String? = nil)
-    /// The answer of a request that moves no money could not be understood: **nothing happened.** `body` is the reply with secrets
+    /// The answer of a request that moves no money could not be understood: **nothing happened.** `body` is the response with secrets
     /// masked.
     case unexpected(detail: String, httpStatus: Int = 200, code: String? = nil, body: String = "")
     /// A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide. `last` is the last
@@ -50,16 +50,16 @@ extension PaymentError {
     /// True where the same call may simply be made again, later: for ``unavailable(detail:retryAfter:httpStatus:code:body:)`` alone.
     public var isRetryable: Bool { (try? withoutAmount.isRetryable()) ?? false }
 
-    /// The HTTP status of the reply, where one came.
-    public var httpStatus: Int? { reply?.httpStatus }
+    /// The HTTP status of the response, where one came.
+    public var httpStatus: Int? { response?.httpStatus }
 
-    /// The gateway's code, where a reply had one.
-    public var code: String? { reply?.code }
+    /// The gateway's code, where a response had one.
+    public var code: String? { response?.code }
 
-    /// The body of the reply where one came, with secrets masked.
-    public var body: String? { reply?.body }
+    /// The body of the response where one came, with secrets masked.
+    public var body: String? { response?.body }
 
-    private var reply: (httpStatus: Int?, code: String?, body: String?)? {
+    private var response: (httpStatus: Int?, code: String?, body: String?)? {
         switch self {
         case .misconfigured(_, let httpStatus, let code, let body): (httpStatus, code, body)
         case .unauthorized(_, let httpStatus, let code, let body): (httpStatus, code, body)

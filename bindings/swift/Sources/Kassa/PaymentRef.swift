@@ -31,7 +31,7 @@ public struct PaymentRef: Hashable, Sendable {
     public var provider: Provider?
     /// The identifier of a QR transaction.
     public var transactionID: String?
-    /// The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its quotes, or `123`.
+    /// The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its quotes, or `123`.
     /// There where the dialect names it.
     public var confirmIdentifier: String?
     /// The amount that was asked for, in units of the currency (for KGS: som); nil where it is not known, as for a QR code of an open
@@ -115,7 +115,7 @@ public struct PaymentRef: Hashable, Sendable {
         PaymentRef(try translated { try core.withGatewayNumber(gatewayNumber: gatewayNumber) })
     }
 
-    /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+    /// The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
     ///
     /// - Throws: As ``withGatewayNumber(_:)`` does.
     public func withTransactionID(_ transactionID: String) throws -> PaymentRef {
@@ -143,7 +143,7 @@ public struct PaymentRef: Hashable, Sendable {
 
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
     /// Only such a payment can be checked or watched.
-    public var canBeAskedAbout: Bool { (try? withoutAmount.canBeAskedAbout()) ?? false }
+    public var canBeChecked: Bool { (try? withoutAmount.canBeChecked()) ?? false }
 }
 
 extension PaymentRef: CustomStringConvertible, Codable {

@@ -25,7 +25,7 @@ public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
         self.entryID = entryID
     }
 
-    /// What to store **before** sending: what was asked for. Only the reply to ``Gateway/createQrData(_:)`` adds the transaction to ask
+    /// What to store **before** sending: what was asked for. Only the response to ``Gateway/createQrData(_:)`` adds the transaction to ask
     /// with.
     public func paymentRef() -> PaymentRef { PaymentRef(core.paymentRef()) }
 
@@ -39,7 +39,7 @@ public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
     public let payment: PaymentRef
     /// The PNG file.
     public let png: Data
-    /// The whole reply as text.
+    /// The whole response as text.
     public let raw: String
 
     /// One made by hand, for tests of your own.
@@ -53,7 +53,7 @@ public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String { "QrImage(400x400, \(png.count) bytes)" }
 }
 
-/// The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in ``raw``.
+/// The data of a dynamic QR code. What the dialect finds in the response is here; the whole response is in ``raw``.
 public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The text of the code, to be drawn with ``QrCode``. Where it is one in ELQR, ``Elqr`` reads it, and it is what was asked for: its
     /// amount, the som, and a right checksum.
@@ -62,7 +62,7 @@ public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
     public let transactionID: String?
     /// What to ask about the payment with, where there is a transaction id; in any case what was asked for. Store it.
     public let payment: PaymentRef
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
@@ -78,7 +78,7 @@ public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
 }
 
 extension QrData {
-    /// What the dialect does not find in the reply, and what that means: without ``payload`` there is no code to show, without
+    /// What the dialect does not find in the response, and what that means: without ``payload`` there is no code to show, without
     /// ``transactionID`` the payment cannot be asked about. It blocks nothing.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the payment's amount is not a number that can be sent. No answer of a

@@ -70,7 +70,7 @@ public struct StatusReport: Hashable, Sendable, Codable, CustomStringConvertible
     public var amount: Decimal?
     /// The currency as the gateway reports it.
     public var currency: String?
-    /// The whole reply, with secrets masked.
+    /// The whole response, with secrets masked.
     public var raw: String
 
     /// One made by hand, for tests of your own.

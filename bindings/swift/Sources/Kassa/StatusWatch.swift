@@ -36,7 +36,7 @@ public enum WatchReport: Hashable, Sendable, Codable {
 /// ```
 ///
 /// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report that contradicts
-/// what was asked for do, where three queries in a row end in them: one odd reply does not. A tick that is missed because a query took
+/// what was asked for do, where three queries in a row end in them: one odd response does not. A tick that is missed because a query took
 /// long is skipped. A `Retry-After` of the gateway delays the next query.
 ///
 /// Iterate over the reports, or wait for the end with ``outcome()``. Between calls nothing is asked. A report goes to one iterator

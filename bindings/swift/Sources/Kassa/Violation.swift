@@ -109,7 +109,7 @@ public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case phoneFormat = "phone_format"
     /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
     case returnURLFragment = "return_url_fragment"
-    /// The dialect leaves something open, or does not find it in a reply.
+    /// The dialect leaves something open, or does not find it in a response.
     case dialect
 
     /// Its name, the same in every language.

@@ -30,18 +30,18 @@ struct Admin: Sendable {
     private func exchange(_ method: String, _ path: String, _ body: (any Encodable & Sendable)?) async throws -> Data {
         let body = try body.map { try JSONEncoder().encode($0) }
         let headers = ["Authorization: Bearer \(token)", "Content-Type: application/json"]
-        let reply = try await LoopbackHTTP.exchange(port: port, "\(method) /admin/\(path)", headers: headers, body: body)
-        guard reply.status < 400 else { throw Self.refusal(reply) }
-        return reply.body
+        let response = try await LoopbackHTTP.exchange(port: port, "\(method) /admin/\(path)", headers: headers, body: body)
+        guard response.status < 400 else { throw Self.refusal(response) }
+        return response.body
     }
 
-    private static func refusal(_ reply: LoopbackHTTP.Reply) -> SandboxError {
+    private static func refusal(_ response: LoopbackHTTP.Response) -> SandboxError {
         struct Refusal: Decodable { let errors: [SandboxError.FieldError] }
-        let violations = (try? JSONDecoder().decode(Refusal.self, from: reply.body))?.errors ?? []
+        let violations = (try? JSONDecoder().decode(Refusal.self, from: response.body))?.errors ?? []
         let sentences = violations.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
-        let said = String(decoding: reply.body.prefix(200), as: UTF8.self)
-        let detail = sentences.isEmpty ? "HTTP \(reply.status): \(said)" : sentences.joined(separator: "; ")
-        return .refused(httpStatus: reply.status, detail: detail, violations: violations)
+        let said = String(decoding: response.body.prefix(200), as: UTF8.self)
+        let detail = sentences.isEmpty ? "HTTP \(response.status): \(said)" : sentences.joined(separator: "; ")
+        return .refused(httpStatus: response.status, detail: detail, violations: violations)
     }
 
     /// One segment of a path, or one value of a query.

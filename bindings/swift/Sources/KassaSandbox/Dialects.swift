@@ -2,7 +2,7 @@
 // cargo test -p kassa-conformance --test tables -- --generate
 
 extension Sandbox {
-    /// Which gateway's replies the sandbox gives.
+    /// Which gateway's responses the sandbox gives.
     public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {
         /// Those of the gateway's interface.
         case interface
@@ -11,7 +11,7 @@ extension Sandbox {
         /// Those that the public pages of the gateway FINIPAY show.
         case finipay
 
-        /// What a client has to know about the sandbox's replies, in JSON.
+        /// What a client has to know about the sandbox's responses, in JSON.
         /// `try Dialect.fromJSON(Sandbox.DialectName.interface.json)` reads it.
         public var json: String {
             switch self {

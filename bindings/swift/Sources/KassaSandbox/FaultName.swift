@@ -7,7 +7,7 @@ extension Sandbox {
         /// The connection is closed before the request takes effect; nothing happens to the money.
         case requestLost = "request-lost"
         /// The request takes effect, and the connection is closed without an answer.
-        case replyLost = "reply-lost"
+        case responseLost = "response-lost"
         /// The request takes effect at once, and is answered late: by `delay`, a second unless given.
         case delay
         /// The request takes effect, and the answer's body comes a byte a second.
@@ -16,7 +16,7 @@ extension Sandbox {
         /// endpoints; nothing happens to the money.
         case resetOnConnect = "reset-on-connect"
         /// The request takes effect, and the connection is reset before the answer's first byte.
-        case resetBeforeReply = "reset-before-reply"
+        case resetBeforeResponse = "reset-before-response"
         /// The request takes effect, and the connection is reset in the middle of the answer's head.
         case resetInHeaders = "reset-in-headers"
         /// The request takes effect, and the connection is reset in the middle of the answer's body.

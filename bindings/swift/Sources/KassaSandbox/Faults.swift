@@ -35,7 +35,7 @@ extension Sandbox {
         /// Sets a fault.
         ///
         /// ```swift
-        /// let fault = try await sandbox.faults.add(.replyLost, orderNumber: "order-17", times: 1)
+        /// let fault = try await sandbox.faults.add(.responseLost, orderNumber: "order-17", times: 1)
         /// // ...
         /// #expect(try await fault.struck == 1)
         /// ```

@@ -11,7 +11,7 @@ import Foundation
 /// One request to this machine over a connection of its own. URLSession would ask the proxy that the environment names, and on
 /// Linux cannot be kept from it.
 package enum LoopbackHTTP {
-    package struct Reply: Sendable {
+    package struct Response: Sendable {
         package let status: Int
         /// Where it leads to.
         package let location: String?
@@ -21,7 +21,7 @@ package enum LoopbackHTTP {
     /// Seconds that an answer may take. It takes milliseconds; this is for a machine that stands still.
     private static let patience = 30
 
-    package static func exchange(port: Int, _ target: String, headers: [String], body: Data?) async throws -> Reply {
+    package static func exchange(port: Int, _ target: String, headers: [String], body: Data?) async throws -> Response {
         let length = body.map { ["Content-Length: \($0.count)"] } ?? []
         let lines = ["\(target) HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: close"] + headers + length
         let request = Data("\(lines.joined(separator: "\r\n"))\r\n\r\n".utf8) + (body ?? Data())
@@ -29,8 +29,8 @@ package enum LoopbackHTTP {
             // Sockets block, and the threads of tasks are few.
             DispatchQueue.global().async { waiting.resume(with: Result { try exchange(port: port, request) }) }
         }
-        guard let reply = parse(answer) else { throw SandboxError.notRunning(detail: "the sandbox broke off its answer") }
-        return reply
+        guard let response = parse(answer) else { throw SandboxError.notRunning(detail: "the sandbox broke off its answer") }
+        return response
     }
 
     private static func exchange(port: Int, _ request: Data) throws -> Data {
@@ -69,7 +69,7 @@ package enum LoopbackHTTP {
     }
 
     /// The sandbox names the length of its answers, and closes the connection after one.
-    private static func parse(_ answer: Data) -> Reply? {
+    private static func parse(_ answer: Data) -> Response? {
         guard let end = answer.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         guard let words = head.first?.split(separator: " "), words.count > 1, let status = Int(words[1]) else { return nil }
@@ -78,7 +78,7 @@ package enum LoopbackHTTP {
             head.first { $0.lowercased().hasPrefix("\(name):") }?.split(separator: " ").last.map { String($0) }
         }
         let length = header("content-length").flatMap { Int($0) }
-        return length ?? 0 == body.count ? Reply(status: status, location: header("location"), body: body) : nil
+        return length ?? 0 == body.count ? Response(status: status, location: header("location"), body: body) : nil
     }
 
     /// A port that nobody listens on now.

@@ -7,7 +7,7 @@ import Foundation
 /// let sandbox = try await Sandbox.start()
 /// let credentials = Credentials(login: sandbox.login, password: sandbox.password)
 /// let gateway = try Gateway(GatewayConfig(baseURL: sandbox.baseURL, credentials: credentials))
-/// let fault = try await sandbox.faults.add(.replyLost, orderNumber: "order-17", times: 1)
+/// let fault = try await sandbox.faults.add(.responseLost, orderNumber: "order-17", times: 1)
 /// // ... pay order-17 ...
 /// #expect(try await fault.struck == 1)
 /// #expect(try await sandbox.payment(orderNumber: "order-17").timesCharged == 1)

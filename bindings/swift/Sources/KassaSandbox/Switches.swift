@@ -11,7 +11,7 @@ extension Sandbox {
         public var redirectDeclines: Bool
         /// The language of messages where a request names none.
         public var language: Language
-        /// Which gateway's replies the sandbox gives.
+        /// Which gateway's responses the sandbox gives.
         public var actsAs: DialectName
         /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
         public var mbankQuid: MbankQuid

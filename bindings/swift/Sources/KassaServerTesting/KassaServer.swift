@@ -114,14 +114,14 @@ public actor KassaServer {
     ) async throws -> Data {
         let once = idempotencyKey.map { ["Idempotency-Key: \($0)"] } ?? []
         let headers = ["Authorization: Bearer \(key ?? apiKey)", "Content-Type: application/json"] + once
-        let reply = try await asServer {
+        let response = try await asServer {
             try await LoopbackHTTP.exchange(
                 port: port, "\(method) \(path)", headers: headers, body: body.map { Data($0.utf8) })
         }
-        guard reply.status < 400 else {
-            throw KassaServerError.refused(httpStatus: reply.status, problem: String(decoding: reply.body, as: UTF8.self))
+        guard response.status < 400 else {
+            throw KassaServerError.refused(httpStatus: response.status, problem: String(decoding: response.body, as: UTF8.self))
         }
-        return reply.body
+        return response.body
     }
 
     /// Every event, or those of this kind or about this reference, in the order in which they happened.

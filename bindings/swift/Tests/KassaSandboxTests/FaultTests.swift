@@ -6,12 +6,12 @@ import Testing
     @Test func aFaultStrikesAsOftenAsItWasTold() async throws {
         let sandbox = try await Sandbox.start()
         let shop = try Shop(sandbox)
-        let fault = try await sandbox.faults.add(.replyLost, orderNumber: "order-1", endpoint: .payment, times: 1)
+        let fault = try await sandbox.faults.add(.responseLost, orderNumber: "order-1", endpoint: .payment, times: 1)
         #expect(try await fault.struck == 0)
         try await shop.pay("order-2")
         do {
             try await shop.pay("order-1")
-            Issue.record("the reply was not lost")
+            Issue.record("the response was not lost")
         } catch let error as PaymentError {
             #expect(error.paymentMayExist)
         }

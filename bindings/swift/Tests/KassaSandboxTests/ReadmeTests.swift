@@ -5,7 +5,7 @@ import Testing
 
 // The README's test, which is shown there as it is here.
 
-@Test func aLostReplyNeverChargesTwice() async throws {
+@Test func aLostResponseNeverChargesTwice() async throws {
     let sandbox = try await Sandbox.start()
     var config = GatewayConfig(
         baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
@@ -17,7 +17,7 @@ import Testing
         orderNumber: "order-17", description: "Two coffees", amount: 250, currency: "KGS", card: card, language: "en",
         callbackURL: "http://127.0.0.1:9000/callback", ip: "203.0.113.7")
 
-    let fault = try await sandbox.faults.add(.replyLost, orderNumber: "order-17", times: 1)
+    let fault = try await sandbox.faults.add(.responseLost, orderNumber: "order-17", times: 1)
     await #expect(throws: PaymentError.self) { try await gateway.createCardPayment(payment) }
     #expect(try await fault.struck == 1)
 

@@ -33,7 +33,7 @@ import Testing
 
     /// What the compiler lets through: a literal that is told to be a decimal.
     @Test func aPriceThatWentThroughAFloatIsNotSent() async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         let price: Decimal = 19.99
         let form = PayForm(amount: price, serviceName: "Tea", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
         await #expect {

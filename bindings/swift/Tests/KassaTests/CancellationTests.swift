@@ -10,7 +10,7 @@ import Testing
     private func isSoon(_ begun: ContinuousClock.Instant) -> Bool { clock.now - begun < .seconds(patience) }
 
     @Test func aCancelledQueryEndsAtOnceAndTheGatewayGoesOn() async throws {
-        let it = try Loopback(Replies.silence, Replies.charged)
+        let it = try Loopback(Responses.silence, Responses.charged)
         let task = Task { try await it.gateway.providerStatus("order-1", provider: .cards) }
         #expect(await it.server.waitForRequests(1))
         let begun = clock.now
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             _ = try await it.gateway.createCardPayment(cardPayment())
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func aCancelledPaymentGoesOnOnceAndItsReferenceFindsIt() async throws {
-        let it = try Loopback(Replies.held(Replies.created), Replies.charged)
+        let it = try Loopback(Responses.held(Responses.created), Responses.charged)
         let payment = cardPayment()
         let sent = Task { try await it.gateway.createCardPayment(payment) }
         #expect(await it.server.waitForRequests(1))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func closingWaitsForAPaymentThatNobodyWaitsFor() async throws {
-        let it = try Loopback(Replies.held(Replies.created))
+        let it = try Loopback(Responses.held(Responses.created))
         let sent = Task { try await it.gateway.createCardPayment(cardPayment()) }
         #expect(await it.server.waitForRequests(1))
         sent.cancel()
@@ -68,9 +68,9 @@ import Testing
     }
 
     @Test func closingEndsAWatchAtOnceBetweenQueriesAndWithinOne() async throws {
-        for reply in [Replies.open, Replies.silence] {
+        for response in [Responses.open, Responses.silence] {
             // Neither the next query nor the deadline comes in time.
-            let it = try Loopback(reply) { $0.queryDeadline = .seconds(3600) }
+            let it = try Loopback(response) { $0.queryDeadline = .seconds(3600) }
             let policy = PollPolicy(interval: .seconds(3600), deadline: .seconds(7200))
             let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5), policy: policy)
             let outcome = Task { try await watch.outcome() }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aCloseWithALimitSaysWhetherAPaymentIsLeft() async throws {
-        let it = try Loopback(Replies.held(Replies.created)) { $0.paymentDeadline = .seconds(3600) }
+        let it = try Loopback(Responses.held(Responses.created)) { $0.paymentDeadline = .seconds(3600) }
         let paying = Task { try await it.gateway.createCardPayment(cardPayment()) }
         #expect(await it.server.waitForRequests(1))
         #expect(await !it.gateway.close(within: .zero))
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func aCancelledWatchStopsAskingAndLosesNoReport() async throws {
-        let it = try Loopback(Replies.held(Replies.open), Replies.charged)
+        let it = try Loopback(Responses.held(Responses.open), Responses.charged)
         let payment = PaymentRef.mbank("order-1", amountSom: 5)
         let watch = try it.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1)))
         let waiting = Task { try await watch.next() }
@@ -106,7 +106,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
         it.server.release()
         // Nobody waits, so nothing more is queried. Another watch runs for twenty intervals meanwhile.
-        let beside = try Loopback(Replies.open)
+        let beside = try Loopback(Responses.open)
         let other = try beside.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1)))
         for _ in 1...20 { _ = try await other.next() }
         #expect(it.server.received.count == 1)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func anOutcomeThatIsNotWaitedForIsNotACancelledWatch() async throws {
-        let it = try Loopback(Replies.open)
+        let it = try Loopback(Responses.open)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
         let waiting = Task { try await watch.outcome() }
         #expect(await it.server.waitForRequests(1))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func aCancelledIterationThrows() async throws {
-        let it = try Loopback(Replies.open)
+        let it = try Loopback(Responses.open)
         let iterating = Task {
             var seen = 0
             let payment = PaymentRef.mbank("order-1", amountSom: 5)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func aWatchIsStoppedFromAnotherTask() async throws {
-        let it = try Loopback(Replies.open)
+        let it = try Loopback(Responses.open)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
         let outcome = Task { try await watch.outcome() }
         #expect(await it.server.waitForRequests(1))
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func manyTasksShareAGatewayAndSomeGiveUp() async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         let ended = await withTaskGroup(of: Bool?.self) { group in
             for number in 0..<400 {
                 group.addTask {

@@ -83,7 +83,7 @@ import Testing
         try expect(
             CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page), code: "110", amount: 250, currency: "KGS"),
             #"{"amount":"250","code":"110","currency":"KGS","nextStep":{"openConfirmation":{"url":"\#(page)"}},"payment":\#(stored),"raw":""}"#)
-        try expect(NextStep.askStatus(status: "Success"), #"{"askStatus":{"status":"Success"}}"#)
+        try expect(NextStep.checkStatus(status: "Success"), #"{"checkStatus":{"status":"Success"}}"#)
         try expect(
             MbankPaymentCreated(payment: payment, code: "0", reason: "ok", status: "NEW", raw: "{}"),
             #"{"code":"0","payment":\#(stored),"raw":"{}","reason":"ok","status":"NEW"}"#)
@@ -220,7 +220,7 @@ import Testing
     @Test(arguments: [200, 400]) func whatAGatewayEchoesIsStoredMasked(_ status: Int) async throws {
         let echo = #""echo":"4111 1111 1111 1111, cvc 737","pan":"4111111111111111","cvc":"737","otp":"918273""#
         let body = #"{"code":"110","message":"otp 918273 of shop:swordfish-77","data":{\#(echo)}}"#
-        let it = try Loopback(Replies.reply(status, body))
+        let it = try Loopback(Responses.response(status, body))
         func stored(_ call: () async throws -> some Encodable) async throws -> String {
             do {
                 return String(decoding: try JSONEncoder().encode(try await call()), as: UTF8.self)

@@ -58,8 +58,8 @@ import Testing
 
     /// Each fault: whether the payment is in the books, and what its caller is told.
     static let faults: [(fault: FakeFault, made: Int, kind: String)] = [
-        (.noConnection, 0, "Unavailable"), (.requestLost, 0, "OutcomeUnknown"), (.answerLost, 1, "OutcomeUnknown"),
-        (.noAnswer, 1, "OutcomeUnknown"), (.refused(code: "51", reason: "NO_MONEY"), 0, "Refused"),
+        (.noConnection, 0, "Unavailable"), (.requestLost, 0, "OutcomeUnknown"), (.responseLost, 1, "OutcomeUnknown"),
+        (.noResponse, 1, "OutcomeUnknown"), (.refused(code: "51", reason: "NO_MONEY"), 0, "Refused"),
         (.unauthorized, 0, "Unauthorized"), (.serverError, 0, "OutcomeUnknown"),
         (.tooManyRequests(retryAfter: .seconds(3600)), 0, "Unavailable"),
     ]
@@ -86,7 +86,7 @@ import Testing
         #expect(try await fake.gateway.watch(paid).outcome()?.isCharged == true)
         #expect(fake.now == .seconds(50), "the first query after it was paid")
 
-        fake.plan(.stayOpen)
+        fake.plan(.stayPending)
         let left = try await fake.gateway.createCardPayment(cardPayment()).payment
         await #expect {
             try await fake.gateway.watch(left).outcome()
@@ -113,7 +113,7 @@ import Testing
         #expect(seen.map(\.at) == [.zero, .seconds(10), .seconds(20)] && seen.map(\.isOpen) == [true, true, false], "\(seen)")
 
         // A call that hears nothing waits for a clock that stands, and is given up all the same.
-        fake.failNext(.noAnswer)
+        fake.failNext(.noResponse)
         let waiting = Task { try await fake.gateway.createMbankPayment(tea("order-1")) }
         while fake.payments.count < 2 { await Task.yield() }
         #expect(fake.now == .seconds(30))
@@ -152,7 +152,7 @@ import Testing
         let gateway = fake.gateway  // hand this to the code under test
 
         // The answer is lost, so nobody knows whether the payment was made.
-        fake.failNext(.answerLost)
+        fake.failNext(.responseLost)
         let tea = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 100, comment: "tea")
         await #expect(throws: PaymentError.self) { try await gateway.createMbankPayment(tea) }
 

@@ -13,7 +13,7 @@ import Testing
         let journal = try home.open()
         let gateway = fake.gateway.withJournal(journal)
         #expect(gateway.journal === journal && fake.gateway.journal == nil)
-        fake.failNext(.answerLost)
+        fake.failNext(.responseLost)
         let noted = try gateway.withNote("cart 17").withDeadline(.seconds(5))
         await #expect(throws: PaymentError.self) { try await noted.createMbankPayment(order) }
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func aProgramThatIsStartedAgainSendsNothingTwice() async throws {
-        let it = try Loopback(Replies.envelope("0", [:]), Replies.charged)
+        let it = try Loopback(Responses.envelope("0", [:]), Responses.charged)
         _ = try await it.gateway.withJournal(home.open()).createMbankPayment(order)
         await it.gateway.close()
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aPaymentThatNobodyWaitsForIsListed() async throws {
-        let it = try Loopback(Replies.silence)
+        let it = try Loopback(Responses.silence)
         let gateway = try it.gateway.withJournal(home.open())
         let sending = Task { try await gateway.createMbankPayment(order) }
         #expect(await it.server.waitForRequests(1))
@@ -224,7 +224,7 @@ private func printWhatIsUnfinished(_ config: GatewayConfig) async throws {
             let home = JournalFolder()
             let before = set(["XDG_DATA_HOME": home.folder.path(percentEncoded: false)])
             defer { _ = set(before) }
-            let it = try Loopback(Replies.envelope("0", [:]), Replies.charged)
+            let it = try Loopback(Responses.envelope("0", [:]), Responses.charged)
             let config = GatewayConfig(baseURL: it.server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
             let shop = try Gateway(config, journal: .standard())
             let order = MbankPayment(orderNumber: "order-2", phone: "996555000101", amountSom: 250, comment: "tea")

@@ -7,8 +7,8 @@ struct Loopback {
     let server: Server
     let gateway: Gateway
 
-    init(_ replies: JSON..., configure: (inout GatewayConfig) -> Void = { _ in }) throws {
-        server = Server(replies)
+    init(_ responses: JSON..., configure: (inout GatewayConfig) -> Void = { _ in }) throws {
+        server = Server(responses)
         var config = GatewayConfig(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
         config.queryDeadline = .seconds(2 * patience)
         config.queryRetries = 0
@@ -18,7 +18,7 @@ struct Loopback {
 }
 
 /// What the scripted server can say.
-enum Replies {
+enum Responses {
     static let charged = status("CHARGE")
     static let open = status("HOLD")
     static let created = envelope("110", ["ConfirmationUrl": "https://gw.example.kg/3ds?token=gw-1"])
@@ -28,15 +28,15 @@ enum Replies {
 
     static func envelope(_ code: String, _ data: JSON) -> JSON {
         let body: JSON = ["code": .string(code), "data": data]
-        return reply(200, body.description)
+        return response(200, body.description)
     }
 
-    static func reply(_ status: Int, _ body: String, headers: JSON = [:]) -> JSON {
+    static func response(_ status: Int, _ body: String, headers: JSON = [:]) -> JSON {
         ["status": JSON(status), "body": .string(body), "headers": headers]
     }
 
     /// Only once the server is told to release it.
-    static func held(_ reply: JSON) -> JSON { .object(reply.object.merging(["hold": .bool(true)]) { $1 }) }
+    static func held(_ response: JSON) -> JSON { .object(response.object.merging(["hold": .bool(true)]) { $1 }) }
 }
 
 func card(_ number: String = "4111111111111111") -> Card {

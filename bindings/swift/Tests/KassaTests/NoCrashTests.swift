@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: amounts) func anAmountThatIsNoneIsAnError(_ amount: Decimal) async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         let form = PayForm(
             amount: amount, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
         let payment = PaymentRef(kind: .card, orderNumber: "order-1", provider: .cards, amount: amount, currency: "KGS")
@@ -39,7 +39,7 @@ import Testing
         let home = JournalFolder()
         let journal = try home.open()
         await #expect(throws: PaymentError.self) { try await journal.entry(payment) }
-        #expect(payment.canBeAskedAbout)
+        #expect(payment.canBeChecked)
         #expect(throws: PaymentError.self) { try PaymentRef(payment.description) }
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([payment]) }
         let entry = PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds")
@@ -84,13 +84,13 @@ import Testing
     @Test func theLargestAmountsArriveDigitForDigit() async throws {
         for text in ["79228162514264337593543950335", "792281625142643375935439503.35", "100.1"] {
             let amount = Decimal(string: text)!
-            let it = try Loopback(Replies.envelope("200", ["status": "CHARGE", "amount": .number(amount)]))
+            let it = try Loopback(Responses.envelope("200", ["status": "CHARGE", "amount": .number(amount)]))
             #expect(try await it.gateway.qrStatus("t-1").amount == amount)
             _ = try? await it.gateway.createCardPayment(cardPayment(amount: amount))
             #expect(it.server.received.last?.body.contains("\"amount\":\(text),") == true)
         }
         let most = Decimal(string: "1.0000000000000000000000000001")!
-        let it = try Loopback(Replies.envelope("200", ["status": "CHARGE", "amount": .number(most)]))
+        let it = try Loopback(Responses.envelope("200", ["status": "CHARGE", "amount": .number(most)]))
         #expect(try await it.gateway.qrStatus("t-1").amount == most)
         for tyiyn in [Int.min, -1, 0, Int.max] {
             #expect(try somToTyiyn(tyiynToSom(tyiyn)) == tyiyn)
@@ -112,7 +112,7 @@ import Testing
                 #expect(throws: PaymentError.self) { try Gateway(config) }
             }
         }
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         if duration > .zero {
             _ = try it.gateway.withDeadline(duration)
         } else {
@@ -147,7 +147,7 @@ import Testing
 
     @Test(arguments: ["7", "0", "-1", "18446744073709551615", "99999999999999999999999", "soon"])
     func aRetryAfterCannotBeTooLong(_ header: String) async throws {
-        let it = try Loopback(Replies.reply(429, "", headers: ["Retry-After": .string(header)]))
+        let it = try Loopback(Responses.response(429, "", headers: ["Retry-After": .string(header)]))
         await #expect {
             try await it.gateway.createCardPayment(cardPayment())
         } throws: { error in
@@ -157,7 +157,7 @@ import Testing
 
     @Test(arguments: [Int.min, Int(Int32.min) - 1, -1, 0, Int(UInt32.max) + 1, Int.max])
     func aNumberThatIsTooLargeIsRefused(_ number: Int) async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         var payment = cardPayment()
         payment.card = Card(pan: "4111111111111111", expiryMonth: "08", expiryYear: number, cvc: "737", holderName: "A B")
         await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(payment) }
@@ -176,13 +176,13 @@ import Testing
     @Test(arguments: [Int.min, -1, Int(UInt32.max) + 1, Int.max])
     func aNumberOfRetriesThatIsNoneIsRefused(_ retries: Int) {
         #expect(throws: PaymentError.misconfigured(detail: "query_retries must be from 0 to 4294967295")) {
-            try Loopback(Replies.charged) { $0.queryRetries = retries }
+            try Loopback(Responses.charged) { $0.queryRetries = retries }
         }
     }
 
     @Test(arguments: [0, Int(UInt32.max)])
     func aNumberOfRetriesIsTaken(_ retries: Int) async throws {
-        let it = try Loopback(Replies.charged) { $0.queryRetries = retries }
+        let it = try Loopback(Responses.charged) { $0.queryRetries = retries }
         #expect(try await it.gateway.qrStatus("t-1").status == .charged)
     }
 
@@ -199,8 +199,8 @@ import Testing
         _ = try? ReturnRedirect(text)
         _ = try? Dialect(json: text)
         #expect(throws: PaymentError.self) { try Dialect(named: text) }
-        _ = try? Dialect().explain(endpoint: "qr_status", reply: text)
-        #expect(throws: PaymentError.self) { try Dialect().explain(endpoint: text, reply: "{}") }
+        _ = try? Dialect().explain(endpoint: "qr_status", response: text)
+        #expect(throws: PaymentError.self) { try Dialect().explain(endpoint: text, response: "{}") }
         _ = try? QrCode(text)
         _ = LocalDateTime(text)
         let claimed = try PaymentRef.payForm(amount: 1).withClaimedNumber(text, provider: Provider(name: text))
@@ -214,7 +214,7 @@ import Testing
         #expect(throws: PaymentError.self) { try form.card() }
         let config = GatewayConfig(baseURL: text, credentials: Credentials(login: text, password: text))
         #expect(throws: PaymentError.self) { try Gateway(config) }
-        let it = try Loopback(Replies.reply(200, text))
+        let it = try Loopback(Responses.response(200, text))
         await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
         let fake = try FakeGateway()
         #expect(throws: PaymentError.self) { try fake.charge(text) }
@@ -247,7 +247,7 @@ import Testing
         "https://1.2.3.4./", "https://xn--a/", "https://a..b/", "https://gw.example.kg/\u{1f642}#\u{1f642}",
     ])
     func aPageIsAURLOrAnErrorThatIsTrue(_ page: String) async throws {
-        let it = try Loopback(Replies.envelope("110", ["ConfirmationUrl": .string(page)]))
+        let it = try Loopback(Responses.envelope("110", ["ConfirmationUrl": .string(page)]))
         do {
             let created = try await it.gateway.createCardPayment(cardPayment())
             guard case .openConfirmation(let url) = created.nextStep else { throw InternalError(detail: "no page") }
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test func aClosedGatewayRefuses() async throws {
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         let watch = try it.gateway.watch(.mbank("order-1", amountSom: 1))
         await it.gateway.close()
         await it.gateway.close()

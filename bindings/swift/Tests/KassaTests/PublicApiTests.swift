@@ -5,7 +5,7 @@ import Testing
 /// What only the users of the package would miss: names that nothing else here needs.
 @Suite struct PublicApiTests {
     @Test func aGatewayNeedsNoMoreThanAnAddressAndCredentials() async throws {
-        let server = Server([Replies.charged])
+        let server = Server([Responses.charged])
         let gateway = try Gateway(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
         #expect(try await gateway.qrStatus("t-1").status == .charged)
         let login = Data("shop:swordfish-77".utf8).base64EncodedString()

@@ -71,7 +71,7 @@ func showPayment(
     let gateway = fake.gateway  // hand this to the code under test
     let order = MbankPayment(orderNumber: "order-17", phone: "996555000101", amountSom: 250, comment: "Two coffees")
 
-    fake.failNext(.answerLost)
+    fake.failNext(.responseLost)
     await #expect(throws: PaymentError.self) { try await gateway.createMbankPayment(order) }
     #expect(fake.payments.count == 1)  // it was made all the same
 
@@ -121,7 +121,7 @@ extension OneLog {
         #expect(try await said(to: .mbankApproved) == ["paid: deliver cart 17"])
         let declined = try await said(to: .mbankInsufficientFunds)
         #expect(declined.count == 1 && declined[0].hasPrefix("not paid") && declined[0].contains("Insufficient funds"))
-        try await sandbox.faults.add(.replyLost, endpoint: .mbankConfirm, times: 1)
+        try await sandbox.faults.add(.responseLost, endpoint: .mbankConfirm, times: 1)
         let lost = try await said(to: .mbankApproved)
         #expect(lost.count == 2 && lost[0].contains("never send it again") && lost[1] == "paid: deliver cart 17")
 

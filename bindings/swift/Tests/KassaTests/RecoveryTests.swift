@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aCancelledTaskEndsAtOnceAndLetsTheNextRecover() async throws {
-        let it = try Loopback(Replies.envelope("0", [:]), Replies.silence, Replies.charged)
+        let it = try Loopback(Responses.envelope("0", [:]), Responses.silence, Responses.charged)
         let gateway = try it.gateway.withJournal(home.open())
         try await sell("order-1", by: gateway)
         let recovery = try gateway.recover()
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func closingTheGatewayEndsItAtOnceAndLetsTheNextRecover() async throws {
-        let it = try Loopback(Replies.envelope("0", [:]), Replies.silence, Replies.charged) { $0.queryDeadline = .seconds(3600) }
+        let it = try Loopback(Responses.envelope("0", [:]), Responses.silence, Responses.charged) { $0.queryDeadline = .seconds(3600) }
         let gateway = try it.gateway.withJournal(home.open())
         try await sell("order-1", by: gateway)
         let working = Task { try await recovered(gateway.recover()) }

@@ -23,15 +23,15 @@ struct Received: Sendable {
 final class Server: @unchecked Sendable {
     let url: String
     private let listener: Int32
-    private let replies: [JSON]
+    private let responses: [JSON]
     private let changed = NSCondition()
     private var requests: [Received] = []
     private var begun = 0
     private var released = false
 
-    init(_ replies: [JSON]) {
+    init(_ responses: [JSON]) {
         signal(SIGPIPE, SIG_IGN)
-        self.replies = replies
+        self.responses = responses
         listener = socket(AF_INET, stream, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -58,7 +58,7 @@ final class Server: @unchecked Sendable {
 
     var answered: Int { changed.withLock { begun } }
 
-    /// Lets the replies go that were held back.
+    /// Lets the responses go that were held back.
     func release() {
         change { released = true }
     }
@@ -113,12 +113,12 @@ final class Server: @unchecked Sendable {
                 requests.append(request)
                 number = requests.count
             }
-            guard let reply = replies.indices.contains(number - 1) ? replies[number - 1] : replies.last else { return }
-            if reply["hold"] == .bool(true) {
+            guard let response = responses.indices.contains(number - 1) ? responses[number - 1] : responses.last else { return }
+            if response["hold"] == .bool(true) {
                 _ = wait { released }
             }
             change { begun += 1 }
-            guard connection.write(bytes(of: reply)), act(reply["then"].string ?? "keep", on: connection) else { return }
+            guard connection.write(bytes(of: response)), act(response["then"].string ?? "keep", on: connection) else { return }
         }
     }
 
@@ -131,17 +131,17 @@ final class Server: @unchecked Sendable {
             connection.resetWhenClosed()
             return false
         case "silence": break
-        default: fatalError("a reply cannot \(then)")
+        default: fatalError("a response cannot \(then)")
         }
         // Read on, so that bytes still under way do not turn the end into a reset.
         connection.readToEnd()
         return false
     }
 
-    private func bytes(of reply: JSON) -> Data {
-        guard let status = reply["status"].int else { return Inputs.bytes(reply["raw"]) }
-        let body = Inputs.bytes(reply["body"])
-        let headers = reply["headers"].object.map { "\($0): \($1.text)\r\n" }.joined()
+    private func bytes(of response: JSON) -> Data {
+        guard let status = response["status"].int else { return Inputs.bytes(response["raw"]) }
+        let body = Inputs.bytes(response["body"])
+        let headers = response["headers"].object.map { "\($0): \($1.text)\r\n" }.joined()
         return Data("HTTP/1.1 \(status) X\r\n\(headers)Content-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 }

@@ -39,7 +39,7 @@ import Testing
             let json = try JSONEncoder().encode([reference])
             #expect(try JSONDecoder().decode([Kassa.PaymentRef].self, from: json) == [reference])
         }
-        #expect(references.map(\.canBeAskedAbout) == [true, true, true, true, false, false, true])
+        #expect(references.map(\.canBeChecked) == [true, true, true, true, false, false, true])
         #expect(
             references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.1&currency=USD")
     }
@@ -65,7 +65,7 @@ import Testing
         let alone = Kassa.PaymentEntry(payment: payment)
         let shown = Kassa.PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds?token=1&a=%20")
         #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page)).entry() == shown)
-        #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .askStatus(status: nil)).entry() == alone)
+        #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .checkStatus(status: nil)).entry() == alone)
         #expect(Kassa.MbankPaymentCreated(payment: payment).entry() == alone)
         #expect(Kassa.PayFormCreated(payment: payment, payFormURL: page).entry() == shown)
         #expect(Kassa.QrData(payload: "000201", payment: payment).entry().qrText == "000201")
@@ -162,7 +162,7 @@ extension OneLog {
     @Test func eachExchangeIsOneEvent() async throws {
         let log = Log()
         KassaLog.send { log.append($0) }
-        let it = try Loopback(Replies.charged)
+        let it = try Loopback(Responses.charged)
         _ = try await it.gateway.qrStatus("logged-1")
         KassaLog.send(to: nil)
         _ = try await it.gateway.qrStatus("logged-2")
@@ -181,7 +181,7 @@ extension OneLog {
             called.yield()
             release.wait()
         }
-        let it = try Loopback(Replies.created, Replies.charged)
+        let it = try Loopback(Responses.created, Responses.charged)
         let created = try await it.gateway.createCardPayment(cardPayment())
         let outcome = try await it.gateway.watch(created.payment).outcome()
         #expect(outcome?.isCharged == true)

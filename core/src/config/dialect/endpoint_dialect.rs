@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use strum::IntoEnumIterator;
 
 use super::code_list::{CodeList, WordList};
-use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
+use crate::config::{endpoint::Endpoint, response_field::ResponseField};
 
 /// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
 /// the same meaning compare as equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides {
-    pointers: BTreeMap<ReplyField, Vec<String>>,
+    pointers: BTreeMap<ResponseField, Vec<String>>,
     codes: BTreeMap<CodeList, Vec<String>>,
     words: BTreeMap<WordList, Vec<String>>,
     any_number: bool,
@@ -22,7 +22,7 @@ impl Overrides {
         *self == Self::default()
     }
 
-    pub(super) fn set_pointers(&mut self, field: ReplyField, pointers: Vec<String>) {
+    pub(super) fn set_pointers(&mut self, field: ResponseField, pointers: Vec<String>) {
         // The default removes what a base named.
         self.pointers.remove(&field);
         if pointers != field.shown_pointers() {
@@ -55,10 +55,10 @@ pub(crate) struct EndpointDialect<'a> {
 }
 
 impl<'a> EndpointDialect<'a> {
-    /// The JSON pointers to try for a field; none where this endpoint's reply has no such field.
-    pub(crate) fn pointers(self, field: ReplyField) -> impl Iterator<Item = &'a str> {
+    /// The JSON pointers to try for a field; none where this endpoint's response has no such field.
+    pub(crate) fn pointers(self, field: ResponseField) -> impl Iterator<Item = &'a str> {
         let named = self.overrides.and_then(|overrides| overrides.pointers.get(&field));
-        let is_shown = named.is_none() && self.endpoint.reply_fields.contains(&field);
+        let is_shown = named.is_none() && self.endpoint.response_fields.contains(&field);
         let shown = if is_shown { field.shown_pointers() } else { &[] };
         named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
     }

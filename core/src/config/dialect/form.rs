@@ -15,7 +15,7 @@ use super::{
 use crate::{
     config::{
         endpoint::Endpoint,
-        reply_field::{ELQR, ReplyField},
+        response_field::{ELQR, ResponseField},
     },
     elqr::{is_same_in_every_code, may_name_a_payment},
     values::{
@@ -192,7 +192,7 @@ fn read_endpoints(named: &Members<'_>, endpoints: &[&'static Endpoint], dialect:
 /// What a key of an endpoint is about.
 enum EndpointKey {
     Codes(CodeList),
-    Pointers(ReplyField),
+    Pointers(ResponseField),
     Words(WordList),
     Numbers,
 }
@@ -200,7 +200,7 @@ enum EndpointKey {
 impl EndpointKey {
     fn of(endpoint: &Endpoint, name: &str) -> Option<Self> {
         let codes = name.parse().ok().map(Self::Codes);
-        let field = || endpoint.reply_fields.iter().find(|field| field.name() == name).copied().map(Self::Pointers);
+        let field = || endpoint.response_fields.iter().find(|field| field.name() == name).copied().map(Self::Pointers);
         let of_query = || match name {
             REPORTED_NUMBERS => Some(Self::Numbers),
             words => words.parse().ok().map(Self::Words),
@@ -214,7 +214,7 @@ fn read_endpoint(endpoint: &'static Endpoint, named: &Members<'_>, dialect: &mut
     for (name, value) in named {
         let place = place_of(&format!("dialect.endpoints.{}", endpoint.name), name);
         match EndpointKey::of(endpoint, name) {
-            None => checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint"),
+            None => checks.fail(&place, Rule::OneOf, None, "means nothing in a response of this endpoint"),
             Some(_) if value.is_null() => {}
             Some(EndpointKey::Codes(list)) => {
                 if let Some(codes) = texts(&place, *value, checks) {
@@ -356,9 +356,9 @@ fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
     }
 }
 
-/// A transaction may also be looked for in the code whose text the same reply holds.
-fn check_places(place: &str, field: ReplyField, places: &[String], checks: &mut Checks) {
-    let is_tag = |text: &String| field == ReplyField::TransactionId && text.starts_with(ELQR);
+/// A transaction may also be looked for in the code whose text the same response holds.
+fn check_places(place: &str, field: ResponseField, places: &[String], checks: &mut Checks) {
+    let is_tag = |text: &String| field == ResponseField::TransactionId && text.starts_with(ELQR);
     let (tags, pointers): (Vec<String>, Vec<String>) = places.iter().cloned().partition(is_tag);
     check_pointers(place, &pointers, checks);
     let tags = || tags.iter().filter_map(|text| text.strip_prefix(ELQR));
@@ -383,7 +383,7 @@ fn is_json_pointer(text: &str) -> bool {
 fn write_endpoint(read: EndpointDialect<'_>) -> BTreeMap<String, EndpointValue> {
     let owned = |texts: &mut dyn Iterator<Item = &str>| EndpointValue::List(texts.map(str::to_owned).collect());
     let mut named = BTreeMap::new();
-    for field in read.endpoint.reply_fields {
+    for field in read.endpoint.response_fields {
         named.insert(field.name().to_owned(), owned(&mut read.pointers(*field)));
     }
     for list in CodeList::iter() {

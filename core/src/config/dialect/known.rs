@@ -1,4 +1,4 @@
-//! Known dialects: what Kassa knows of one gateway's replies, by a name.
+//! Known dialects: what Kassa knows of one gateway's responses, by a name.
 
 /// A dialect that Kassa knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Dialect, the configurable mapping of replies: where to look for what (JSON pointers), and what codes and words mean.
+//! Dialect, the configurable mapping of responses: where to look for what (JSON pointers), and what codes and words mean.
 //!
 //! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
 //! (`docs/dialect.md`).
@@ -16,9 +16,9 @@ use code_list::WordList;
 pub(crate) use endpoint_dialect::EndpointDialect;
 use endpoint_dialect::Overrides;
 
-/// How to read the gateway's replies.
+/// How to read the gateway's responses.
 ///
-/// Much of the interface is not shown (`docs/interface.md#what-is-not-shown`): the replies of the mobile bank, of
+/// Much of the interface is not shown (`docs/interface.md#what-is-not-shown`): the responses of the mobile bank, of
 /// `get-status` and of the QR endpoints, the codes, the full set of status words. A dialect names them, so that a
 /// merchant need not wait for a release to teach Kassa what the gateway really sends. For each endpoint it holds JSON
 /// pointers (RFC 6901), tried in order, for each thing that is looked for, and the lists of codes that mean success, a
@@ -158,7 +158,7 @@ impl Dialect {
         status_of(word, &self.charged_words, &self.rejected_words)
     }
 
-    /// Reads the status word of an endpoint's reply.
+    /// Reads the status word of an endpoint's response.
     pub(crate) fn status_at(&self, endpoint: EndpointDialect<'_>, word: &str) -> PaymentStatus {
         status_of(word, self.words_at(endpoint, WordList::Charged), self.words_at(endpoint, WordList::Rejected))
     }
@@ -352,9 +352,9 @@ mod tests {
         assert_eq!(read(r#"{"base": null}"#), Dialect::default());
         // One key of an endpoint, beside those that stay.
         let own = read(r#"{"base": "finipay", "endpoints": {"qr_status": {"rejected_words": ["FAILED"]}}}"#);
-        let replies = own.endpoint(&qr_status::ENDPOINT);
-        assert_eq!(own.status_at(replies, "SUCCESSFUL"), PaymentStatus::Charged);
-        assert_eq!(own.status_at(replies, "FAILED"), PaymentStatus::Rejected);
+        let responses = own.endpoint(&qr_status::ENDPOINT);
+        assert_eq!(own.status_at(responses, "SUCCESSFUL"), PaymentStatus::Charged);
+        assert_eq!(own.status_at(responses, "FAILED"), PaymentStatus::Rejected);
         // The default of a key is as good as any other value.
         let back = read(
             r#"{"base": "finipay", "endpoints": {

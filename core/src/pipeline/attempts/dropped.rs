@@ -74,19 +74,19 @@ async fn watch(gateway: &Gateway) -> Result<(), PaymentError> {
 /// A gateway's behaviour: what it does with the n-th request.
 type Script = fn(usize) -> Act;
 
-fn replies(after: Duration) -> Act {
+fn responses(after: Duration) -> Act {
     let body = r#"{"code":"110","data":{"status":"CHARGE","amount":1,"payFormUrl":"https://gateway.example/form"}}"#;
-    Act::Reply(after, 200, None, body.to_owned())
+    Act::Response(after, 200, None, body.to_owned())
 }
 
 /// Each behaviour is slow enough for many steps, at each place where a call can wait.
 const SCRIPTS: [(&str, Script); 6] = [
-    ("replies at once", |_| replies(Duration::ZERO)),
-    ("replies late", |_| replies(Duration::from_secs(2))),
+    ("responses at once", |_| responses(Duration::ZERO)),
+    ("responses late", |_| responses(Duration::from_secs(2))),
     ("connects late", |_| Act::ConnectSlowly(Duration::from_secs(2))),
-    ("loses the reply", |_| Act::Lose(Duration::from_secs(1))),
-    ("refuses connections at first", |n| if n < 2 { Act::Refuse } else { replies(Duration::from_secs(1)) }),
-    ("is busy at first", |n| if n == 0 { Act::error(503, Some(1)) } else { replies(Duration::from_secs(1)) }),
+    ("loses the response", |_| Act::Lose(Duration::from_secs(1))),
+    ("refuses connections at first", |n| if n < 2 { Act::Refuse } else { responses(Duration::from_secs(1)) }),
+    ("is busy at first", |n| if n == 0 { Act::error(503, Some(1)) } else { responses(Duration::from_secs(1)) }),
 ];
 
 /// Every kind of call, at every await, with every behaviour of the gateway.
@@ -99,7 +99,7 @@ async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_
                 cuts += 1;
             }
             // A query in its caller's task need not wait for what is there.
-            let never_waits = behaviour == "replies at once" && dropped.is_asked_in_place();
+            let never_waits = behaviour == "responses at once" && dropped.is_asked_in_place();
             assert_eq!(cuts > 1, !never_waits, "how {dropped:?} waited for a gateway that {behaviour}");
         }
     }

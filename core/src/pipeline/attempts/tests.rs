@@ -49,7 +49,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
     assert_eq!(memory.attempted_at(), [0, 0, 0, 1, 3, 6, 11, 16, 21, 26]);
 }
 
-/// How many seconds each of the two kinds of call waits for a reply that never comes.
+/// How many seconds each of the two kinds of call waits for a response that never comes.
 async fn patience(gateway: &Gateway) -> [u64; 2] {
     let started = tokio::time::Instant::now();
     assert_eq!(pay(gateway).await.kind(), "OutcomeUnknown");
@@ -107,7 +107,7 @@ async fn a_close_with_a_limit_leaves_the_payment_on_its_way() {
         assert_eq!(ask(&gateway).await.kind(), "Misconfigured", "it is closed all the same");
     }
     let answer = under_way.await.unwrap();
-    assert!(!matches!(answer, Err(PaymentError::Misconfigured { .. })), "it had its reply: {answer:?}");
+    assert!(!matches!(answer, Err(PaymentError::Misconfigured { .. })), "it had its response: {answer:?}");
     assert_eq!(memory.seen().len(), 1);
 }
 
@@ -154,7 +154,7 @@ async fn a_host_name_that_is_looked_up_for_ever_is_told() {
 async fn the_cause_of_a_silent_query_is_not_the_connection() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
     let error = ask(&gateway).await;
-    assert!(error.to_string().contains("before the whole reply came"), "{error}");
+    assert!(error.to_string().contains("before the whole response came"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

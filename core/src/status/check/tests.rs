@@ -19,7 +19,7 @@ fn callback() -> Callback {
 }
 
 fn after(seconds: u64, status: u16, body: &str) -> Act {
-    Act::Reply(Duration::from_secs(seconds), status, None, body.to_owned())
+    Act::Response(Duration::from_secs(seconds), status, None, body.to_owned())
 }
 
 const CHARGED: &str = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"#;
@@ -70,7 +70,7 @@ async fn of_two_failures_the_one_that_proves_less_is_told() {
 /// A gateway that repeats itself may have told this payment another one's number.
 #[tokio::test(start_paused = true)]
 async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
-    let reply = |number: &str, status: &str, amount: u32| {
+    let response = |number: &str, status: &str, amount: u32| {
         let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
         (200, format!(r#"{{"code":"200","data":{{{number}"status":"{status}","amount":{amount}}}}}"#))
     };
@@ -78,34 +78,34 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
     let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
     let settings = |config: &mut GatewayConfig| config.query_retries = 0;
     for (first, second, expected, questions) in [
-        (reply("order-1", "CHARGE", 100), unknown(), "Charged", 1),
-        (reply("gw-1", "CHARGE", 100), reply("order-1", "CHARGE", 100), "Charged", 2),
-        (reply("", "CHARGE", 100), reply("", "CHARGE", 100), "Charged", 2),
-        (reply("", "CHARGE", 100), reply("order-1", "NEW", 100), "Pending", 2),
-        (reply("", "CHARGE", 100), reply("order-1", "CHARGE", 1), "Mismatch", 2),
-        (reply("", "CHARGE", 100), reply("", "REJECT", 100), "Unverifiable", 2),
-        (reply("", "CHARGE", 100), unknown(), "Unverifiable", 2),
-        (reply("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
-        (reply("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
-        (reply("", "REJECT", 100), reply("", "CHARGE", 100), "Charged", 2),
-        (reply("gw-1", "REJECT", 100), reply("", "NEW", 100), "Pending", 2),
-        (reply("", "REJECT", 100), reply("", "REJECT", 100), "Rejected", 2),
-        (reply("", "REJECT", 100), unknown(), "Rejected", 2),
-        (reply("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
-        (reply("order-1", "REJECT", 100), unknown(), "Rejected", 1),
-        (reply("", "NEW", 100), unknown(), "Pending", 1),
+        (response("order-1", "CHARGE", 100), unknown(), "Charged", 1),
+        (response("gw-1", "CHARGE", 100), response("order-1", "CHARGE", 100), "Charged", 2),
+        (response("", "CHARGE", 100), response("", "CHARGE", 100), "Charged", 2),
+        (response("", "CHARGE", 100), response("order-1", "NEW", 100), "Pending", 2),
+        (response("", "CHARGE", 100), response("order-1", "CHARGE", 1), "Mismatch", 2),
+        (response("", "CHARGE", 100), response("", "REJECT", 100), "Unverifiable", 2),
+        (response("", "CHARGE", 100), unknown(), "Unverifiable", 2),
+        (response("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (response("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
+        (response("", "REJECT", 100), response("", "CHARGE", 100), "Charged", 2),
+        (response("gw-1", "REJECT", 100), response("", "NEW", 100), "Pending", 2),
+        (response("", "REJECT", 100), response("", "REJECT", 100), "Rejected", 2),
+        (response("", "REJECT", 100), unknown(), "Rejected", 2),
+        (response("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (response("order-1", "REJECT", 100), unknown(), "Rejected", 1),
+        (response("", "NEW", 100), unknown(), "Pending", 1),
     ] {
-        let replies = [first, second];
+        let responses = [first, second];
         let (gateway, memory) = Scripted::gateway_with(settings, {
-            let replies = replies.clone();
-            move |n| after(0, replies[n].0, &replies[n].1)
+            let responses = responses.clone();
+            move |n| after(0, responses[n].0, &responses[n].1)
         });
         let verdict = match gateway.check(&payment).await {
             Ok(verdict) => format!("{verdict:?}"),
             Err(error) => error.kind().to_owned(),
         };
-        assert!(verdict.starts_with(expected), "{replies:?}: {verdict}");
-        assert_eq!(memory.seen().len(), questions, "{replies:?}");
+        assert!(verdict.starts_with(expected), "{responses:?}: {verdict}");
+        assert_eq!(memory.seen().len(), questions, "{responses:?}");
     }
 }
 
@@ -113,7 +113,7 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
 /// and where it has no answer, amount and currency decide.
 #[tokio::test(start_paused = true)]
 async fn an_end_under_another_number_needs_its_amount_and_currency() {
-    let reply = |number: &str, status: &str, amount: &str| {
+    let response = |number: &str, status: &str, amount: &str| {
         let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
         (200, format!(r#"{{"code":"200","data":{{{number}{amount}"status":"{status}"}}}}"#))
     };
@@ -126,39 +126,39 @@ async fn an_end_under_another_number_needs_its_amount_and_currency() {
         config.dialect = Dialect::from_json(r#"{"base":"finipay"}"#).unwrap().into();
     };
     for (first, second, expected, questions) in [
-        (reply("Fp1", "CHARGE", both), reply("order-1", "CHARGE", both), "Charged", 2),
-        (reply("Fp1", "CHARGE", both), unknown(), "Charged", 2),
-        (reply("Fp1", "CHARGE", both), (404, "<html>".to_owned()), "Charged", 2),
-        (reply("Fp1", "CHARGE", both), (200, "<html>".to_owned()), "Charged", 2),
-        (reply("", "CHARGE", both), unknown(), "Charged", 2),
+        (response("Fp1", "CHARGE", both), response("order-1", "CHARGE", both), "Charged", 2),
+        (response("Fp1", "CHARGE", both), unknown(), "Charged", 2),
+        (response("Fp1", "CHARGE", both), (404, "<html>".to_owned()), "Charged", 2),
+        (response("Fp1", "CHARGE", both), (200, "<html>".to_owned()), "Charged", 2),
+        (response("", "CHARGE", both), unknown(), "Charged", 2),
         // The gateway's own number ties no more than at any other gateway.
-        (reply("gw-1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
-        (reply("Fp1", "CHARGE", both), (503, "{}".to_owned()), "Unavailable", 2),
-        (reply("Fp1", "CHARGE", both), (401, "{}".to_owned()), "Unauthorized", 2),
-        (reply("Fp1", "CHARGE", both), reply("order-1", "NEW", both), "Pending", 2),
-        (reply("Fp1", "CHARGE", both), reply("order-1", "REJECT", both), "Unverifiable", 2),
-        (reply("Fp1", "CHARGE", both), reply("order-1", "CHARGE", other), "Mismatch", 2),
-        (reply("Fp1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
-        (reply("Fp1", "CHARGE", no_currency), reply("order-1", "CHARGE", both), "Charged", 2),
-        (reply("Fp1", "CHARGE", no_currency), reply("order-1", "REJECT", both), "Unverifiable", 2),
-        (reply("Fp1", "CHARGE", other), unknown(), "Mismatch", 1),
-        (reply("Fp1", "REJECT", both), unknown(), "Rejected", 2),
-        (reply("Fp1", "REJECT", both), (404, "<html>".to_owned()), "Rejected", 2),
-        (reply("Fp1", "REJECT", both), reply("order-1", "CHARGE", both), "Charged", 2),
-        (reply("Fp1", "REJECT", no_currency), unknown(), "Unverifiable", 2),
-        (reply("Fp1", "NEW", ""), unknown(), "Pending", 1),
+        (response("gw-1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
+        (response("Fp1", "CHARGE", both), (503, "{}".to_owned()), "Unavailable", 2),
+        (response("Fp1", "CHARGE", both), (401, "{}".to_owned()), "Unauthorized", 2),
+        (response("Fp1", "CHARGE", both), response("order-1", "NEW", both), "Pending", 2),
+        (response("Fp1", "CHARGE", both), response("order-1", "REJECT", both), "Unverifiable", 2),
+        (response("Fp1", "CHARGE", both), response("order-1", "CHARGE", other), "Mismatch", 2),
+        (response("Fp1", "CHARGE", no_currency), unknown(), "Unverifiable", 2),
+        (response("Fp1", "CHARGE", no_currency), response("order-1", "CHARGE", both), "Charged", 2),
+        (response("Fp1", "CHARGE", no_currency), response("order-1", "REJECT", both), "Unverifiable", 2),
+        (response("Fp1", "CHARGE", other), unknown(), "Mismatch", 1),
+        (response("Fp1", "REJECT", both), unknown(), "Rejected", 2),
+        (response("Fp1", "REJECT", both), (404, "<html>".to_owned()), "Rejected", 2),
+        (response("Fp1", "REJECT", both), response("order-1", "CHARGE", both), "Charged", 2),
+        (response("Fp1", "REJECT", no_currency), unknown(), "Unverifiable", 2),
+        (response("Fp1", "NEW", ""), unknown(), "Pending", 1),
     ] {
-        let replies = [first, second];
+        let responses = [first, second];
         let (gateway, memory) = Scripted::gateway_with(settings, {
-            let replies = replies.clone();
-            move |n| after(0, replies[n].0, &replies[n].1)
+            let responses = responses.clone();
+            move |n| after(0, responses[n].0, &responses[n].1)
         });
         let verdict = match gateway.check(&payment).await {
             Ok(verdict) => format!("{verdict:?}"),
             Err(error) => error.kind().to_owned(),
         };
-        assert!(verdict.starts_with(expected), "{replies:?}: {verdict}");
-        assert_eq!(memory.seen().len(), questions, "{replies:?}");
+        assert!(verdict.starts_with(expected), "{responses:?}: {verdict}");
+        assert_eq!(memory.seen().len(), questions, "{responses:?}");
     }
 }
 
@@ -211,8 +211,8 @@ fn an_end_names_the_number_that_it_was_reported_under() {
 async fn a_word_counts_for_its_endpoint_alone() {
     let settings = |config: &mut GatewayConfig| config.dialect = Dialect::named("finipay").unwrap().into();
     let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS");
-    let told_by_reply = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
-    let code = PaymentRef { transaction_from_code: true, ..told_by_reply };
+    let told_by_response = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
+    let code = PaymentRef { transaction_from_code: true, ..told_by_response };
     for (payment, body, expected) in [
         (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#, "Charged"),
         (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Pending"),
@@ -253,7 +253,7 @@ async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
     };
     let unknown = (404, r#"{"code":"404","message":"no such order"}"#);
     let form = PaymentRef::pay_form(Decimal::from(390)).with_claimed_number("form-1", None);
-    for (replies, expected) in [
+    for (responses, expected) in [
         ([(200, REJECTED), (200, CHARGED), unknown], "Charged"),
         ([unknown, (200, REJECTED), (200, CHARGED)], "Charged"),
         ([(200, REJECTED), unknown, (200, OPEN)], "Pending"),
@@ -262,7 +262,7 @@ async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
         ([(200, REJECTED), unknown, (503, "{}")], "Unavailable"),
         ([(200, REJECTED), unknown, (401, "{}")], "Unauthorized"),
     ] {
-        let (gateway, _) = Scripted::gateway_with(settings, move |n| after(0, replies[n].0, replies[n].1));
+        let (gateway, _) = Scripted::gateway_with(settings, move |n| after(0, responses[n].0, responses[n].1));
         let told = match gateway.check(&form).await {
             Ok(verdict) => format!("{verdict:?}"),
             Err(error) => error.kind().to_owned(),

@@ -503,7 +503,7 @@ fn why_unanswered(error: &PaymentError) -> String {
 /// Whether there is something to ask with, or to tell.
 fn has_something_to_do(item: &Unfinished) -> bool {
     match item {
-        Unfinished::Payment { entry } => entry.state == JournalState::Charged || entry.payment.can_be_asked_about(),
+        Unfinished::Payment { entry } => entry.state == JournalState::Charged || entry.payment.can_be_checked(),
         Unfinished::Unreadable { .. } => true,
     }
 }

@@ -173,7 +173,7 @@ impl Source {
     }
 
     /// With jitter, so that what began together is not asked about together for ever. A mismatch may be one odd
-    /// reply, so it is looked at again soon.
+    /// response, so it is looked at again soon.
     pub(super) fn interval_of(&self, due: &Due) -> Duration {
         let age = self.journal.now().duration_since(due.begun).unwrap_or_default();
         let interval = match due.mismatches {

@@ -37,12 +37,12 @@ fn numbers(count: usize) -> impl Iterator<Item = String> {
 /// A report on any payment of these tests.
 fn report(word: &str, amount: u32) -> Act {
     let body = format!(r#"{{"code":"200","data":{{"status":"{word}","amount":{amount},"currency":"KGS"}}}}"#);
-    Act::Reply(Duration::ZERO, 200, None, body)
+    Act::Response(Duration::ZERO, 200, None, body)
 }
 
 fn slow(seconds: u64, word: &str) -> Act {
     match report(word, 10) {
-        Act::Reply(_, status, wait, body) => Act::Reply(Duration::from_secs(seconds), status, wait, body),
+        Act::Response(_, status, wait, body) => Act::Response(Duration::from_secs(seconds), status, wait, body),
         other => other,
     }
 }
@@ -185,16 +185,16 @@ async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at
 #[tokio::test(start_paused = true)]
 async fn closing_the_gateway_ends_it_at_once_and_lets_others_recover() {
     const LONG: Duration = Duration::from_secs(30 * 60);
-    type Replies = fn(&str, u32) -> Act;
-    let waits: [(&str, usize, Replies); 3] = [
+    type Responses = fn(&str, u32) -> Act;
+    let waits: [(&str, usize, Responses); 3] = [
         ("the next question", 1, report),
         ("an answer", 1, |word, _| slow(LONG.as_secs(), word)),
         ("what is begun later", 0, report),
     ];
-    for (waits_for, count, reply) in waits {
+    for (waits_for, count, response) in waits {
         let disk = MemoryDisk::default();
         let journal = journal_of(&disk, numbers(count));
-        let (gateway, _) = Scripted::gateway(move |_| reply("NEW", 10));
+        let (gateway, _) = Scripted::gateway(move |_| response("NEW", 10));
         let gateway = gateway.with_deadline(2 * LONG).unwrap().with_journal(journal.clone());
         let policy = RecoveryPolicy::default().with_interval(LONG).with_deadline(2 * LONG).with_follow_new(true);
         let recovery = gateway.recover(policy).unwrap();
@@ -315,7 +315,7 @@ async fn payments_that_are_not_known_do_not_stop_the_others() {
 
 /// As a web server answers that the gateway is not behind, or about what it never saw.
 fn not_found() -> Act {
-    Act::Reply(Duration::ZERO, 404, None, "<html>not here</html>".to_owned())
+    Act::Response(Duration::ZERO, 404, None, "<html>not here</html>".to_owned())
 }
 
 /// Its request was lost before the gateway saw it.
@@ -621,7 +621,7 @@ async fn an_end_tells_why() {
     let journal = journal_of(&disk, numbers(2));
     let said = |word: &str, amount: u32| {
         let data = format!(r#"{{"status":"{word}","amount":{amount},"currency":"KGS"}}"#);
-        Act::Reply(Duration::ZERO, 200, None, format!(r#"{{"code":"200","message":"NO FUNDS","data":{data}}}"#))
+        Act::Response(Duration::ZERO, 200, None, format!(r#"{{"code":"200","message":"NO FUNDS","data":{data}}}"#))
     };
     let (gateway, _) =
         Scripted::gateway(move |number| if number == 0 { said("REJECT", 10) } else { said("CHARGE", 11) });

@@ -96,8 +96,8 @@ fn under_another_number_amount_and_currency_tie_together() {
     assert!(matches!(of(PaymentStatus::Rejected, Some("1")), Verdict::Mismatch { .. }));
     assert!(matches!(of(PaymentStatus::Other("NEW".into()), None), Verdict::Pending { .. }));
     // A QR payment goes by its transaction alone.
-    let told_by_reply = PaymentRef::qr(Some(10_010)).with_transaction_id("tx-1");
-    let code = PaymentRef { transaction_from_code: true, ..told_by_reply };
+    let told_by_response = PaymentRef::qr(Some(10_010)).with_transaction_id("tx-1");
+    let code = PaymentRef { transaction_from_code: true, ..told_by_response };
     for (number, amount, currency, verdict) in [
         ("tx-1", None, None, "charged by code.amount"),
         ("tx-2", Some("10010"), Some("KGS"), "charged by amount currency"),
@@ -111,15 +111,15 @@ fn under_another_number_amount_and_currency_tie_together() {
 /// A report without an amount, of a payment whose transaction stood in the code that was shown.
 #[test]
 fn the_amount_of_a_charge_may_be_that_of_its_code() {
-    let of_reply = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
-    let of_code = PaymentRef { transaction_from_code: true, ..of_reply.clone() };
+    let of_response = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
+    let of_code = PaymentRef { transaction_from_code: true, ..of_response.clone() };
     let open_amount = PaymentRef { amount: None, ..of_code.clone() };
     let card = PaymentRef::card("order-1", decimal("390"), "KGS");
     for (payment, amount, verdict) in [
         (&of_code, None, "charged by code.amount"),
         (&of_code, Some("39000"), "charged by amount"),
         (&of_code, Some("39001"), "not amount"),
-        (&of_reply, Some("39000"), "charged by amount"),
+        (&of_response, Some("39000"), "charged by amount"),
         (&open_amount, None, "charged by "),
         (&card, None, "charged by "),
     ] {
@@ -129,7 +129,7 @@ fn the_amount_of_a_charge_may_be_that_of_its_code() {
     let dialect = r#"{"endpoints":{"qr_data":{"transaction_id":["elqr:32.11"]}}}"#;
     let claimed = PaymentRef { is_claimed: true, ..of_code.clone() };
     let of_callback = of_code.with_transaction_id("tx-1");
-    for payment in [&of_reply, &of_callback, &claimed] {
+    for payment in [&of_response, &of_callback, &claimed] {
         let verdict = shown(payment, told(None, None, None), dialect);
         assert!(verdict.starts_with("unverifiable") && verdict.contains("no amount"), "{payment}: {verdict}");
     }

@@ -8,13 +8,13 @@ use crate::values::status::{PaymentStatus, StatusReport};
 pub(super) struct LastReport {
     status: PaymentStatus,
     amount: Option<Decimal>,
-    /// Code, reason, order number and currency as far as they are there, and the whole reply.
+    /// Code, reason, order number and currency as far as they are there, and the whole response.
     texts: Box<str>,
     /// How long each of the first four is.
     lengths: [u32; 4],
 }
 
-/// Stands for a text that is not there. No reply is as long as that.
+/// Stands for a text that is not there. No response is as long as that.
 const ABSENT: u32 = u32::MAX;
 
 impl LastReport {

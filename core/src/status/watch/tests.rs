@@ -66,7 +66,7 @@ async fn failures_and_not_found_are_reported_and_end_nothing() {
         1 => Act::Lose(seconds(0)),
         2 => Act::error(404, None),
         3 => Act::error(500, None),
-        4 => Act::Reply(seconds(0), 200, None, "<html>".into()),
+        4 => Act::Response(seconds(0), 200, None, "<html>".into()),
         _ => Act::status("CHARGE"),
     });
     let reports = words(&watch(&gateway), 7).await;
@@ -82,7 +82,7 @@ async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_
         (404, "<html>", "Misconfigured"),
         (407, "", "Misconfigured"),
     ] {
-        let (gateway, memory) = Scripted::gateway(move |_| Act::Reply(seconds(0), status, None, body.into()));
+        let (gateway, memory) = Scripted::gateway(move |_| Act::Response(seconds(0), status, None, body.into()));
         let watch = watch(&gateway);
         assert_eq!(words(&watch, 4).await, [variant, variant, variant, "end"]);
         assert_eq!(watch.outcome().await.unwrap_err().kind(), variant);
@@ -92,8 +92,8 @@ async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_
 
 /// A firewall's page with 403, a 404 in another shape, a captive portal's certificate: the next query may get through.
 #[tokio::test(start_paused = true)]
-async fn odd_replies_between_others_do_not_end_it() {
-    let odd = |status, body: &str| Act::Reply(seconds(0), status, None, body.into());
+async fn odd_responses_between_others_do_not_end_it() {
+    let odd = |status, body: &str| Act::Response(seconds(0), status, None, body.into());
     let (gateway, _) = Scripted::gateway(move |n| match n {
         0 => odd(403, r#"{"code":"7"}"#),
         1 => odd(404, "<html>"),
@@ -110,7 +110,7 @@ async fn odd_replies_between_others_do_not_end_it() {
 /// A report that names this order, amount or currency, or others.
 fn told(number: &str, amount: u32, currency: &str, status: &str) -> Act {
     let data = format!(r#"{{"orderNumber":"{number}","amount":{amount},"currency":"{currency}","status":"{status}"}}"#);
-    Act::Reply(seconds(0), 200, None, format!(r#"{{"code":"200","data":{data}}}"#))
+    Act::Response(seconds(0), 200, None, format!(r#"{{"code":"200","data":{data}}}"#))
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,12 +161,12 @@ async fn the_amount_counts_once_it_is_final() {
 /// A proxy that lets one of two questions through must not keep a watch from its end.
 #[tokio::test(start_paused = true)]
 async fn where_one_question_is_refused_the_next_best_one_is_asked_in_the_same_tick() {
-    let replying = |status, body: &'static str| Act::Reply(seconds(1), status, None, body.into());
+    let responding = |status, body: &'static str| Act::Response(seconds(1), status, None, body.into());
     for (status, body) in
         [(403, "<html>blocked"), (404, "<html>"), (404, r#"{"code":"4"}"#), (200, "<html>"), (302, "")]
     {
         let (gateway, memory) = Scripted::gateway(move |n| match n {
-            0 | 2 => replying(status, body),
+            0 | 2 => responding(status, body),
             1 => told("order-1", 100, "KGS", "PENDING"),
             _ => told("order-1", 100, "KGS", "CHARGE"),
         });

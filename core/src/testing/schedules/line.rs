@@ -17,13 +17,13 @@ use super::super::memory::Stub;
 use super::{
     caught::sentence,
     fault::Fault,
-    replies::{self, spoiled},
+    responses::{self, spoiled},
     world::World,
 };
 use crate::{
     config::endpoint::Endpoint,
     operations::ENDPOINTS,
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, Request},
 };
 
@@ -60,13 +60,13 @@ impl Line {
 }
 
 impl Stub for Line {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let (world, careless) = (self.world.clone(), self.careless);
         let call = self.call.load(Ordering::Relaxed);
         Box::pin(async move {
             let fault = world.draw_fault(call);
             match fault {
-                Fault::SlowConnection => sleep(world.way(Fault::SlowReply).1 / 3).await,
+                Fault::SlowConnection => sleep(world.way(Fault::SlowResponse).1 / 3).await,
                 _ => sleep(world.way(fault).0).await,
             }
             if fault == Fault::NoConnection {
@@ -76,8 +76,8 @@ impl Stub for Line {
                 return Err(Failure::NotConnected { detail: "the connection may not be used".into() });
             }
             world.note_sent(call);
-            let (reply, waiting) = oneshot::channel();
-            tokio::spawn(watched(world.clone(), at_the_other_end(world, call, request, fault, reply)));
+            let (response, waiting) = oneshot::channel();
+            tokio::spawn(watched(world.clone(), at_the_other_end(world, call, request, fault, response)));
             waiting.await.map_err(|_| Failure::Lost { detail: "reset".into() })
         })
     }
@@ -106,17 +106,17 @@ async fn at_the_other_end(
     call: usize,
     request: Arc<Request>,
     fault: Fault,
-    answer: oneshot::Sender<Reply>,
+    answer: oneshot::Sender<Response>,
 ) {
     let (there, back) = world.way(fault);
     sleep(there).await;
     let due = if fault.takes_effect() {
         world.carry_out(call, endpoint_of(&request).name, &fields_of(&request))
     } else {
-        replies::refused(400, "never seen")
+        responses::refused(400, "never seen")
     };
     sleep(back).await;
-    if !matches!(fault, Fault::RequestLost | Fault::ReplyLost) {
+    if !matches!(fault, Fault::RequestLost | Fault::ResponseLost) {
         // A caller who has gone hears nothing.
         let _ = answer.send(spoiled(fault, due));
     }

@@ -209,7 +209,7 @@ impl<S: Scene> Merchant<S> {
             let making = self.gateway.create_qr_data(self.scene.qr_payment());
             let made = self.call("qr_data", "", false, making).await?;
             if let ParsedStatus::Answer(data) = made
-                && data.payment.can_be_asked_about()
+                && data.payment.can_be_checked()
             {
                 self.scene.store(&data.payment);
                 self.follow(&data.payment).await?;

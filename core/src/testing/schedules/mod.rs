@@ -25,7 +25,7 @@ mod line;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
-mod replies;
+mod responses;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]

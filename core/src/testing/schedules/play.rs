@@ -25,7 +25,7 @@ use crate::{
     Gateway, PaymentError, PaymentRef, PollPolicy, Verdict,
     operations::operation::Effect,
     pipeline::outcome::{Again, ResendPolicy, again},
-    reply::Reply,
+    response::Response,
     transport::Failure,
 };
 
@@ -50,7 +50,7 @@ impl Policy {
     }
 }
 
-fn resend_whatever_is_lost(effect: &Effect, result: &Result<Reply, Failure>) -> Again {
+fn resend_whatever_is_lost(effect: &Effect, result: &Result<Response, Failure>) -> Again {
     match result {
         Err(Failure::Lost { .. }) => Again::After(None),
         _ => again(effect, result),

@@ -10,8 +10,8 @@ use fastrand::Rng;
 use serde_json::Value;
 use strum::VariantArray;
 
-use super::{ending::Ending, fault::Fault, replies};
-use crate::reply::Reply;
+use super::{ending::Ending, fault::Fault, responses};
+use crate::response::Response;
 
 /// The one-time password of every payer.
 pub(super) const OTP: &str = "123456";
@@ -141,8 +141,8 @@ impl World {
         self.random(|rng| {
             let short = |rng: &mut Rng| Duration::from_millis(rng.u64(..1_500));
             let back = match fault {
-                Fault::SlowReply => Duration::from_millis(rng.u64(2_000..60_000)),
-                Fault::NeverReplies => Duration::from_secs(100_000),
+                Fault::SlowResponse => Duration::from_millis(rng.u64(2_000..60_000)),
+                Fault::NeverResponses => Duration::from_secs(100_000),
                 _ => short(rng),
             };
             (short(rng), back)
@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Carries a request out.
-    pub(super) fn carry_out(&self, call: usize, endpoint: &'static str, fields: &Value) -> Reply {
+    pub(super) fn carry_out(&self, call: usize, endpoint: &'static str, fields: &Value) -> Response {
         let mut state = self.state();
         let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
         match endpoint {
@@ -158,21 +158,21 @@ impl World {
                 let key = text("orderNumber");
                 let with_page = !text("pan").starts_with("40");
                 let payment = state.make(call, &key, false);
-                replies::card(&key, with_page.then_some(payment.gateway_number.as_str()))
+                responses::card(&key, with_page.then_some(payment.gateway_number.as_str()))
             }
             "mbank_payment" => {
                 let key = text("orderNumber");
                 state.make(call, &key, true);
-                replies::created(&key)
+                responses::created(&key)
             }
-            "mbank_confirm" if text("otp") != OTP => replies::refused(400, "a wrong password"),
+            "mbank_confirm" if text("otp") != OTP => responses::refused(400, "a wrong password"),
             "mbank_confirm" => state.confirm(call, &text("orderNumber")),
-            "pay_form" => replies::pay_form(),
-            "qr_image" => replies::qr_image(),
+            "pay_form" => responses::pay_form(),
+            "qr_image" => responses::qr_image(),
             "qr_data" => {
                 let key = format!("QR-{call}");
                 state.make(call, &key, false);
-                replies::qr_data(&key)
+                responses::qr_data(&key)
             }
             "payment_status" => {
                 let number = text("orderNumber");
@@ -213,20 +213,20 @@ impl State {
     }
 
     /// A second confirmation is carried out, too.
-    fn confirm(&mut self, call: usize, key: &str) -> Reply {
+    fn confirm(&mut self, call: usize, key: &str) -> Response {
         let Some(payment) = self.payments.get_mut(key).filter(|payment| payment.end != Some(Ending::Rejected)) else {
-            return replies::refused(400, "no such payment");
+            return responses::refused(400, "no such payment");
         };
         payment.times_charged += 1;
         payment.end = Some(Ending::Charged);
         self.calls[call].effects += 1;
-        replies::created(key)
+        responses::created(key)
     }
 
-    fn status(&mut self, key: &str) -> Reply {
+    fn status(&mut self, key: &str) -> Response {
         let ends = self.healed || self.rng.u8(..6) == 0;
         let done = self.rng.u8(..3) == 0;
-        let Some(payment) = self.payments.get_mut(key) else { return replies::refused(404, "no such payment") };
+        let Some(payment) = self.payments.get_mut(key) else { return responses::refused(404, "no such payment") };
         if payment.end.is_none() && ends && done {
             let charged = payment.planned == Ending::Charged && !payment.awaits_confirmation;
             payment.times_charged += u32::from(charged) * payment.times_made;
@@ -243,6 +243,6 @@ impl State {
         if self.repeats_itself {
             names = self.rng.bool();
         }
-        replies::status(key, told, names)
+        responses::status(key, told, names)
     }
 }

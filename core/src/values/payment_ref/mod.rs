@@ -53,7 +53,7 @@ pub struct PaymentRef {
     pub provider: Option<Provider>,
     /// The identifier of a QR transaction.
     pub transaction_id: Option<String>,
-    /// The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its
+    /// The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its
     /// quotes, or `123`. There where the dialect names it.
     pub confirm_identifier: Option<String>,
     /// The amount that was asked for, in units of the currency (for KGS: som); nothing where it is not known, as for a
@@ -123,7 +123,7 @@ impl PaymentRef {
         Self { gateway_number: Some(gateway_number.into()), ..self }
     }
 
-    /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+    /// The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
     #[must_use]
     pub fn with_transaction_id(self, transaction_id: impl Into<String>) -> Self {
         Self { transaction_id: Some(transaction_id.into()), transaction_from_code: false, ..self }

@@ -51,7 +51,7 @@ fn providers(payment: &PaymentRef) -> Vec<Provider> {
 impl PaymentRef {
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
-    pub fn can_be_asked_about(&self) -> bool {
+    pub fn can_be_checked(&self) -> bool {
         !Question::all_about(self).is_empty()
     }
 }
@@ -77,7 +77,7 @@ mod tests {
         for provider in [None, Some(Provider::Other("ELSOM".into()))] {
             assert_eq!(Question::all_about(&form.clone().with_claimed_number("1", provider)), any);
         }
-        assert!(!PaymentRef::qr(None).can_be_asked_about());
+        assert!(!PaymentRef::qr(None).can_be_checked());
         let code = PaymentRef::qr(None).with_transaction_id("t");
         assert_eq!(Question::all_about(&code), [Question::Transaction("t".into())]);
     }

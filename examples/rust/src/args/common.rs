@@ -27,7 +27,7 @@ pub(crate) struct Connection {
     #[arg(long, global = true)]
     pub(crate) secrets_stdin: bool,
 
-    /// Read the gateway's replies by this dialect: a known one, such as finipay, or a file (JSON) [default for the embedded
+    /// Read the gateway's responses by this dialect: a known one, such as finipay, or a file (JSON) [default for the embedded
     /// sandbox: its own]
     #[arg(long, global = true, value_name = "NAME|FILE", env = "KASSA_DIALECT")]
     pub(crate) dialect: Option<PathBuf>,

@@ -27,7 +27,7 @@ pub(super) async fn run(shop: &Checkout, args: &StatusArgs) -> Result<Ended, Fai
 
 async fn judged(shop: &Checkout, payment: &PaymentRef) -> Result<Ended, Failure> {
     let payment = &shop.payments.with_known_number(payment)?;
-    if !payment.can_be_asked_about() {
+    if !payment.can_be_checked() {
         return Err(Failure::Usage("this reference names nothing to ask with yet; its callback will".to_owned()));
     }
     shop.narrator.step("ask", &payment.to_string());

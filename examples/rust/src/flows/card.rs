@@ -82,7 +82,7 @@ async fn confirm(flow: &Flow<'_>, args: &CardArgs, code: &str, next_step: &NextS
             let story = "opens the page and enters the one-time password of the bank";
             flow.shop.payer.go(&flow.narrator, url, story, otp.map(|otp| vec![robot::otp_form(otp)])).await;
         }
-        NextStep::AskStatus { status, .. } => {
+        NextStep::CheckStatus { status, .. } => {
             let status = status.as_deref().unwrap_or("none");
             let text =
                 format!("code {code}, accepted; nothing to confirm, status {status:?}, which proves nothing: we ask");

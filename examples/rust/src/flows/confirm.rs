@@ -62,12 +62,12 @@ pub(super) async fn otp(shop: &Checkout, given: Option<&str>, known: Option<&'st
 pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: bool) -> Report {
     flow.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm");
     match flow.gateway.confirm_mbank_payment(&flow.report.payment, otp).await {
-        Ok(reply) => {
-            let code = reply.code.as_deref().unwrap_or("none");
-            let status = reply.status.as_deref().unwrap_or("none");
+        Ok(response) => {
+            let code = response.code.as_deref().unwrap_or("none");
+            let status = response.status.as_deref().unwrap_or("none");
             let text = format!("code {code}, took the confirmation, status {status:?}, which proves nothing: we ask");
             flow.narrator.step("gateway", &text);
-            flow.answered(json_output::mbank_confirmed(&reply), Some(reply.payment.clone()));
+            flow.answered(json_output::mbank_confirmed(&response), Some(response.payment.clone()));
         }
         Err(error) => {
             if !flow.failed(error) {

@@ -76,8 +76,10 @@ async fn data(flow: &mut Flow<'_>, payment: QrPayment) -> Result<Option<String>,
     let data = flow.gateway.create_qr_data(payment).await?;
     flow.answered(json_output::qr_data(&data), Some(data.payment.clone()));
     let Some(payload) = data.payload else {
-        flow.narrator
-            .warn("gateway", "the reply holds no QR payload that the dialect finds; it is kept as `raw` with --json");
+        flow.narrator.warn(
+            "gateway",
+            "the response holds no QR payload that the dialect finds; it is kept as `raw` with --json",
+        );
         return Ok(None);
     };
     let id = data.transaction_id.as_deref().unwrap_or("not named");

@@ -177,15 +177,15 @@ pub fn callbacks(gateway: &Sandbox, order: Option<&str>) -> Vec<String> {
     })
 }
 
-/// Stands between the program and a sandbox: passes requests on, and holds or loses replies while it is told to.
+/// Stands between the program and a sandbox: passes requests on, and holds or loses responses while it is told to.
 pub struct Between {
     pub url: String,
-    /// Told of every request that the sandbox has answered while replies are withheld.
+    /// Told of every request that the sandbox has answered while responses are withheld.
     pub withheld: mpsc::Receiver<()>,
     withhold: Arc<AtomicBool>,
 }
 
-/// What becomes of a withheld reply.
+/// What becomes of a withheld response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The connection stays open and silent.
@@ -205,9 +205,9 @@ impl Between {
             let mut held = Vec::new();
             for client in listener.incoming().map_while(Result::ok) {
                 let Some(request) = read_request(&client) else { continue };
-                let reply = exchange(TcpStream::connect(target).unwrap(), &request);
+                let response = exchange(TcpStream::connect(target).unwrap(), &request);
                 if !flag.load(Ordering::SeqCst) {
-                    let _gone = (&client).write_all(&reply);
+                    let _gone = (&client).write_all(&response);
                     continue;
                 }
                 if fate == Fate::Held {
@@ -219,12 +219,12 @@ impl Between {
         Self { url, withheld, withhold }
     }
 
-    /// From now on replies are withheld again.
+    /// From now on responses are withheld again.
     pub fn hold_back(&self) {
         self.withhold.store(true, Ordering::SeqCst);
     }
 
-    /// From now on replies get through.
+    /// From now on responses get through.
     pub fn let_through(&self) {
         self.withhold.store(false, Ordering::SeqCst);
     }
@@ -258,9 +258,9 @@ pub fn read_request(stream: &TcpStream) -> Option<Vec<u8>> {
 
 fn exchange(mut stream: TcpStream, request: &[u8]) -> Vec<u8> {
     stream.write_all(request).unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    reply
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).unwrap();
+    response
 }
 
 /// Posts a body to a URL on this machine and returns the status line of the answer.
@@ -269,6 +269,6 @@ pub fn post(url: &str, content_type: &str, body: &str) -> String {
     let head =
         format!("POST /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: {content_type}\r\n");
     let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-    let reply = exchange(TcpStream::connect(address).unwrap(), request.as_bytes());
-    String::from_utf8_lossy(&reply).lines().next().unwrap_or_default().to_owned()
+    let response = exchange(TcpStream::connect(address).unwrap(), request.as_bytes());
+    String::from_utf8_lossy(&response).lines().next().unwrap_or_default().to_owned()
 }

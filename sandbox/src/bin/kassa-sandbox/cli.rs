@@ -61,7 +61,7 @@ pub(crate) struct Cli {
     #[arg(long, action = ArgAction::SetTrue)]
     redirect_declines: bool,
 
-    /// Whose replies it gives: those of the interface, the same in another envelope under other names, or those that
+    /// Whose responses it gives: those of the interface, the same in another envelope under other names, or those that
     /// FINIPAY's public pages show
     #[arg(
         long = "as",
@@ -93,7 +93,7 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = 0, value_name = "SECONDS")]
     clock_ahead: u32,
 
-    /// A fault to start with, e.g. reply-lost,order_number=ORDER-1,times=1; may be given again
+    /// A fault to start with, e.g. response-lost,order_number=ORDER-1,times=1; may be given again
     #[arg(long = "fault", value_name = "NAME[,KEY=VALUE]...")]
     faults: Vec<Fault>,
 

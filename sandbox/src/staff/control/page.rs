@@ -141,7 +141,7 @@ fn choices(switches: Switches) -> Vec<Choice> {
         Choice {
             name: "acts_as",
             label: "Acts as",
-            hint: "interface: replies as the interface shows them; other: another envelope, and other names; finipay: as \
+            hint: "interface: responses as the interface shows them; other: another envelope, and other names; finipay: as \
                 FINIPAY's public pages show them",
             words: Dialect::ALL.map(Dialect::as_str).to_vec(),
             chosen: switches.acts_as.as_str(),

@@ -151,7 +151,7 @@ fn of_exchange(exchange: Exchange) -> Event {
         notes,
         parts: [
             part("Request", exchange.request_head, exchange.request_body),
-            part("Reply", exchange.reply_head, exchange.reply_body),
+            part("Response", exchange.response_head, exchange.response_body),
         ]
         .into_iter()
         .flatten()

@@ -111,7 +111,7 @@ fn probe() -> Command {
         .about("Plays every flow against the gateway's TEST environment, and finds the dialect that fits")
         .long_about(
             "Plays every flow against the gateway's TEST environment with published test values: the mobile bank, cards, \
-             the pay-form, QR codes. Shows each reply, masked, beside what the dialect reads in it; says what is unread, \
+             the pay-form, QR codes. Shows each response, masked, beside what the dialect reads in it; says what is unread, \
              unknown or contradictory; and writes the dialect that fits. It creates and confirms payments, and asks before \
              each. It needs the settings of the gateway alone, and touches no database. Exit code: 0 all was read, 1 \
              something was not, 2 it could not run, 130 it was stopped by Ctrl-C.",

@@ -101,7 +101,7 @@ fn next_step(made: &CardPaymentCreated) -> String {
     let code = or_none(made.code.as_deref());
     match &made.next_step {
         NextStep::OpenConfirmation { url, .. } => format!("accepted, code {code}; a page to confirm: {}", shown(url)),
-        NextStep::AskStatus { status, .. } => {
+        NextStep::CheckStatus { status, .. } => {
             format!("accepted, code {code}; status word {}", or_none(status.as_deref()))
         }
         _ => format!("accepted, code {code}"),

@@ -84,7 +84,7 @@ impl Probe<'_> {
         }
         let mut forms = Vec::new();
         if let Some(number) = &payment.gateway_number {
-            // How its replies are read is learned before the forms are compared.
+            // How its responses are read is learned before the forms are compared.
             let first = self.gateway.payment_status(number, None).await;
             self.may_ask_again("payment_status", &first, known);
             for form in [self.config.status_query, other_form(self.config.status_query)] {
@@ -254,7 +254,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether an answer of this endpoint proves that its number exists: as replies are read now, a number that nobody has gets
+    /// Whether an answer of this endpoint proves that its number exists: as responses are read now, a number that nobody has gets
     /// none.
     pub(super) async fn proves_a_number(&mut self, endpoint: &str) -> bool {
         let number = new_order_number();
@@ -319,7 +319,7 @@ impl Probe<'_> {
         self.gateway.qr_status(number).await
     }
 
-    /// A question that was not understood is asked once more where its reply taught how to read it.
+    /// A question that was not understood is asked once more where its response taught how to read it.
     fn may_ask_again(
         &mut self,
         endpoint: &'static str,

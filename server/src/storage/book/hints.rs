@@ -148,7 +148,7 @@ pub(super) fn doubt_what_has_no_number(
 
 /// Whether the gateway can be asked about it, by its own number or by those that are claimed for a pay-form.
 pub(super) fn has_number(payment: &Payment) -> bool {
-    payment.method == Method::PayForm || payment.reference.can_be_asked_about()
+    payment.method == Method::PayForm || payment.reference.can_be_checked()
 }
 
 /// Who only looks has no news of what has ended; but a charge in doubt is nobody's last word: the gateway may have put it right.

@@ -380,7 +380,7 @@ pub(super) fn ask_from_now_on(changes: &mut Changes, book: &mut Book, at: usize)
         PaymentState::Unknown => (now, Class::Fresh),
         // Its payer has nothing to do: the gateway knows the end by now.
         PaymentState::Awaiting if payment.method == Method::Card && payment.page_url.is_none() => (now, Class::Fresh),
-        PaymentState::Awaiting if payment.reference.can_be_asked_about() => {
+        PaymentState::Awaiting if payment.reference.can_be_checked() => {
             (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
         }
         // The gateway refused it, and may have acted all the same. Or it waited too long to be sent, as this database knows: put

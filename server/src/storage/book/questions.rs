@@ -41,7 +41,7 @@ pub(in crate::storage) fn give_up_sending(
     }
     let (happened, reason) = match kept.payment.state {
         PaymentState::Prepared => (Happened::PreparedTooLong, "NeverSent"),
-        _ => (Happened::SendingTooLong, "NoAnswer"),
+        _ => (Happened::SendingTooLong, "NoResponse"),
     };
     let is_changed = happen(changes, book, at, happened, Why::of(reason))?;
     if is_changed {
@@ -55,7 +55,7 @@ pub(in crate::storage) fn what_to_ask(kept: Kept) -> Vec<Ask> {
     if kept.payment.method == Method::PayForm {
         return kept.claims_to_ask();
     }
-    let can_be_asked = kept.payment.state != PaymentState::Charged && kept.payment.reference.can_be_asked_about();
+    let can_be_asked = kept.payment.state != PaymentState::Charged && kept.payment.reference.can_be_checked();
     if can_be_asked { vec![Ask { claim: None, reference: kept.payment.reference }] } else { Vec::new() }
 }
 

@@ -94,7 +94,7 @@ fn keep_asking(changes: &mut Changes, kept: &Kept) {
     let is_charged = payment.state == PaymentState::Charged;
     let is_to_ask = match payment.method {
         Method::PayForm => !is_charged || kept.has_claim_to_ask(),
-        _ => !is_charged && payment.reference.can_be_asked_about(),
+        _ => !is_charged && payment.reference.can_be_checked(),
     };
     if !is_to_ask {
         changes.due.push(DueChange::Forget { payment: payment.id.clone() });

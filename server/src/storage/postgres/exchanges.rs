@@ -11,7 +11,7 @@ use crate::{
 };
 
 const OF_PAYMENTS: &str =
-    "SELECT payment_id, asked, claim, outcome, http_status, code, words, reply, first_at, last_at, times
+    "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times
     FROM exchanges WHERE payment_id = ANY($1) ORDER BY payment_id, number";
 
 /// All that are kept of each payment, the first one first.
@@ -32,7 +32,7 @@ fn kept(row: &Row) -> Result<KeptExchange, Problem> {
         http_status: status.and_then(|status| u16::try_from(status).ok()),
         code: row.try_get(5)?,
         words: row.try_get(6)?,
-        reply: row.try_get(7)?,
+        response: row.try_get(7)?,
         ..Exchange::new(rows::read(row.try_get(1)?, "question")?, row.try_get::<_, String>(3)?)
     };
     Ok(KeptExchange { exchange, first_at: row.try_get(8)?, last_at: row.try_get(9)?, times: rows::count(row, 10)? })

@@ -383,7 +383,7 @@ fn note_exchanges(db: &Session, changes: &Changes) {
             column(rows, |new| new.exchange.http_status.map(i64::from)),
             column(rows, |new| new.exchange.code.clone()),
             column(rows, |new| new.exchange.words.clone()),
-            column(rows, |new| new.exchange.reply.clone()),
+            column(rows, |new| new.exchange.response.clone()),
             column(rows, |new| new.sender.clone()),
             Box::new(changes.now),
             Box::new(MOST_EXCHANGES),
@@ -397,7 +397,7 @@ const NOTE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         SELECT n.*, known.last, known.same
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
             $8::text[], $9::text[]) WITH ORDINALITY
-            AS n (payment_id, asked, claim, outcome, http_status, code, words, reply, sender, place)
+            AS n (payment_id, asked, claim, outcome, http_status, code, words, response, sender, place)
         CROSS JOIN LATERAL (
             SELECT COALESCE(MAX(number), 0) AS last,
                 MAX(number) FILTER (WHERE exchanges.asked = n.asked AND exchanges.claim IS NOT DISTINCT FROM n.claim) AS same
@@ -411,13 +411,13 @@ const NOTE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         WHERE new.asked <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number = new.same
             AND exchanges.outcome = new.outcome AND exchanges.http_status IS NOT DISTINCT FROM new.http_status
             AND exchanges.code IS NOT DISTINCT FROM new.code AND exchanges.words IS NOT DISTINCT FROM new.words
-            AND exchanges.reply IS NOT DISTINCT FROM new.reply
+            AND exchanges.response IS NOT DISTINCT FROM new.response
         RETURNING new.place
     ), added AS (
-        INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, reply, first_at,
+        INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, response, first_at,
             last_at, times, sender)
         SELECT payment_id, last + row_number() OVER (PARTITION BY payment_id ORDER BY place),
-            asked, claim, outcome, http_status, code, words, reply, $10, $10, 1, sender
+            asked, claim, outcome, http_status, code, words, response, $10, $10, 1, sender
         FROM new WHERE place NOT IN (SELECT place FROM again)
         RETURNING payment_id, number
     ), too_many AS (

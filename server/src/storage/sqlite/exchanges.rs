@@ -55,7 +55,7 @@ impl Noted<'_> {
             "UPDATE exchanges SET times = times + 1, last_at = ?9, sender = ?10
              WHERE payment_id = ?1 AND number =
                 (SELECT MAX(number) FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND claim IS ?3)
-             AND outcome = ?4 AND http_status IS ?5 AND code IS ?6 AND words IS ?7 AND reply IS ?8",
+             AND outcome = ?4 AND http_status IS ?5 AND code IS ?6 AND words IS ?7 AND response IS ?8",
         )?;
         self.bind(&mut statement)?;
         Ok(statement.raw_execute()? == 1)
@@ -64,7 +64,7 @@ impl Noted<'_> {
     /// Its number.
     fn insert(&self, db: &Connection) -> Result<i64, StorageError> {
         let mut statement = db.prepare_cached(
-            "INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, reply, first_at,
+            "INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, response, first_at,
                 last_at, times, sender)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 1, ?10
              FROM exchanges WHERE payment_id = ?1 RETURNING number",
@@ -83,7 +83,7 @@ impl Noted<'_> {
         statement.raw_bind_parameter(5, exchange.http_status)?;
         statement.raw_bind_parameter(6, &exchange.code)?;
         statement.raw_bind_parameter(7, &exchange.words)?;
-        statement.raw_bind_parameter(8, &exchange.reply)?;
+        statement.raw_bind_parameter(8, &exchange.response)?;
         statement.raw_bind_parameter(9, self.now)?;
         statement.raw_bind_parameter(10, self.sender)
     }
@@ -92,7 +92,7 @@ impl Noted<'_> {
 /// All that are kept of a payment, the first one first.
 pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<KeptExchange>, StorageError> {
     let mut statement = db.prepare_cached(
-        "SELECT asked, claim, outcome, http_status, code, words, reply, first_at, last_at, times FROM exchanges
+        "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times FROM exchanges
          WHERE payment_id = ?1 ORDER BY number",
     )?;
     let rows = statement.query_map([id.as_str()], kept)?.collect::<Result<Vec<_>, _>>()?;
@@ -110,7 +110,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<(String, Kept)> {
         http_status: row.get(3)?,
         code: row.get(4)?,
         words: row.get(5)?,
-        reply: row.get(6)?,
+        response: row.get(6)?,
         ..Exchange::new(Asked::Status, row.get::<_, String>(2)?)
     };
     Ok((row.get(0)?, (exchange, row.get(7)?, row.get(8)?, row.get(9)?)))

@@ -117,7 +117,7 @@ CREATE TABLE exchanges (
     http_status INTEGER,
     code TEXT,
     words TEXT,
-    reply TEXT,
+    response TEXT,
     -- The same answer so many times, from the first to the last.
     first_at INTEGER NOT NULL,
     last_at INTEGER NOT NULL,

@@ -41,7 +41,7 @@ pub struct FaultPlan {
     pub forced: HashMap<String, Vec<Verdict>>,
     /// The order numbers of which the next question is told that they were rejected, which the gateway takes back afterwards.
     pub taken_back: HashSet<String>,
-    /// The reply about a QR code tells no transaction.
+    /// The response about a QR code tells no transaction.
     pub without_transaction: bool,
     /// Time that passes while a payment is written down: set by tests.
     pub next: Option<FakeFault>,
@@ -63,8 +63,8 @@ impl Faults {
         let faults = [
             FakeFault::NoConnection,
             FakeFault::RequestLost,
-            FakeFault::AnswerLost,
-            FakeFault::NoAnswer,
+            FakeFault::ResponseLost,
+            FakeFault::NoResponse,
             FakeFault::ServerError,
             FakeFault::TooManyRequests { retry_after: wait },
             FakeFault::Unauthorized,
@@ -149,7 +149,7 @@ impl PaymentGateway for Line {
         let call = async move {
             let mut made = gateway.create_card_payment(payment).await?;
             if !has_page {
-                made.next_step = NextStep::ask_status(Some("Success".to_owned()));
+                made.next_step = NextStep::check_status(Some("Success".to_owned()));
             }
             Ok(made)
         };

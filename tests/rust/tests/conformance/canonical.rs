@@ -234,9 +234,9 @@ impl Form for NextStep {
                 note("NextStep::OpenConfirmation");
                 json!({"kind": "open_confirmation", "url": url})
             }
-            Self::AskStatus { status, .. } => {
-                note("NextStep::AskStatus");
-                json!({"kind": "ask_status", "status": status})
+            Self::CheckStatus { status, .. } => {
+                note("NextStep::CheckStatus");
+                json!({"kind": "check_status", "status": status})
             }
             other => panic!("no form of {other:?}"),
         }

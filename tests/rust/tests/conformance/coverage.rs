@@ -46,7 +46,7 @@ const ANSWERS: &[&str] = &[
     "LocalDateTime",
     "MbankConfirmed",
     "MbankPaymentCreated",
-    "NextStep::AskStatus",
+    "NextStep::CheckStatus",
     "NextStep::OpenConfirmation",
     "PayFormCreated",
     "PaymentEntry",

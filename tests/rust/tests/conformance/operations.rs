@@ -133,7 +133,7 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "parse_payment_entry" => came(text(&input["text"]).parse::<PaymentEntry>()),
         "payment_entry_text" => answer(inputs::payment_entry(input).to_string()),
         "payment_ref_text" => answer(inputs::payment_ref(input).to_string()),
-        "can_be_asked_about" => answer(inputs::payment_ref(input).can_be_asked_about()),
+        "can_be_checked" => answer(inputs::payment_ref(input).can_be_checked()),
         "make_payment_ref" => came(Ok(inputs::made_payment_ref(input))),
         "payment_ref_of" => payment_ref_of(input),
         "advice" => advice(input),
@@ -142,7 +142,7 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "read_dialect" => whole_dialect(Dialect::from_json(&inputs::json_text(&input["json"]))),
         "named_dialect" => whole_dialect(Dialect::named(&text(&input["name"]))),
         "dialect_names" => answer(Dialect::names()),
-        "explain_reply" => explain_reply(input),
+        "explain_response" => explain_response(input),
         "dialect_advice" => came(inputs::dialect(&input["dialect"]).map(|dialect| dialect.advice())),
         "qr_data_advice" => came(Ok(inputs::qr_data(input).advice())),
         "som_to_tyiyn" => shaped(som_to_tyiyn(inputs::decimal(&input["som"])).map(Value::from)),
@@ -239,9 +239,9 @@ fn whole_dialect(dialect: Result<Dialect, PaymentError>) -> Came {
     shaped(dialect.map(|dialect| serde_json::from_str(&dialect.to_json()).unwrap()))
 }
 
-fn explain_reply(input: &Value) -> Came {
-    let (endpoint, reply) = (text(&input["endpoint"]), inputs::json_text(&input["reply"]));
-    came(inputs::dialect(&input["dialect"]).and_then(|dialect| dialect.explain(&endpoint, &reply)))
+fn explain_response(input: &Value) -> Came {
+    let (endpoint, response) = (text(&input["endpoint"]), inputs::json_text(&input["response"]));
+    came(inputs::dialect(&input["dialect"]).and_then(|dialect| dialect.explain(&endpoint, &response)))
 }
 
 fn elqr(input: &Value) -> Result<Elqr, PaymentError> {

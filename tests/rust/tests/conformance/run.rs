@@ -76,10 +76,10 @@ struct Scenario {
 
 impl Scenario {
     fn new(spec: &Value) -> Self {
-        let replies = spec["replies"].as_array().cloned().unwrap_or_default();
+        let responses = spec["responses"].as_array().cloned().unwrap_or_default();
         Self {
             config: spec["config"].clone(),
-            server: Server::start(replies),
+            server: Server::start(responses),
             sandbox: Borrowed::of(spec),
             journal: Folder::of(spec),
             kept: Map::new(),

@@ -30,7 +30,7 @@ struct State {
 }
 
 struct Shared {
-    replies: Vec<Value>,
+    responses: Vec<Value>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -41,11 +41,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// The first request gets the first reply, and so on; the last reply is repeated.
-    pub fn start(replies: Vec<Value>) -> Self {
+    /// The first request gets the first response, and so on; the last response is repeated.
+    pub fn start(responses: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared { replies, state: Mutex::default(), changed: Condvar::new() });
+        let shared = Arc::new(Shared { responses, state: Mutex::default(), changed: Condvar::new() });
         thread::spawn({
             let shared = shared.clone();
             move || {
@@ -78,7 +78,7 @@ impl Server {
         self.shared.wait_until(|state| state.received.len() >= count)
     }
 
-    /// Lets the replies go that were held back.
+    /// Lets the responses go that were held back.
     pub fn release(&self) {
         self.shared.change(|state| state.released = true);
     }
@@ -112,12 +112,12 @@ impl Shared {
                 state.received.push(Arc::new(request));
                 number = state.received.len();
             });
-            let Some(reply) = self.replies.get(number - 1).or(self.replies.last()) else { return };
-            if reply["hold"] == true {
+            let Some(response) = self.responses.get(number - 1).or(self.responses.last()) else { return };
+            if response["hold"] == true {
                 self.wait_until(|state| state.released);
             }
             self.change(|state| state.answered += 1);
-            if act(stream, reply).is_none() {
+            if act(stream, response).is_none() {
                 return;
             }
         }
@@ -125,9 +125,9 @@ impl Shared {
 }
 
 /// `None` where the connection ends with it.
-fn act(mut stream: &TcpStream, reply: &Value) -> Option<()> {
-    stream.write_all(&reply_bytes(reply)).ok()?;
-    match reply["then"].as_str().unwrap_or("keep") {
+fn act(mut stream: &TcpStream, response: &Value) -> Option<()> {
+    stream.write_all(&response_bytes(response)).ok()?;
+    match response["then"].as_str().unwrap_or("keep") {
         "keep" => Some(()),
         "close" => {
             stream.shutdown(Shutdown::Write).ok()?;
@@ -143,14 +143,14 @@ fn act(mut stream: &TcpStream, reply: &Value) -> Option<()> {
             let _ = stream.read_to_end(&mut Vec::new());
             None
         }
-        other => panic!("a reply cannot {other:?}"),
+        other => panic!("a response cannot {other:?}"),
     }
 }
 
-fn reply_bytes(reply: &Value) -> Vec<u8> {
-    let Some(status) = reply["status"].as_u64() else { return bytes(&reply["raw"]) };
-    let body = bytes(&reply["body"]);
-    let headers: String = object(&reply["headers"])
+fn response_bytes(response: &Value) -> Vec<u8> {
+    let Some(status) = response["status"].as_u64() else { return bytes(&response["raw"]) };
+    let body = bytes(&response["body"]);
+    let headers: String = object(&response["headers"])
         .iter()
         .map(|(name, value)| format!("{name}: {}\r\n", value.as_str().unwrap()))
         .collect();

@@ -93,7 +93,7 @@ fn journal(folder: &Path) -> Vec<Value> {
         gateway.check(&payments[3]).await.unwrap();
         gateway.finish(&journal.entry(&payments[2]).unwrap().unwrap().id).await.unwrap();
 
-        fake.fail_next(FakeFault::AnswerLost);
+        fake.fail_next(FakeFault::ResponseLost);
         payments.push(mbank("unknown-1").payment_ref());
         gateway.create_mbank_payment(mbank("unknown-1")).await.unwrap_err();
 

@@ -104,7 +104,7 @@ pub enum Provider {
 pub enum Moment {
     Connection,
     Request,
-    Reply,
+    Response,
     Payment,
     Callback,
 }

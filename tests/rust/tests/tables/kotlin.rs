@@ -51,7 +51,7 @@ fn faults(data: &TestData) -> String {
 
 fn dialects(data: &TestData) -> String {
     let entries = data.dialects.iter().map(|dialect| entry(&dialect.word, &dialect.doc));
-    words("DialectName", "Which gateway's replies the sandbox gives.", &entries.collect::<Vec<_>>())
+    words("DialectName", "Which gateway's responses the sandbox gives.", &entries.collect::<Vec<_>>())
 }
 
 fn object(name: &str, doc: &str, rows: String, all: String) -> String {

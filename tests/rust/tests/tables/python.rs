@@ -78,7 +78,7 @@ fn names(data: &TestData) -> String {
     NAMES.to_owned()
         + &alias("FaultName", faults.collect(), "Each fault there is; `kassa_sandbox.Faults` says what it does.")
         + "\n"
-        + &alias("DialectName", dialects.collect(), "Which gateway's replies the sandbox gives.")
+        + &alias("DialectName", dialects.collect(), "Which gateway's responses the sandbox gives.")
 }
 
 fn constant(name: &str, value: &str, doc: &str) -> String {

@@ -112,7 +112,7 @@ fn moment(moment: Moment) -> &'static str {
     match moment {
         Moment::Connection => "Connection",
         Moment::Request => "Request",
-        Moment::Reply => "Reply",
+        Moment::Response => "Response",
         Moment::Payment => "Payment",
         Moment::Callback => "Callback",
     }

@@ -55,7 +55,7 @@ fn dialects(data: &TestData) -> String {
     });
     let texts = data.dialects.iter().map(|dialect| text(&name(&dialect.word), &dialect.json()));
     let body = format!(
-        "    /// Which gateway's replies the sandbox gives.\n\
+        "    /// Which gateway's responses the sandbox gives.\n\
          \x20   public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {{\n{cases}\n\
          {}        public var json: String {{\n            switch self {{\n{}            }}\n        }}\n    }}\n",
         JSON_DOC.map(|line| lines(line, "        /// ")).concat(),
@@ -65,7 +65,7 @@ fn dialects(data: &TestData) -> String {
 }
 
 const JSON_DOC: [&str; 2] = [
-    "What a client has to know about the sandbox's replies, in JSON.",
+    "What a client has to know about the sandbox's responses, in JSON.",
     "`try Dialect.fromJSON(Sandbox.DialectName.interface.json)` reads it.",
 ];
 

@@ -7,7 +7,7 @@ class Smoke {
         long pid;
         try (Sandbox sandbox = Sandbox.start()) {
             pid = sandbox.getPid();
-            sandbox.getFaults().add(FaultName.REPLY_LOST, "order-1", 1).remove();
+            sandbox.getFaults().add(FaultName.RESPONSE_LOST, "order-1", 1).remove();
             if (!sandbox.ledger().isEmpty() || Sandbox.dialectJson().isEmpty()) throw new AssertionError("it is not as it should be");
         }
         if (ProcessHandle.of(pid).isPresent()) throw new AssertionError("it is still there");

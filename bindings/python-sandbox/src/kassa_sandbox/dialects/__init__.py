@@ -1,4 +1,4 @@
-"""What a client of the SDK has to know about this sandbox's replies."""
+"""What a client of the SDK has to know about this sandbox's responses."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .output import Answer, Progress, block, complaint, describe, json_line, let
 from .probe.command import probe
 from .probe.plan import CouldNotRun
 
-DONE, ANOTHER_VERDICT, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+DONE, ANOTHER_VERDICT, WRONG_USE, NO_RESPONSE, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
 
 STORED_REFERENCE = re.compile(r"kassa\d+:", re.ASCII)
 
@@ -58,7 +58,7 @@ def _run(arguments: list[str] | None, program: str) -> int:
         return WRONG_USE
     except kassa.PaymentError as error:
         json_line(**plain(error)) if options.json else complaint(str(error))
-        return WRONG_USE if isinstance(error, kassa.Invalid | kassa.Misconfigured) else NO_ANSWER
+        return WRONG_USE if isinstance(error, kassa.Invalid | kassa.Misconfigured) else NO_RESPONSE
     except OSError:
         raise  # files have been seen to, so it is the output
     except Exception as defect:  # noqa: BLE001 - whatever it is, it must not look like the gateway's answer
@@ -124,7 +124,7 @@ def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.N
             raise
         except kassa.PaymentError as error:
             progress.clear()
-            worst = NO_ANSWER
+            worst = NO_RESPONSE
             json_line(asked=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
         else:
             progress.clear()
@@ -216,7 +216,7 @@ def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
 
 
 def _askable(payment: kassa.PaymentRef) -> kassa.PaymentRef:
-    if not payment.can_be_asked_about:
+    if not payment.can_be_checked:
         raise WrongUse(f"{payment} holds nothing to ask with")
     return payment
 

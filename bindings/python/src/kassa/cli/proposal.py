@@ -1,4 +1,4 @@
-"""The dialect that fits: the given one, with what the replies taught. What a word or a refusal means, no reply teaches: that is
+"""The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches: that is
 said by a person."""
 
 import copy
@@ -23,7 +23,7 @@ PNG = "iVBORw0KGgo"
 
 @dataclass(frozen=True)
 class Known:
-    """What a request said of its payment, by which its echo in a reply is known."""
+    """What a request said of its payment, by which its echo in a response is known."""
 
     order_number: str | None = None
     amounts: tuple[Decimal, ...] = ()
@@ -32,7 +32,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A text, a number or a boolean in a reply."""
+    """A text, a number or a boolean in a response."""
 
     path: tuple[str, ...]
     text: str
@@ -147,12 +147,12 @@ class Proposal:
         return bool(self.form["endpoints"][endpoint].get("numbers") == "any")
 
     def found(self, endpoint: str, raw: str, name: str) -> str | None:
-        """The value of a field in a reply, where the dialect finds one."""
+        """The value of a field in a response, where the dialect finds one."""
         fields = self.dialect.explain(endpoint, raw).fields
         return next((found.value for found in fields if found.name == name), None)
 
     def learn(self, endpoint: str, raw: str, known: Known) -> list[str]:
-        """Looks for what the dialect does not find in a reply: the places that were learned, in words."""
+        """Looks for what the dialect does not find in a response: the places that were learned, in words."""
         found = {found.name for found in self.dialect.explain(endpoint, raw).fields}
         all_leaves = tuple(leaves(raw))
         learned: list[str] = []
@@ -177,7 +177,7 @@ class Proposal:
 
 
 def leaves(raw: str) -> Iterator[Leaf]:
-    """Everything in a reply that has a value, in its order; nothing where it is not JSON."""
+    """Everything in a response that has a value, in its order; nothing where it is not JSON."""
     try:
         document = json.loads(raw, parse_float=Decimal)
     except (ValueError, RecursionError, InvalidOperation):

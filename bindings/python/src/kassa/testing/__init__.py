@@ -5,7 +5,7 @@
 
     def test_a_lost_answer_is_no_failed_payment():
         fake = FakeGateway()
-        fake.fail_next(FakeFault.ANSWER_LOST)
+        fake.fail_next(FakeFault.RESPONSE_LOST)
         order = shop.pay(fake.gateway, "order-17")  # your code
         assert order.state == "unknown"
         fake.charge("order-17")  # the payer pays
@@ -18,9 +18,9 @@ there is the sandbox, in the package ``kassa-sandbox``.
 from .._one_module import show_as_one_module as _show_as_one_module
 from .fake_gateway import FakeGateway
 from .fault import FakeFault
-from .payment import FakeNotice, FakePayment
+from .payment import FakeNotification, FakePayment
 from .plan import FakePlan
 
-__all__ = ["FakeFault", "FakeGateway", "FakeNotice", "FakePayment", "FakePlan"]
+__all__ = ["FakeFault", "FakeGateway", "FakeNotification", "FakePayment", "FakePlan"]
 
 _show_as_one_module(globals())

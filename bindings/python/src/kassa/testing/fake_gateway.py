@@ -15,7 +15,7 @@ from ..errors import Misconfigured
 from ..gateway import Gateway
 from ..settings import made
 from .fault import FakeFault
-from .payment import FakeNotice, FakePayment
+from .payment import FakeNotification, FakePayment
 from .plan import FakePlan
 
 
@@ -33,7 +33,7 @@ class FakeGateway:
 
     The answer is lost, so nobody knows whether the payment was made:
 
-    >>> fake.fail_next(FakeFault.ANSWER_LOST)
+    >>> fake.fail_next(FakeFault.RESPONSE_LOST)
     >>> try:
     ...     gateway.create_mbank_payment(tea)
     ... except kassa.OutcomeUnknown as error:
@@ -78,21 +78,21 @@ class FakeGateway:
         payments: tuple[FakePayment, ...] = call(self._core().payments)
         return payments
 
-    def charge(self, payment: str) -> FakeNotice:
+    def charge(self, payment: str) -> FakeNotification:
         """The payer pays. ``payment`` is one of its numbers, the address of its page, or the text of its code. The answer is
         what the gateway would tell the merchant, for a test to hand on.
 
         Raises `kassa.Invalid` where there is no such payment, or it is final.
         """
-        notice: FakeNotice = call(self._core().charge, _check.text("payment", payment))
+        notice: FakeNotification = call(self._core().charge, _check.text("payment", payment))
         return notice
 
-    def reject(self, payment: str) -> FakeNotice:
+    def reject(self, payment: str) -> FakeNotification:
         """The payer declines, or the bank does. ``payment`` is named as in `charge`.
 
         Raises as `charge` does.
         """
-        notice: FakeNotice = call(self._core().reject, _check.text("payment", payment))
+        notice: FakeNotification = call(self._core().reject, _check.text("payment", payment))
         return notice
 
     def plan(self, plan: FakePlan) -> None:

@@ -11,8 +11,8 @@ from .._generated import native
 _Kind = Literal[
     "no_connection",
     "request_lost",
-    "answer_lost",
-    "no_answer",
+    "response_lost",
+    "no_response",
     "refused",
     "unauthorized",
     "server_error",
@@ -25,8 +25,8 @@ _DETAILS = {"refused": ["code", "reason"], "too_many_requests": ["retry_after"]}
 class FakeFault:
     """What goes wrong with one call (fault injection).
 
-    >>> FakeFault.ANSWER_LOST
-    FakeFault.ANSWER_LOST
+    >>> FakeFault.RESPONSE_LOST
+    FakeFault.RESPONSE_LOST
     >>> FakeFault.refused("51", "NO_MONEY")
     FakeFault.refused(code='51', reason='NO_MONEY')
     """
@@ -45,11 +45,11 @@ class FakeFault:
     REQUEST_LOST: ClassVar["FakeFault"]
     """The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown all the
     same."""
-    ANSWER_LOST: ClassVar["FakeFault"]
+    RESPONSE_LOST: ClassVar["FakeFault"]
     """The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its
     outcome is unknown."""
-    NO_ANSWER: ClassVar["FakeFault"]
-    """The gateway does what it was asked, and never answers: as `ANSWER_LOST`, when the call's deadline has passed."""
+    NO_RESPONSE: ClassVar["FakeFault"]
+    """The gateway does what it was asked, and never answers: as `RESPONSE_LOST`, when the call's deadline has passed."""
     UNAUTHORIZED: ClassVar["FakeFault"]
     """The gateway does not accept the credentials: `kassa.Unauthorized`."""
     SERVER_ERROR: ClassVar["FakeFault"]
@@ -86,8 +86,8 @@ class FakeFault:
 
 FakeFault.NO_CONNECTION = FakeFault("no_connection")
 FakeFault.REQUEST_LOST = FakeFault("request_lost")
-FakeFault.ANSWER_LOST = FakeFault("answer_lost")
-FakeFault.NO_ANSWER = FakeFault("no_answer")
+FakeFault.RESPONSE_LOST = FakeFault("response_lost")
+FakeFault.NO_RESPONSE = FakeFault("no_response")
 FakeFault.UNAUTHORIZED = FakeFault("unauthorized")
 FakeFault.SERVER_ERROR = FakeFault("server_error")
 

@@ -41,9 +41,9 @@ class FakePayment:
         _check.no_truth(self, "payment.status == kassa.PaymentStatus.CHARGED")
 
 
-@mirrors(native.FakeNotice)
+@mirrors(native.FakeNotification)
 @dataclass(frozen=True, slots=True)
-class FakeNotice:
+class FakeNotification:
     """What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that
     takes callbacks and returns."""
 

@@ -8,7 +8,7 @@ from .. import _check
 from .._convert import lowers
 from .._generated import native
 
-_Kind = Literal["stay_open", "charge", "reject"]
+_Kind = Literal["stay_pending", "charge", "reject"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,12 +24,12 @@ class FakePlan:
     after: timedelta | None = None
     """How long after their creation, where they end."""
 
-    STAY_OPEN: ClassVar["FakePlan"]
+    STAY_PENDING: ClassVar["FakePlan"]
     """They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation."""
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(_Kind) or (self.kind == "stay_open") != (self.after is None):
-            raise ValueError("a plan is stay_open, or charge or reject with a time")
+        if self.kind not in get_args(_Kind) or (self.kind == "stay_pending") != (self.after is None):
+            raise ValueError("a plan is stay_pending, or charge or reject with a time")
         object.__setattr__(self, "after", _check.optional_duration("after", self.after))
 
     @classmethod
@@ -45,16 +45,16 @@ class FakePlan:
         return cls("reject", _check.duration("after", after))
 
     def __repr__(self) -> str:
-        return "FakePlan.STAY_OPEN" if self.after is None else f"FakePlan.{self.kind}(after={self.after!r})"
+        return "FakePlan.STAY_PENDING" if self.after is None else f"FakePlan.{self.kind}(after={self.after!r})"
 
 
-FakePlan.STAY_OPEN = FakePlan("stay_open")
+FakePlan.STAY_PENDING = FakePlan("stay_pending")
 
 
 def _lower_plan(plan: FakePlan) -> object:
     match plan.kind:
-        case "stay_open":
-            return native.FakePlan.STAY_OPEN()
+        case "stay_pending":
+            return native.FakePlan.STAY_PENDING()
         case "charge":
             return native.FakePlan.CHARGE(plan.after)
         case "reject":

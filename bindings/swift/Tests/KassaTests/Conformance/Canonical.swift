@@ -117,7 +117,7 @@ extension NextStep: Canonical {
     var canonical: JSON {
         switch self {
         case .openConfirmation(let url): ["kind": "open_confirmation", "url": .string(url.absoluteString)]
-        case .askStatus(let status): ["kind": "ask_status", "status": JSON(status)]
+        case .checkStatus(let status): ["kind": "check_status", "status": JSON(status)]
         }
     }
 }

@@ -109,7 +109,7 @@ enum Operations {
         case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
         case "parse_payment_entry": return .answer(try PaymentEntry(input["text"].text))
         case "payment_entry_text": return .answer(Inputs.paymentEntry(input).description)
-        case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
+        case "can_be_checked": return .answer(Inputs.paymentRef(input).canBeChecked)
         case "make_payment_ref": return .answer(try Inputs.madePaymentRef(input))
         case "payment_ref_of": return try reference(input["request"])
         case "advice": return try advice(input["request"])
@@ -118,9 +118,9 @@ enum Operations {
         case "read_dialect": return try whole(Dialect(json: Inputs.jsonText(input["json"])))
         case "named_dialect": return try whole(Dialect(named: input["name"].text))
         case "dialect_names": return .answer(Dialect.names)
-        case "explain_reply":
-            let (endpoint, reply) = (input["endpoint"].text, Inputs.jsonText(input["reply"]))
-            return .answer(try Inputs.dialect(input["dialect"]).explain(endpoint: endpoint, reply: reply))
+        case "explain_response":
+            let (endpoint, response) = (input["endpoint"].text, Inputs.jsonText(input["response"]))
+            return .answer(try Inputs.dialect(input["dialect"]).explain(endpoint: endpoint, response: response))
         case "dialect_advice": return .answer(try Inputs.dialect(input["dialect"]).advice())
         case "qr_data_advice": return .answer(try Inputs.qrData(input).advice())
         case "som_to_tyiyn": return .answer(try somToTyiyn(Inputs.amount(input["som"])))

@@ -18,7 +18,7 @@ final class Scenario {
         self.spec = spec
         self.sandbox = sandbox
         journal = spec["journal"] == .bool(true) ? JournalFolder() : nil
-        server = Server(spec["replies"].array ?? [])
+        server = Server(spec["responses"].array ?? [])
     }
 
     /// The problems of one vector. It fails after twice the patience, so that a wait inside it times out first.

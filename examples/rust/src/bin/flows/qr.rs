@@ -8,12 +8,12 @@ pub(crate) fn show(som: Decimal) -> Result<(), PaymentError> {
     let payment = QrPayment::new(kassa::som_to_tyiyn(som)?);
     let data = gateway.create_qr_data(payment)?; // in the journal before the code is shown
     match data.payload {
-        Some(payload) if data.payment.can_be_asked_about() => {
+        Some(payload) if data.payment.can_be_checked() => {
             println!("{}\nscan it, or open: {payload}", QrCode::encode(&payload, QrLevel::default())?.text());
             shop::follow(&gateway, data.payment)
         }
         _ => {
-            println!("this gateway's reply needs a dialect: {}", data.raw);
+            println!("this gateway's response needs a dialect: {}", data.raw);
             Ok(())
         }
     }

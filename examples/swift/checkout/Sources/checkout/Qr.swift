@@ -6,8 +6,8 @@ func showQr(_ som: String) async throws {
     let gateway = try openShop()
     let payment = QrPayment(sumTyiyn: try somToTyiyn(Decimal(exactly: som)))
     let data = try await gateway.createQrData(payment)  // in the journal before the code is shown
-    guard let payload = data.payload, data.payment.canBeAskedAbout else {
-        return print("this gateway's reply needs a dialect:", data.raw)
+    guard let payload = data.payload, data.payment.canBeChecked else {
+        return print("this gateway's response needs a dialect:", data.raw)
     }
     print(try QrCode(payload).text())
     print("scan it, or open:", payload)

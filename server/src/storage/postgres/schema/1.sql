@@ -121,7 +121,7 @@ CREATE TABLE exchanges (
     http_status BIGINT,
     code TEXT COLLATE "C",
     words TEXT COLLATE "C",
-    reply TEXT COLLATE "C",
+    response TEXT COLLATE "C",
     -- The same answer so many times, from the first to the last.
     first_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,

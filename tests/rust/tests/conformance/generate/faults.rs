@@ -3,7 +3,7 @@
 mod answers;
 mod callbacks;
 mod payers;
-mod replies;
+mod responses;
 mod steps;
 mod stuck;
 
@@ -55,11 +55,11 @@ pub fn whole_file() -> String {
     let defaults = json!({
         "sandbox": "shared",
         "config": {"base_url": "{sandbox}"},
-        "replies": [{"status": 200, "body": ""}],
+        "responses": [{"status": 200, "body": ""}],
         "forbidden": [steps::PAN, steps::PAN_WITH_3DS, "swordfish-77"],
     });
     let vectors: Vec<String> =
-        [replies::vectors(), stuck::vectors(), callbacks::vectors()].into_iter().flatten().collect();
+        [responses::vectors(), stuck::vectors(), callbacks::vectors()].into_iter().flatten().collect();
     file("faults", about, &steps::constants(), Some(defaults), &vectors)
 }
 

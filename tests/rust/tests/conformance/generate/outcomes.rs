@@ -20,7 +20,7 @@ use super::{
 struct Row {
     name: &'static str,
     cells: [Cell; 3],
-    reply: Value,
+    response: Value,
     config: Value,
     /// Whether the body is the envelope with code 05 and message No.
     has_envelope: bool,
@@ -33,14 +33,14 @@ struct Row {
     took_at_least_ms: Option<u64>,
 }
 
-/// The row of a reply with a status and a body, or the one of the envelope.
+/// The row of a response with a status and a body, or the one of the envelope.
 fn row(name: &'static str, status: u16, body: Option<Value>, cells: [Cell; 3], detail: &'static str) -> Row {
     let has_envelope = body.is_none();
     let body = body.unwrap_or_else(|| json!({"$use": "envelope"}));
     Row {
         name,
         cells,
-        reply: json!({"status": status, "body": body}),
+        response: json!({"status": status, "body": body}),
         config: Value::Null,
         has_envelope,
         detail,
@@ -51,37 +51,37 @@ fn row(name: &'static str, status: u16, body: Option<Value>, cells: [Cell; 3], d
     }
 }
 
-/// No whole reply comes.
+/// No whole response comes.
 fn cut(name: &'static str, raw: &str, then: &str) -> Row {
     let cells = [Unknown, Unavailable, RetriedThenUnavailable];
-    Row { reply: json!({"raw": raw, "then": then}), ..row(name, 0, Some(Value::Null), cells, "*") }
+    Row { response: json!({"raw": raw, "then": then}), ..row(name, 0, Some(Value::Null), cells, "*") }
 }
 
 fn table() -> Vec<Row> {
-    let mut table = no_whole_reply();
+    let mut table = no_whole_response();
     table.extend(success_statuses());
     table.extend(other_statuses());
     table
 }
 
-fn no_whole_reply() -> Vec<Row> {
-    let deadline = "the deadline passed before the whole reply came";
+fn no_whole_response() -> Vec<Row> {
+    let deadline = "the deadline passed before the whole response came";
     vec![
         Row {
-            reply: Value::Null,
+            response: Value::Null,
             config: json!({"base_url": "http://127.0.0.1:1"}),
             sends: false,
             ..row("no connection", 0, Some(Value::Null), [Unavailable; 3], "*")
         },
         Row {
-            reply: json!({"then": "silence"}),
+            response: json!({"then": "silence"}),
             config: json!({"payment_deadline_ms": 8000, "query_deadline_ms": 8000}),
             detail: deadline,
             cells: [Unknown, Unavailable, Unavailable],
             ..cut("silence until the deadline", "", "")
         },
         cut("reset after sending", "", "reset"),
-        cut("closed without a reply", "", "close"),
+        cut("closed without a response", "", "close"),
         cut("cut in the head", "HTTP/1.1 200 O", "close"),
         cut("cut in the body", "HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{\"code\":\"110\"", "close"),
         cut("a refusal cut in the body", "HTTP/1.1 400 X\r\nContent-Length: 400\r\n\r\n{\"code\":\"05\"", "close"),
@@ -90,10 +90,10 @@ fn no_whole_reply() -> Vec<Row> {
 
 fn success_statuses() -> Vec<Row> {
     let not_readable = [Unknown, Unexpected, Unexpected];
-    let not_known = "the reply has code 05, which is not known as a success";
+    let not_known = "the response has code 05, which is not known as a success";
     let unreadable = |name, body| Row {
-        picture_detail: Some("the reply holds no PNG in base64"),
-        ..row(name, 200, Some(body), not_readable, "the reply is not readable: *")
+        picture_detail: Some("the response holds no PNG in base64"),
+        ..row(name, 200, Some(body), not_readable, "the response is not readable: *")
     };
     vec![
         row("success", 200, Some(Value::Null), [Answer; 3], ""),
@@ -119,13 +119,13 @@ fn success_statuses() -> Vec<Row> {
         unreadable("JSON cut short", json!(r#"{"code":"110","data":{"status":"CHARGE""#)),
         unreadable("two codes", json!(r#"{"code":"110","code":"05","data":{"status":"CHARGE"}}"#)),
         Row {
-            picture_detail: Some("the reply is longer than 1 MiB"),
+            picture_detail: Some("the response is longer than 1 MiB"),
             ..row(
                 "over the limit",
                 200,
                 Some(json!({"$concat": [{"$use": "the first MiB"}, "more\"}"]})),
                 not_readable,
-                "the reply is not readable: the reply is longer than 1 MiB",
+                "the response is not readable: the response is longer than 1 MiB",
             )
         },
     ]
@@ -145,7 +145,7 @@ fn other_statuses() -> Vec<Row> {
     let wait = json!({"status": 429, "headers": {"Retry-After": "1"}, "body": {"$use": "envelope"}});
     vec![
         Row {
-            reply: redirect,
+            response: redirect,
             ..row("302", 302, None, [Unknown, Unexpected, Unexpected], "is a redirect, which is never followed")
         },
         row("401", 401, None, [Unauthorized; 3], ""),
@@ -175,7 +175,7 @@ fn other_statuses() -> Vec<Row> {
         row("499 without an envelope", 499, html(), of_a_stranger, strange),
         row("429", 429, None, [Unavailable, Unavailable, RetriedThenUnavailable], ""),
         Row {
-            reply: wait,
+            response: wait,
             retry_after_ms: Some(1000),
             took_at_least_ms: Some(2000),
             ..row("429 with Retry-After", 429, None, [Unavailable, Unavailable, RetriedThenUnavailable], "")
@@ -202,11 +202,11 @@ fn vector(row: &Row, operation: &Operation) -> String {
     let cell = row.cells[operation.column as usize];
     let asks = operation.column == Column::Asks;
     let times = if asks && cell == RetriedThenUnavailable { 3 } else { usize::from(row.sends) };
-    let mut reply = row.reply.clone();
+    let mut response = row.response.clone();
     if cell == Answer {
-        reply["body"] = json!({"$use": format!("body of {}", operation.name)});
+        response["body"] = json!({"$use": format!("body of {}", operation.name)});
     }
-    let replies = if reply.is_null() { json!([]) } else { json!([reply]) };
+    let responses = if response.is_null() { json!([]) } else { json!([response]) };
     let expect = match cell {
         Answer => json!({"answer": {"$use": format!("answer of {}", operation.name)}}),
         _ => json!({"error": expected_error(row, operation, cell)}),
@@ -218,7 +218,7 @@ fn vector(row: &Row, operation: &Operation) -> String {
         ("do", json!(operation.name)),
         ("input", json!({"$use": operation.name})),
         ("config", row.config.clone()),
-        ("replies", replies),
+        ("responses", responses),
         ("expect", expect),
         ("sent", json!(times)),
         ("took_at_least_ms", json!(took)),
@@ -228,11 +228,12 @@ fn vector(row: &Row, operation: &Operation) -> String {
 
 fn expected_error(row: &Row, operation: &Operation, cell: Cell) -> Value {
     let (code, reason) = if row.has_envelope { (Some("05"), Some("No")) } else { (None, None) };
-    let body = if row.name == "over the limit" { json!({"$use": "the first MiB"}) } else { row.reply["body"].clone() };
+    let body =
+        if row.name == "over the limit" { json!({"$use": "the first MiB"}) } else { row.response["body"].clone() };
     let picture_detail = row.picture_detail.filter(|_| operation.name == "create_qr_image");
     let said = Said {
         payment: operation.payment,
-        status: row.reply["status"].as_u64(),
+        status: row.response["status"].as_u64(),
         code,
         reason,
         detail: picture_detail.unwrap_or(row.detail),

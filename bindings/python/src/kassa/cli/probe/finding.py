@@ -8,7 +8,7 @@ import kassa
 
 @dataclass
 class Finding:
-    """One request to the gateway, its reply, and what the dialect reads in it."""
+    """One request to the gateway, its response, and what the dialect reads in it."""
 
     step: str
     endpoint: str
@@ -56,7 +56,7 @@ class Made:
     payment: kassa.PaymentRef
     state: str = "OPEN: it was sent"
     is_known: bool = False
-    """The gateway reports it, or its reply held what was asked for: so the request has succeeded."""
+    """The gateway reports it, or its response held what was asked for: so the request has succeeded."""
 
     @property
     def is_charged(self) -> bool:
@@ -80,7 +80,7 @@ class Made:
 
 
 def described(answer: object) -> str:
-    """What the SDK made of a reply, in words."""
+    """What the SDK made of a response, in words."""
     match answer:
         case kassa.PaymentError():
             return str(answer)

@@ -73,7 +73,7 @@ def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, Made] | None:
 
 
 def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> kassa.Elqr | None:
-    """The code in the reply, where it is ELQR; the finding says whether it is what was asked for."""
+    """The code in the response, where it is ELQR; the finding says whether it is what was asked for."""
     text = session.proposal.found("qr_data", raw, "qr_payload") if raw else None
     code = None if text is None else elqr(text)
     if code is not None:

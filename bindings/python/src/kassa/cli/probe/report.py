@@ -9,7 +9,7 @@ import kassa
 from ..output import visible
 from .finding import Finding
 
-LONGEST_REPLY = 4000
+LONGEST_RESPONSE = 4000
 ESCAPES = str.maketrans(
     {"\\": "\\\\", "`": "\\`", "|": "\\|", "[": "\\[", "]": "\\]", "<": "&lt;", "&": "&amp;"},
 )
@@ -69,4 +69,4 @@ def fenced(language: str, text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_REPLY else f"{text[:LONGEST_REPLY]}…"
+    return text if len(text) <= LONGEST_RESPONSE else f"{text[:LONGEST_RESPONSE]}…"

@@ -89,7 +89,7 @@ class Probe:
                 unread.setdefault(finding.endpoint, set()).update(finding.unread)
         left_out = [step for step in STEPS if step not in self.played]
         lines = [f"{problems} problems: something is unread, unknown or contradictory."] if problems else []
-        lines += [f"Not read in replies of {name}: {' '.join(sorted(unread[name]))}" for name in sorted(unread)]
+        lines += [f"Not read in responses of {name}: {' '.join(sorted(unread[name]))}" for name in sorted(unread)]
         if self.session.unlisted:
             lines.append(f"Codes of refusals in no list: {', '.join(sorted(self.session.unlisted))}")
         lines += [f"Skipped: {what}" for what in self.session.skipped]
@@ -108,7 +108,7 @@ class Probe:
             by_order = tried(gateway.provider_status, number, kassa.Provider.CARDS)
             if isinstance(by_order, kassa.Unauthorized):
                 raise CouldNotRun("the gateway does not accept the credentials: nothing was created")
-            # A reply of another form may be the gateway's all the same.
+            # A response of another form may be the gateway's all the same.
             if isinstance(by_order, kassa.Misconfigured | kassa.Unavailable) and not _is_json_object(by_order.body):
                 told = f"the gateway cannot be asked, so nothing was created: {by_order}"
                 raise CouldNotRun(session.scrubbed(told))
@@ -119,7 +119,7 @@ class Probe:
     def _unknown_number(self, endpoint: str, answer: kassa.StatusReport | kassa.PaymentError) -> None:
         step, request = "a number that nobody has", "the status of a payment that does not exist"
         finding = self.session.look(step, endpoint, request, answer, Known(), teaches=False)
-        # How a gateway answers about nothing says nothing about its other replies.
+        # How a gateway answers about nothing says nothing about its other responses.
         finding.excuse()
         if isinstance(answer, kassa.StatusReport):
             self.session.answers_about_anything = True

@@ -30,14 +30,14 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "pay_form": ("pay_form_url",),
     "qr_data": ("qr_payload", "transaction_id"),
 }
-"""What a reply of an endpoint must have to be of use."""
+"""What a response of an endpoint must have to be of use."""
 
 MOST_NUMBERS = 6
 MOST_SHOWN = 400
 
 
 class Session:
-    """The given dialect is what replies are shown by, and what problems are told of. What replies teach beside it is used at
+    """The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used at
     once, so that one run gets as far as it can."""
 
     def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
@@ -97,7 +97,7 @@ class Session:
     def look(
         self, step: str, endpoint: str, request: str, answer: object, known: Known, *, teaches: bool = True
     ) -> Finding:
-        """Shows a reply beside what the given dialect reads in it, and learns from it unless it is about nothing."""
+        """Shows a response beside what the given dialect reads in it, and learns from it unless it is about nothing."""
         error = answer if isinstance(answer, kassa.PaymentError) else None
         raw: str | None = error.body if error is not None else getattr(answer, "raw", None)
         finding = Finding(step, endpoint, request, described(answer), raw)
@@ -105,7 +105,7 @@ class Session:
         if raw is None or not raw.strip():
             finding.raw = None
             if is_unclear:
-                finding.problems.append("no reply came, or an empty one")
+                finding.problems.append("no response came, or an empty one")
             return finding
         read = self.given.explain(endpoint, raw)
         values = {found.name: found.value for found in read.fields}
@@ -135,7 +135,7 @@ class Session:
     def ask(
         self, endpoint: str, ask: Callable[[kassa.Gateway], kassa.StatusReport], known: Known
     ) -> kassa.StatusReport | kassa.PaymentError:
-        """A question that was not understood is asked once more where its reply taught how to read it."""
+        """A question that was not understood is asked once more where its response taught how to read it."""
         with self.gateway() as gateway:
             answer = tried(ask, gateway)
         if isinstance(answer, kassa.Unexpected) and 200 <= (answer.http_status or 0) < 300 and answer.body:
@@ -147,7 +147,7 @@ class Session:
         return answer
 
     def forget(self, before: Proposal) -> None:
-        """Takes back what was learned from a reply that turned out to be about nothing."""
+        """Takes back what was learned from a response that turned out to be about nothing."""
         self.learned = []
         self.proposal = before
 
@@ -172,19 +172,19 @@ class Session:
         return True
 
     def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
-        """Lists the code of a reply without a status as a success, where the reply holds what was asked for."""
+        """Lists the code of a response without a status as a success, where the response holds what was asked for."""
         if raw and self.proposal.found(endpoint, raw, wanted) is not None:
             made.is_known = True
         self.accept_code(endpoint, raw, made)
 
     def accept_code(self, endpoint: str, raw: str, made: Made) -> None:
-        """Lists the code of a reply as a success, where the gateway knows the payment, so that the request has succeeded."""
+        """Lists the code of a response as a success, where the gateway knows the payment, so that the request has succeeded."""
         code = self.proposal.found(endpoint, raw, "code") if raw and made.is_known else None
         if code is not None and self.proposal.dialect.explain(endpoint, raw).code_means is None:
             self.proposal.put_success_code(endpoint, code)
 
     def numbers_in(self, endpoint: str, raw: str, order: str) -> list[Leaf]:
-        """What a reply holds beside what is read, and looks like a number of the gateway's."""
+        """What a response holds beside what is read, and looks like a number of the gateway's."""
         if not raw:
             return []
         unread = set(self.proposal.dialect.explain(endpoint, raw).unread)
@@ -210,7 +210,7 @@ class Session:
                 payment, made.state = answer.payment, "OPEN: what came of it is not known"
             case kassa.Unexpected():
                 made.state = "OPEN: it may have been made; no money moves by it alone"
-                finding.problems.append(f"its reply is not understood: {answer}")
+                finding.problems.append(f"its response is not understood: {answer}")
             case kassa.PaymentError():
                 made.state = "not made: no money moved"
                 (finding.notes if may_fail else finding.problems).append(f"nothing was made: {answer}")
@@ -237,7 +237,7 @@ class Session:
                 made.state = f"OPEN: {verdict.kind}"
 
     def problem(self, step: str, endpoint: str, problem: str) -> None:
-        """Keeps a problem that no single reply has."""
+        """Keeps a problem that no single response has."""
         self.keep(Finding(step, endpoint, "as above", "as above", problems=[problem]))
 
     def keep(self, finding: Finding) -> None:
@@ -246,7 +246,7 @@ class Session:
         block("")
         line(f"== {kept.step} ({kept.endpoint})")
         if kept.raw is not None:
-            line(f"   reply     {kept.raw[:MOST_SHOWN]}{'…' if len(kept.raw) > MOST_SHOWN else ''}")
+            line(f"   response     {kept.raw[:MOST_SHOWN]}{'…' if len(kept.raw) > MOST_SHOWN else ''}")
         for name, text in kept.lines():
             line(f"   {name:<9} {text}")
         self.findings.append(kept)

@@ -120,7 +120,7 @@ pub fn watch_report(subject: &Subject, shown: Shown) -> Value {
 /// The gateway has no other order number for a card without 3DS than the merchant's.
 pub fn card_created(status: &str, code: &str) -> Value {
     json!({
-        "payment": {"$use": "payment of order-1"}, "next_step": {"kind": "ask_status", "status": status}, "code": code,
+        "payment": {"$use": "payment of order-1"}, "next_step": {"kind": "check_status", "status": status}, "code": code,
         "amount": {"$decimal": "100.25"}, "currency": "KGS", "raw": {"$like": format!("*\"{status}\"*")},
     })
 }

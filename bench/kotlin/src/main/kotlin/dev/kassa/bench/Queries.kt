@@ -120,8 +120,8 @@ fun blockingWithSocket(url: String): BlockingQuery {
     return BlockingQuery {
         val socket = idle.pollLast() ?: Socket(address.host, address.port).apply { tcpNoDelay = true }
         socket.outputStream.write(request)
-        val reply = ByteArray(4096)
-        val length = socket.inputStream.read(reply)
+        val response = ByteArray(4096)
+        val length = socket.inputStream.read(response)
         idle.addLast(socket)
         length.toString()
     }

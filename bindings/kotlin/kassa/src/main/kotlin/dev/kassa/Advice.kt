@@ -39,7 +39,7 @@ public enum class AdviceTopic {
     /** The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them. */
     RETURN_URL_FRAGMENT,
 
-    /** The dialect leaves something open, or does not find it in a reply. */
+    /** The dialect leaves something open, or does not find it in a response. */
     DIALECT;
 
     /** The name in lower case, the same in every language. */

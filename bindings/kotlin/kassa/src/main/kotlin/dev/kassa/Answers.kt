@@ -20,7 +20,7 @@ import dev.kassa.internal.QrImage as CoreQrImage
  * @property code the gateway's code, `110`
  * @property amount the amount as the gateway reports it
  * @property currency the currency as the gateway reports it
- * @property raw the whole reply, with secrets masked
+ * @property raw the whole response, with secrets masked
  */
 public data class CardPaymentCreated(
     public val payment: PaymentRef,
@@ -52,9 +52,9 @@ public sealed interface NextStep {
     /**
      * Nothing to confirm. Ask for the status: only a status query decides a payment.
      *
-     * @property status the word that the create reply showed, such as `Success`
+     * @property status the word that the create response showed, such as `Success`
      */
-    public data class AskStatus(public val status: String?) : NextStep
+    public data class CheckStatus(public val status: String?) : NextStep
 }
 
 /**
@@ -64,8 +64,8 @@ public sealed interface NextStep {
  *   sending
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
- * @property status the status word that the reply shows, where there is one. Only a status query decides a payment
- * @property raw the whole reply, with secrets masked
+ * @property status the status word that the response shows, where there is one. Only a status query decides a payment
+ * @property raw the whole response, with secrets masked
  */
 public data class MbankPaymentCreated(
     public val payment: PaymentRef,
@@ -84,8 +84,8 @@ public data class MbankPaymentCreated(
  * @property payment what to ask about the payment with
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
- * @property status the status word that the reply shows, where there is one. Only a status query decides a payment
- * @property raw the whole reply, with secrets masked
+ * @property status the status word that the response shows, where there is one. Only a status query decides a payment
+ * @property raw the whole response, with secrets masked
  */
 public data class MbankConfirmed(
     public val payment: PaymentRef,
@@ -100,7 +100,7 @@ public data class MbankConfirmed(
  *
  * @property payment what to verify its callback and return with. Store it
  * @property payFormUrl the page to open in a new browser window. Always https, or loopback
- * @property raw the whole reply, with secrets masked
+ * @property raw the whole response, with secrets masked
  */
 public data class PayFormCreated(public val payment: PaymentRef, public val payFormUrl: URI, public val raw: String) {
     /** What to store in place of the reference: it also holds the page. */
@@ -112,7 +112,7 @@ public data class PayFormCreated(public val payment: PaymentRef, public val payF
  *
  * @property payment what to verify its callback with. Store it
  * @property png the PNG file
- * @property raw the whole reply as text
+ * @property raw the whole response as text
  */
 public class QrImage(public val payment: PaymentRef, public val png: ByteArray, public val raw: String) {
     private fun compared() = listOf(payment, png.asList(), raw)
@@ -126,13 +126,13 @@ public class QrImage(public val payment: PaymentRef, public val png: ByteArray, 
 }
 
 /**
- * The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in [raw].
+ * The data of a dynamic QR code. What the dialect finds in the response is here; the whole response is in [raw].
  *
  * @property payload the text of the code, to be drawn with [QrCode]. Where it is one in ELQR, [Elqr.parse] reads it, and it is what was
  *   asked for: its amount, the som, and a right checksum
  * @property transactionId the identifier of the QR transaction
  * @property payment what to ask about the payment with, and to verify its callback with. Store it: it may know the transaction
- * @property raw the whole reply, with secrets masked
+ * @property raw the whole response, with secrets masked
  */
 public data class QrData(
     public val payload: String?,
@@ -144,7 +144,7 @@ public data class QrData(
     public fun entry(): PaymentEntry = PaymentEntry(payment, qrText = payload)
 
     /**
-     * What the dialect does not find in the reply, and what that means: without [payload] there is no code to show, without
+     * What the dialect does not find in the response, and what that means: without [payload] there is no code to show, without
      * [transactionId] the payment cannot be asked about. It blocks nothing.
      *
      * @throws PaymentException.Invalid where a text has half a surrogate pair in it, or the amount cannot be held exactly. No answer of a
@@ -166,7 +166,7 @@ internal fun CoreCardPaymentCreated.toKassa() =
 
 private fun CoreNextStep.toKassa(): NextStep = when (this) {
     is CoreNextStep.OpenConfirmation -> NextStep.OpenConfirmation(checkedUri(url))
-    is CoreNextStep.AskStatus -> NextStep.AskStatus(status)
+    is CoreNextStep.CheckStatus -> NextStep.CheckStatus(status)
 }
 
 internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), code, reason, status, raw)

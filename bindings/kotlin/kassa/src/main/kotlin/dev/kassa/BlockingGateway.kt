@@ -170,7 +170,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     override fun close(): Unit = core.closeBlocking()
 
     /**
-     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its reply.
+     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its response.
      *
      * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
      * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.

@@ -79,7 +79,7 @@ public interface BlockingPaymentGateway : AutoCloseable {
 
     /**
      * Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets [PaymentException.Misconfigured], which
-     * says nothing about a payment. Then waits until every payment on its way has its reply, for as long as its deadline at most. Calls
+     * says nothing about a payment. Then waits until every payment on its way has its response, for as long as its deadline at most. Calls
      * that are made afterwards throw [PaymentException.Misconfigured]. An interrupt ends the wait, not the payments; a thread that was
      * interrupted before does not wait.
      */

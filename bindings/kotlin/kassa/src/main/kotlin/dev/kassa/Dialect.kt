@@ -5,9 +5,9 @@ import dev.kassa.internal.Dialect as CoreDialect
 import dev.kassa.internal.DialectReading as CoreDialectReading
 
 /**
- * How to read the gateway's replies, as one JSON document that is the same in all languages.
+ * How to read the gateway's responses, as one JSON document that is the same in all languages.
  *
- * Much of the interface is not shown: the replies of the mobile bank, of `get-status` and of the QR endpoints, the codes, the
+ * Much of the interface is not shown: the responses of the mobile bank, of `get-status` and of the QR endpoints, the codes, the
  * full set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the gateway
  * really sends. `Dialect()` assumes the envelope that the interface shows; [named] gives one that Kassa knows; [fromJson] replaces
  * only what it names; [toJson] gives the whole of it.
@@ -22,18 +22,18 @@ public class Dialect private constructor(internal val core: CoreDialect) {
     public fun toJson(): String = json
 
     /**
-     * What this dialect reads in the body of a reply to an endpoint's requests, for whoever writes a dialect. Nothing is sent.
+     * What this dialect reads in the body of a response to an endpoint's requests, for whoever writes a dialect. Nothing is sent.
      *
      * The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the `raw` of an
      * answer or the `body` of an exception, in which secrets are masked.
      *
      * @param endpoint the endpoint by its name in the dialect, such as `qr_status`
-     * @param reply the body of the reply
+     * @param response the body of the response
      * @throws PaymentException.Invalid where there is no such endpoint, or a text has half a surrogate pair in it
      */
     @Throws(PaymentException::class)
-    public fun explain(endpoint: String, reply: String): DialectReading =
-        calling { core.explain(sendable("endpoint", endpoint), sendable("reply", reply)).toKassa() }
+    public fun explain(endpoint: String, response: String): DialectReading =
+        calling { core.explain(sendable("endpoint", endpoint), sendable("response", response)).toKassa() }
 
     /** What this dialect leaves open that matters to money, and what to set. It blocks nothing. */
     public fun advice(): List<Advice> = calling { core.advice().toKassa() }
@@ -81,16 +81,16 @@ public class Dialect private constructor(internal val core: CoreDialect) {
 }
 
 /**
- * What a dialect reads in a reply: the answer of [Dialect.explain].
+ * What a dialect reads in a response: the answer of [Dialect.explain].
  *
  * @property fields what was found, in the order of the endpoint's fields
- * @property codeMeans the list that has the reply's code: `success`, `refusal`, `unknown` or `duplicate`; `null` where no list has it, or
- *   the reply has no code. A code in no list is a success where the list of success codes is empty
- * @property statusMeans what the status word means: `charged`, `rejected` or `pending`; `null` where the reply is no answer, or the endpoint
+ * @property codeMeans the list that has the response's code: `success`, `refusal`, `unknown` or `duplicate`; `null` where no list has it, or
+ *   the response has no code. A code in no list is a success where the list of success codes is empty
+ * @property statusMeans what the status word means: `charged`, `rejected` or `pending`; `null` where the response is no answer, or the endpoint
  *   is no status query
- * @property unread the JSON pointers of the texts, numbers and booleans of the reply that the dialect does not look at. Of a very long
- *   reply the first ones
- * @property problem why the reply is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing;
+ * @property unread the JSON pointers of the texts, numbers and booleans of the response that the dialect does not look at. Of a very long
+ *   response the first ones
+ * @property problem why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing;
  *   `null` where it is one
  */
 public data class DialectReading(
@@ -102,7 +102,7 @@ public data class DialectReading(
 )
 
 /**
- * One thing that a dialect finds in a reply, and where.
+ * One thing that a dialect finds in a response, and where.
  *
  * @property name what was looked for, as the dialect's JSON names it, such as `status`
  * @property pointer where it was found: a JSON pointer, such as `/data/status`, or a tag of an ELQR code, such as `elqr:32.11`

@@ -68,7 +68,7 @@ public interface FuturePaymentGateway : AutoCloseable {
 
     /**
      * Refuses further calls, and ends every watch and recovery at once: who waits for one gets [PaymentException.Misconfigured], which says
-     * nothing about a payment. The future is complete when every payment on its way has its reply.
+     * nothing about a payment. The future is complete when every payment on its way has its response.
      */
     public fun closeAndWait(): CompletableFuture<Void?>
 

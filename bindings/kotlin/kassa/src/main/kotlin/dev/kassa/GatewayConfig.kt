@@ -14,13 +14,13 @@ import dev.kassa.internal.configFromEnvironment
  * @property baseUrl the gateway's base address; a path prefix is allowed, plain http only to a loopback address
  * @property credentials the merchant's login and password
  * @property connectTimeout how long making a connection may take, TLS included
- * @property paymentDeadline how long all of a call that moves money may take: connecting, sending, the whole reply, and every
+ * @property paymentDeadline how long all of a call that moves money may take: connecting, sending, the whole response, and every
  *   retry. What is cut off here may have happened all the same
  * @property queryDeadline how long every other call may take: status queries, pay-forms and QR codes
  * @property queryRetries how often a failed query is repeated within the deadline. A payment is repeated as often, but only where
  *   no connection was ever made; a pay-form or a QR code is never repeated
  * @property statusQuery how the fields of a status query travel
- * @property dialect how to read the gateway's replies; the shown envelope unless given
+ * @property dialect how to read the gateway's responses; the shown envelope unless given
  * @property extraRootCertificates certificates (PEM texts) to trust beside Mozilla's roots
  * @property proxy the way to the gateway; direct unless given, whatever the environment says
  * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
@@ -101,7 +101,7 @@ public class GatewayConfig(
         /** How the fields of a status query travel. */
         public fun statusQuery(statusQuery: StatusQueryForm): Builder = apply { this.statusQuery = statusQuery }
 
-        /** How to read the gateway's replies. */
+        /** How to read the gateway's responses. */
         public fun dialect(dialect: Dialect): Builder = apply { this.dialect = dialect }
 
         /** Certificates (PEM texts) to trust beside Mozilla's roots. */

@@ -20,7 +20,7 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  *   with it. One that was rejected is listed no more without it
  * @property reason what the gateway said when it ended, in its own words, after the number that it reported where that is none of the
  *   payment's; of a mismatch the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters
- * @property code the gateway's code in the reply to its creation, where there was one
+ * @property code the gateway's code in the response to its creation, where there was one
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
  * @property note the user's own note, such as the order in the shop

@@ -8,7 +8,7 @@ public enum class LogLevel {
     /** Something failed. */
     ERROR,
 
-    /** Something did not go as it should, such as a reply that did not come. */
+    /** Something did not go as it should, such as a response that did not come. */
     WARNING,
 
     /** Something worth knowing. */

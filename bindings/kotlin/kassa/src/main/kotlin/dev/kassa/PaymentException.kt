@@ -9,7 +9,7 @@ import dev.kassa.internal.PaymentException as CorePaymentException
  * Why a call failed, by **what it did to the money** and what to do next.
  *
  * Only [OutcomeUnknown] means that this call may have moved money; every other one says that it did not. None ever holds a
- * card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
+ * card number, a CVC, a one-time password or a password: where the gateway echoes one in its response, it is masked.
  *
  * [message] says what happened and what to do.
  *
@@ -26,13 +26,13 @@ public sealed class PaymentException : Exception() {
     /** True where the same call may simply be made again, later: for [Unavailable] alone. */
     public val isRetryable: Boolean get() = calling { toCore().isRetryable() }
 
-    /** The HTTP status of the reply, where one came. */
+    /** The HTTP status of the response, where one came. */
     public open val httpStatus: Int? get() = null
 
-    /** The gateway's code, where a reply had one. */
+    /** The gateway's code, where a response had one. */
     public open val code: String? get() = null
 
-    /** The body of the reply where one came, with secrets masked. */
+    /** The body of the response where one came, with secrets masked. */
     public open val body: String? get() = null
 
     /** The name of its kind, the same in every language, such as `OutcomeUnknown`. */
@@ -124,7 +124,7 @@ public sealed class PaymentException : Exception() {
      *
      * @property payment what to ask about the payment with
      * @property detail why the outcome is unknown
-     * @property reason the gateway's own words, where a reply had any
+     * @property reason the gateway's own words, where a response had any
      */
     public class OutcomeUnknown @JvmOverloads constructor(
         public val payment: PaymentRef,

@@ -43,7 +43,7 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  * @property gatewayNumber the gateway's own order number, where it is known
  * @property provider who carries the payment out
  * @property transactionId the identifier of a QR transaction
- * @property confirmIdentifier the identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"`
+ * @property confirmIdentifier the identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"`
  *   with its quotes, or `123`. There where the dialect names it
  * @property amount the amount that was asked for, in units of the currency (for KGS: som); null where it is not known, as for a QR code
  *   of an open amount
@@ -94,7 +94,7 @@ public constructor(
      * True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
      * Only such a payment can be checked or watched.
      */
-    public val canBeAskedAbout: Boolean get() = calling { toCore().canBeAskedAbout() }
+    public val canBeChecked: Boolean get() = calling { toCore().canBeChecked() }
 
     /**
      * The same payment, with the gateway's own order number.
@@ -106,7 +106,7 @@ public constructor(
         calling { toCore().withGatewayNumber(sendable("gatewayNumber", gatewayNumber)).toKassa() }
 
     /**
-     * The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+     * The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
      *
      * @throws PaymentException.Invalid where the identifier is no text, as of the constructor
      */

@@ -16,7 +16,7 @@ import dev.kassa.internal.StatusReport as CoreStatusReport
  * @property amount the amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the
  *   dialect states it
  * @property currency the currency as the gateway reports it
- * @property raw the whole reply, with secrets masked
+ * @property raw the whole response, with secrets masked
  */
 public data class StatusReport @JvmOverloads constructor(
     public val status: PaymentStatus,

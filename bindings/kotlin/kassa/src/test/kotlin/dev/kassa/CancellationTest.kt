@@ -32,7 +32,7 @@ import kotlin.time.Duration
 import kotlin.time.Duration.Companion.hours
 import kotlin.time.Duration.Companion.milliseconds
 
-/** Giving up is heard at once, and a payment that was sent goes on, once. The replies are held until afterwards. */
+/** Giving up is heard at once, and a payment that was sent goes on, once. The responses are held until afterwards. */
 class CancellationTest {
     @Test
     fun `a cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {

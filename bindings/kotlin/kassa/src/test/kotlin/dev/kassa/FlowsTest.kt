@@ -59,7 +59,7 @@ class FlowsTest {
     @Test
     fun `a declined card is rejected`() = runBlocking<Unit> {
         val created = gateway.createCardPayment(cardPayment(card("4000000000002024")))
-        assertInstanceOf<NextStep.AskStatus>(created.nextStep)
+        assertInstanceOf<NextStep.CheckStatus>(created.nextStep)
         assertInstanceOf<Verdict.Rejected>(gateway.watch(created.payment, quick).outcome())
     }
 
@@ -82,7 +82,7 @@ class FlowsTest {
         val created = gateway.createPayForm(form)
         assertTrue(created.payFormUrl.isAbsolute)
         assertEquals(form.paymentRef(), created.payment)
-        assertFalse(created.payment.canBeAskedAbout)
+        assertFalse(created.payment.canBeChecked)
     }
 
     @Test

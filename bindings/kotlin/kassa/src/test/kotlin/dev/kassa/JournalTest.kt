@@ -9,7 +9,7 @@ import dev.kassa.support.cardPayment
 import dev.kassa.support.configOf
 import dev.kassa.support.held
 import dev.kassa.support.mbankPayment
-import dev.kassa.support.reply
+import dev.kassa.support.response
 import dev.kassa.testing.FakeFault
 import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.CompletableDeferred
@@ -68,7 +68,7 @@ class JournalTest {
     fun `a payment whose answer is lost is delivered once, when it is charged`() = runBlocking<Unit> {
         val gateway = fake.gateway.withJournal(journal)
         val begun = Instant.now()
-        fake.failNext(FakeFault.AnswerLost)
+        fake.failNext(FakeFault.ResponseLost)
         val payment = mbankPayment()
         val lost = assertThrows<PaymentException.OutcomeUnknown> { gateway.withNote("cart 17").createMbankPayment(payment) }
         val entry = gateway.journal!!.entry(lost.payment)!!
@@ -108,7 +108,7 @@ class JournalTest {
 
     @Test
     fun `a payment that was not paid says why`() = runBlocking {
-        val said = reply(200, """{"code":"116","message":"NO FUNDS","data":{"orderNumber":"o-1","amount":100.10,"status":"REJECT"}}""")
+        val said = response(200, """{"code":"116","message":"NO FUNDS","data":{"orderNumber":"o-1","amount":100.10,"status":"REJECT"}}""")
         ScriptedServer(listOf(CREATED, said)).use { server ->
             Gateway(configOf(server.url), journal).use { gateway ->
                 val payment = gateway.createCardPayment(cardPayment(orderNumber = "o-1")).payment
@@ -221,7 +221,7 @@ class JournalTest {
     fun `no secret is printed or stored`() {
         val (pan, cvc, otp) = listOf("4111111111111111", "~Q7", "913571")
         val echoes = listOf("CREATED for $pan, $cvc", "CREATED", "$otp is wrong")
-        ScriptedServer(echoes.map { reply(200, """{"code":"110","message":"$it","data":{"status":"$it"}}""") }).use { server ->
+        ScriptedServer(echoes.map { response(200, """{"code":"110","message":"$it","data":{"status":"$it"}}""") }).use { server ->
             BlockingGateway(configOf(server.url), journal).use { gateway ->
                 val told = listOf(
                     gateway.createCardPayment(cardPayment(card(pan, cvc))),

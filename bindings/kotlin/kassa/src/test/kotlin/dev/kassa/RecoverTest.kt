@@ -48,7 +48,7 @@ class RecoverTest {
         for (recover in listOf(::byFlow, ::byBlocking, ::byFuture)) {
             fake.plan(FakePlan.Charge(after = 45.seconds))
             val open = gateway.createCardPayment(cardPayment()).payment
-            fake.plan(FakePlan.StayOpen)
+            fake.plan(FakePlan.StayPending)
             val charged = gateway.createMbankPayment(mbankPayment()).payment
             fake.charge(charged.orderNumber!!)
             gateway.check(charged)

@@ -102,7 +102,7 @@ class ValuesTest {
         val page = "https://pay.kg/3ds?token=1"
         fun entryOfCard(next: NextStep) = CardPaymentCreated(ref, next, "110", null, null, "{}").entry()
         assertEquals(PaymentEntry(ref, pageUrl = page), entryOfCard(NextStep.OpenConfirmation(URI(page))))
-        assertEquals(PaymentEntry(ref), entryOfCard(NextStep.AskStatus("Success")))
+        assertEquals(PaymentEntry(ref), entryOfCard(NextStep.CheckStatus("Success")))
         assertEquals(PaymentEntry(ref), MbankPaymentCreated(ref, null, null, null, "{}").entry())
         assertEquals(PaymentEntry(ref, pageUrl = page), PayFormCreated(ref, URI(page), "{}").entry())
         assertEquals(PaymentEntry(ref, qrText = "0002"), QrData("0002", "t-1", ref, "{}").entry())

@@ -1,7 +1,7 @@
 package dev.kassa
 
 import dev.kassa.support.CHARGED
-import dev.kassa.support.reply
+import dev.kassa.support.response
 import dev.kassa.support.withGateway
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
@@ -55,7 +55,7 @@ class WaitsTest {
     @Test
     fun `a long answer arrives whole`() {
         val reason = "long ".repeat(10_000).trim()
-        withGateway(reply(200, """{"code":"200","message":"$reason","data":{"status":"CHARGE"}}""")) { gateway, _ ->
+        withGateway(response(200, """{"code":"200","message":"$reason","data":{"status":"CHARGE"}}""")) { gateway, _ ->
             assertEquals(reason, runBlocking { gateway.providerStatus("o-1", Provider.Cards) }.reason)
         }
     }

@@ -6,7 +6,7 @@ import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.SILENCE
 import dev.kassa.support.ScriptedServer
 import dev.kassa.support.configOf
-import dev.kassa.support.reply
+import dev.kassa.support.response
 import dev.kassa.support.withGateway
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
@@ -73,8 +73,8 @@ class WatchTest {
 
     @Test
     fun `closing the gateway ends it at once, between queries and within one`() = runBlocking {
-        for (reply in listOf(OPEN, SILENCE)) {
-            ScriptedServer(listOf(reply)).use { server ->
+        for (response in listOf(OPEN, SILENCE)) {
+            ScriptedServer(listOf(response)).use { server ->
                 val gateway = Gateway(configOf(server.url, deadline = 1.hours))
                 val outcome = async(Dispatchers.Default) { runCatching { gateway.watch(payment, rarely).outcome() } }
                 assertTrue(server.waitForRequests(1))
@@ -86,8 +86,8 @@ class WatchTest {
 
     @Test
     fun `cancelling the collector stops it at once, between queries and within one`() = runBlocking {
-        for (reply in listOf(OPEN, SILENCE)) {
-            withGateway(reply) { gateway, server ->
+        for (response in listOf(OPEN, SILENCE)) {
+            withGateway(response) { gateway, server ->
                 val collecting = launch { gateway.watch(payment, rarely).reports.collect() }
                 launch { assertTrue(server.waitForRequests(1)) }.join()
                 collecting.cancelAndJoin()
@@ -125,8 +125,8 @@ class WatchTest {
 
     @Test
     fun `failed queries are reported and end nothing`() {
-        val notFound = reply(400, """{"code":"404"}""")
-        withGateway(reply(500, ""), notFound, CHARGED) { gateway, _ ->
+        val notFound = response(400, """{"code":"404"}""")
+        withGateway(response(500, ""), notFound, CHARGED) { gateway, _ ->
             val (first, second, third) = runBlocking { gateway.watch(payment, often).reports.toList() }
             assertInstanceOf<PaymentException.Unavailable>(assertInstanceOf<QueryFailed>(first).error)
             assertInstanceOf<PaymentException.Refused>(assertInstanceOf<QueryFailed>(second).error)
@@ -143,7 +143,7 @@ class WatchTest {
             }
             assertEquals(PaymentStatus.Other("HOLD"), expired.last?.status)
         }
-        withGateway(reply(401, "")) { gateway, _ ->
+        withGateway(response(401, "")) { gateway, _ ->
             var failed = 0
             assertThrows<PaymentException.Unauthorized> {
                 runBlocking { gateway.watch(payment, often).reports.collect { failed++ } }

@@ -24,7 +24,7 @@ class JournalsTest {
     @Test
     fun `an app that is started again finds its payment where no backup takes it from`() {
         val fake = FakeGateway()
-        fake.failNext(FakeFault.AnswerLost)
+        fake.failNext(FakeFault.ResponseLost)
         val payment = MbankPayment("order-1", "996555000101", 250, "Tea")
         val gateway = fake.blocking.withJournal(app.openJournal())
         val lost = assertThrows(PaymentException.OutcomeUnknown::class.java) { gateway.createMbankPayment(payment) }

@@ -3,7 +3,7 @@
 package dev.kassa.sandbox
 
 /**
- * Which gateway's replies the sandbox gives.
+ * Which gateway's responses the sandbox gives.
  *
  * @property word how the sandbox spells it
  */

@@ -12,7 +12,7 @@ public enum class FaultName(override val word: String) : Word {
     REQUEST_LOST("request-lost"),
 
     /** The request takes effect, and the connection is closed without an answer. */
-    REPLY_LOST("reply-lost"),
+    RESPONSE_LOST("response-lost"),
 
     /** The request takes effect at once, and is answered late: by `delay`, a second unless given. */
     DELAY("delay"),
@@ -27,7 +27,7 @@ public enum class FaultName(override val word: String) : Word {
     RESET_ON_CONNECT("reset-on-connect"),
 
     /** The request takes effect, and the connection is reset before the answer's first byte. */
-    RESET_BEFORE_REPLY("reset-before-reply"),
+    RESET_BEFORE_RESPONSE("reset-before-response"),
 
     /** The request takes effect, and the connection is reset in the middle of the answer's head. */
     RESET_IN_HEADERS("reset-in-headers"),

@@ -66,7 +66,7 @@ public class Faults internal constructor(private val admin: () -> Admin) {
      * Sets a fault.
      *
      * ```
-     * sandbox.faults.add(FaultName.REPLY_LOST, orderNumber = "order-17", times = 1).use { fault ->
+     * sandbox.faults.add(FaultName.RESPONSE_LOST, orderNumber = "order-17", times = 1).use { fault ->
      *     shop.pay("order-17")
      *     check(fault.struck == 1)
      * }

@@ -13,7 +13,7 @@ import kotlin.concurrent.withLock
  * ```
  * Sandbox.start().use { sandbox ->
  *     val shop = Shop(sandbox.baseUrl, sandbox.login, sandbox.password)
- *     sandbox.faults.add(FaultName.REPLY_LOST, orderNumber = "order-17", times = 1)
+ *     sandbox.faults.add(FaultName.RESPONSE_LOST, orderNumber = "order-17", times = 1)
  *     shop.pay("order-17", TestCards.WITHOUT_3DS_APPROVED.pan)
  *     check(sandbox.payment("order-17").timesCharged == 1)
  * }
@@ -172,7 +172,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         @JvmOverloads
         public fun start(options: SandboxOptions = SandboxOptions()): Sandbox = Sandbox(options)
 
-        /** The dialect, in JSON, with which the SDK reads a sandbox's replies: `Dialect.fromJson(Sandbox.dialectJson())`. */
+        /** The dialect, in JSON, with which the SDK reads a sandbox's responses: `Dialect.fromJson(Sandbox.dialectJson())`. */
         @JvmStatic
         @JvmOverloads
         public fun dialectJson(name: DialectName = DialectName.INTERFACE): String {

@@ -18,7 +18,7 @@ import kotlin.time.toKotlinDuration
  * @property statusNumbers which numbers the two status endpoints know
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
- * @property actsAs which gateway's replies it gives
+ * @property actsAs which gateway's responses it gives
  * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
  * @property callbackPauses between attempts to deliver a callback, in whole seconds; the last one repeats. Without it, it starts
  *   with a second and grows to an hour
@@ -78,7 +78,7 @@ public data class SandboxOptions(
         /** Whether a declined payer is redirected to the return URL, too. */
         public fun redirectDeclines(isRedirected: Boolean): Builder = with { copy(redirectDeclines = isRedirected) }
 
-        /** Which gateway's replies it gives. */
+        /** Which gateway's responses it gives. */
         public fun actsAs(gateway: DialectName): Builder = with { copy(actsAs = gateway) }
 
         /** Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. */

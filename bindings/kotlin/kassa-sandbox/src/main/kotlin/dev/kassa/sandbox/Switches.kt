@@ -8,7 +8,7 @@ package dev.kassa.sandbox
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
  * @property language the language of messages where a request names none
- * @property actsAs which gateway's replies the sandbox gives
+ * @property actsAs which gateway's responses the sandbox gives
  * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
  */
 public data class SwitchValues(

@@ -55,13 +55,13 @@ class AdminTest(private val sandbox: Sandbox) {
     fun `every request is told`() {
         shop.payByCard("order-1")
         shop.status("order-1")
-        sandbox.faults.add(FaultName.REPLY_LOST, times = 1)
+        sandbox.faults.add(FaultName.RESPONSE_LOST, times = 1)
         assertTrue(isLost { shop.payByCard("order 2") })
         assertEquals(
             listOf(
                 Triple(Endpoint.PAYMENT, "order-1", null),
                 Triple(Endpoint.GET_STATUS, "order-1", null),
-                Triple(Endpoint.PAYMENT, "order 2", FaultName.REPLY_LOST),
+                Triple(Endpoint.PAYMENT, "order 2", FaultName.RESPONSE_LOST),
             ),
             sandbox.requests().map { Triple(it.endpoint, it.orderNumber, it.fault) },
         )
@@ -150,7 +150,7 @@ class AdminTest(private val sandbox: Sandbox) {
 
     @Test
     fun `a fault strikes as often as it was told`() {
-        val fault = sandbox.faults.add(FaultName.REPLY_LOST, "order-1", times = 1, endpoint = Endpoint.PAYMENT)
+        val fault = sandbox.faults.add(FaultName.RESPONSE_LOST, "order-1", times = 1, endpoint = Endpoint.PAYMENT)
         fault.use {
             assertEquals(0, fault.struck)
             shop.payByCard("order-2")

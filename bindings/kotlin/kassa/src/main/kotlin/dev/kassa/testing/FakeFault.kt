@@ -19,10 +19,10 @@ public sealed interface FakeFault {
      * The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its outcome
      * is unknown.
      */
-    public data object AnswerLost : FakeFault
+    public data object ResponseLost : FakeFault
 
-    /** The gateway does what it was asked, and never answers: as [AnswerLost], when the call's deadline has passed. */
-    public data object NoAnswer : FakeFault
+    /** The gateway does what it was asked, and never answers: as [ResponseLost], when the call's deadline has passed. */
+    public data object NoResponse : FakeFault
 
     /**
      * The gateway refuses: [PaymentException.Refused].
@@ -61,13 +61,13 @@ public sealed interface FakeFault {
         @JvmStatic
         public fun requestLost(): FakeFault = RequestLost
 
-        /** [AnswerLost], for Java. */
+        /** [ResponseLost], for Java. */
         @JvmStatic
-        public fun answerLost(): FakeFault = AnswerLost
+        public fun responseLost(): FakeFault = ResponseLost
 
-        /** [NoAnswer], for Java. */
+        /** [NoResponse], for Java. */
         @JvmStatic
-        public fun noAnswer(): FakeFault = NoAnswer
+        public fun noResponse(): FakeFault = NoResponse
 
         /** [Unauthorized], for Java. */
         @JvmStatic
@@ -82,8 +82,8 @@ public sealed interface FakeFault {
 internal fun FakeFault.toCore(): CoreFakeFault = when (this) {
     FakeFault.NoConnection -> CoreFakeFault.NoConnection
     FakeFault.RequestLost -> CoreFakeFault.RequestLost
-    FakeFault.AnswerLost -> CoreFakeFault.AnswerLost
-    FakeFault.NoAnswer -> CoreFakeFault.NoAnswer
+    FakeFault.ResponseLost -> CoreFakeFault.ResponseLost
+    FakeFault.NoResponse -> CoreFakeFault.NoResponse
     is FakeFault.Refused -> CoreFakeFault.Refused(sendable("code", code), sendable("reason", reason))
     FakeFault.Unauthorized -> CoreFakeFault.Unauthorized
     FakeFault.ServerError -> CoreFakeFault.ServerError

@@ -29,7 +29,7 @@ import dev.kassa.internal.FakeGateway as CoreFakeGateway
  * val shop = Shop(fake.gateway) // the code under test
  *
  * // The answer is lost, so nobody knows whether the payment was made.
- * fake.failNext(FakeFault.AnswerLost)
+ * fake.failNext(FakeFault.ResponseLost)
  * val lost = assertThrows<PaymentException.OutcomeUnknown> { shop.sell("order-1") }
  *
  * // It was. The payer pays, and the watch finds it out.
@@ -79,7 +79,7 @@ public constructor() {
      * @throws PaymentException.Invalid where there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
-    public fun charge(payment: String): FakeNotice = calling { core.charge(sendable("payment", payment)).toKassa() }
+    public fun charge(payment: String): FakeNotification = calling { core.charge(sendable("payment", payment)).toKassa() }
 
     /**
      * The payer declines, or the bank does.
@@ -89,7 +89,7 @@ public constructor() {
      * @throws PaymentException.Invalid where there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
-    public fun reject(payment: String): FakeNotice = calling { core.reject(sendable("payment", payment)).toKassa() }
+    public fun reject(payment: String): FakeNotification = calling { core.reject(sendable("payment", payment)).toKassa() }
 
     /** What becomes of the payments that are made from now on. They stay open unless this says otherwise. */
     public fun plan(plan: FakePlan): Unit = calling { core.plan(plan.toCore()) }

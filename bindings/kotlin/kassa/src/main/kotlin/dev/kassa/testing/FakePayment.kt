@@ -7,7 +7,7 @@ import dev.kassa.ReturnRedirect
 import dev.kassa.byValue
 import dev.kassa.toKassa
 import java.math.BigDecimal
-import dev.kassa.internal.FakeNotice as CoreFakeNotice
+import dev.kassa.internal.FakeNotification as CoreFakeNotification
 import dev.kassa.internal.FakePayment as CoreFakePayment
 
 /**
@@ -55,10 +55,10 @@ public data class FakePayment(
  * @property returnUrl where the payer's browser would come back to, for [ReturnRedirect.parse]; only after a payment, and where there is
  *   an address to return to
  */
-public data class FakeNotice(public val callback: String, public val returnUrl: String?)
+public data class FakeNotification(public val callback: String, public val returnUrl: String?)
 
 internal fun CoreFakePayment.toKassa() = FakePayment(
     kind.toKassa(), orderNumber, gatewayNumber, transactionId, amount, currency, status.toKassa(), pageUrl, qrText, callbackUrl,
 )
 
-internal fun CoreFakeNotice.toKassa() = FakeNotice(callback, returnUrl)
+internal fun CoreFakeNotification.toKassa() = FakeNotification(callback, returnUrl)

@@ -9,7 +9,7 @@ import dev.kassa.internal.FakePlan as CoreFakePlan
 /** What becomes of the payments that are made from now on, without a test's doing. */
 public sealed interface FakePlan {
     /** They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation. */
-    public data object StayOpen : FakePlan
+    public data object StayPending : FakePlan
 
     /**
      * Their payers pay, after that time on the fake gateway's clock.
@@ -39,14 +39,14 @@ public sealed interface FakePlan {
 
     /** What has no values, for Java. */
     public companion object {
-        /** [StayOpen], for Java. */
+        /** [StayPending], for Java. */
         @JvmStatic
-        public fun stayOpen(): FakePlan = StayOpen
+        public fun stayPending(): FakePlan = StayPending
     }
 }
 
 internal fun FakePlan.toCore(): CoreFakePlan = when (this) {
-    FakePlan.StayOpen -> CoreFakePlan.StayOpen
+    FakePlan.StayPending -> CoreFakePlan.StayPending
     is FakePlan.Charge -> CoreFakePlan.Charge(sendable(after))
     is FakePlan.Reject -> CoreFakePlan.Reject(sendable(after))
 }

@@ -78,7 +78,7 @@ class JavaCallersTest {
             CardPayment payment = payment("4000000000002016");
             PaymentRef stored = PaymentRef.parse(payment.paymentRef().toString());
             NextStep next = gateway.createCardPayment(payment).getNextStep();
-            assertInstanceOf(NextStep.AskStatus.class, next);
+            assertInstanceOf(NextStep.CheckStatus.class, next);
             try (var watch = gateway.watch(stored, QUICK)) {
                 List<WatchReport> reports = new ArrayList<>();
                 for (WatchReport report = watch.next(); report != null; report = watch.next()) {
@@ -229,7 +229,7 @@ class JavaCallersTest {
         assertTrue(fake.getBlocking().watch(entry.getPayment()).outcome().isCharged());
         assertEquals(Duration.ofSeconds(20), fake.getNow());
         fake.advance(Duration.ofSeconds(1));
-        fake.plan(FakePlan.stayOpen());
+        fake.plan(FakePlan.stayPending());
         assertInstanceOf(Verdict.Charged.class, fake.getFuture().check(entry.getPayment()).join());
         assertNull(new PaymentEntry(PaymentRef.mbank("o-1", 250), null, "0002").getPageUrl());
     }

@@ -74,7 +74,7 @@ class SwitchTest {
                 static Object next(NextStep step) {
                     return switch (step) {
                         case NextStep.OpenConfirmation page -> page.getUrl();
-                        case NextStep.AskStatus ask -> ask.getStatus();
+                        case NextStep.CheckStatus ask -> ask.getStatus();
                     };
                 }
             }

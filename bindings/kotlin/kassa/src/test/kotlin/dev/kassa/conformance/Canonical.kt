@@ -61,7 +61,7 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is StatusReport -> report(value)
     is CardPaymentCreated -> cardPaymentCreated(value)
     is NextStep.OpenConfirmation -> jsonOf("kind" to "open_confirmation", "url" to value.url.toString())
-    is NextStep.AskStatus -> jsonOf("kind" to "ask_status", "status" to value.status)
+    is NextStep.CheckStatus -> jsonOf("kind" to "check_status", "status" to value.status)
     is MbankPaymentCreated -> mbankPaymentCreated(value)
     is MbankConfirmed -> mbankConfirmed(value)
     is PayFormCreated -> payFormCreated(value)
@@ -229,18 +229,18 @@ private fun error(value: PaymentException): JsonElement {
 
 private fun fieldsOf(value: PaymentException) = when (value) {
     is PaymentException.Invalid -> jsonOf("violations" to canonical(value.violations))
-    is PaymentException.Misconfigured -> jsonOf("detail" to value.detail, *reply(value))
-    is PaymentException.Unauthorized -> jsonOf("detail" to value.detail, *reply(value))
+    is PaymentException.Misconfigured -> jsonOf("detail" to value.detail, *response(value))
+    is PaymentException.Unauthorized -> jsonOf("detail" to value.detail, *response(value))
     is PaymentException.Unavailable ->
-        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.inWholeMilliseconds, *reply(value))
-    is PaymentException.Refused -> jsonOf("reason" to value.reason, *reply(value))
+        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.inWholeMilliseconds, *response(value))
+    is PaymentException.Refused -> jsonOf("reason" to value.reason, *response(value))
     is PaymentException.OutcomeUnknown -> jsonOf(
-        "payment" to canonical(value.payment), "reason" to value.reason, "detail" to value.detail, *reply(value),
+        "payment" to canonical(value.payment), "reason" to value.reason, "detail" to value.detail, *response(value),
     )
-    is PaymentException.Unexpected -> jsonOf("detail" to value.detail, *reply(value))
+    is PaymentException.Unexpected -> jsonOf("detail" to value.detail, *response(value))
     is PaymentException.DeadlineExpired -> jsonOf("last" to canonical(value.last))
 }
 
-/** What every error keeps of a reply. */
-private fun reply(error: PaymentException) =
+/** What every error keeps of a response. */
+private fun response(error: PaymentException) =
     arrayOf("http_status" to error.httpStatus, "code" to error.code, "body" to error.body)

@@ -25,7 +25,7 @@ import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 
 /** Runs one vector: its steps one after the other, then what it says about the requests and about what was printed. */
-suspend fun problemsOf(spec: JsonElement, way: Way): List<String> = ScriptedServer(spec.at("replies").items).use { server ->
+suspend fun problemsOf(spec: JsonElement, way: Way): List<String> = ScriptedServer(spec.at("responses").items).use { server ->
     BorrowedSandbox.of(spec).use { sandbox ->
         JournalFolder.of(spec).use { folder ->
             problemsOf(spec, Scenario(spec.at("config"), way, server, sandbox, folder), server)

@@ -13,7 +13,7 @@ import java.math.BigDecimal
 @WithSandbox
 class CheckoutTest {
     @Test
-    fun `a lost reply never charges twice`(sandbox: Sandbox) = runBlocking<Unit> {
+    fun `a lost response never charges twice`(sandbox: Sandbox) = runBlocking<Unit> {
         val card = Card(TestCards.WITHOUT_3DS_APPROVED.pan, "12", 2099, "123", "Aibek Asanov")
         val payment = CardPayment(
             orderNumber = "order-17",
@@ -28,7 +28,7 @@ class CheckoutTest {
         val credentials = Credentials(sandbox.login, sandbox.password)
         val dialect = Dialect.fromJson(Sandbox.dialectJson())
         Gateway(GatewayConfig(sandbox.baseUrl, credentials, dialect = dialect)).use { gateway ->
-            val fault = sandbox.faults.add(FaultName.REPLY_LOST, orderNumber = "order-17", times = 1)
+            val fault = sandbox.faults.add(FaultName.RESPONSE_LOST, orderNumber = "order-17", times = 1)
             assertThrows<PaymentException.OutcomeUnknown> { gateway.createCardPayment(payment) }
             assertEquals(1, fault.struck)
             assertInstanceOf<Verdict.Charged>(gateway.watch(payment.paymentRef()).outcome())

@@ -22,7 +22,7 @@ class OwnTest {
         val shop = Shop(fake.gateway) // the code under test
 
         // The answer is lost, so nobody knows whether the payment was made.
-        fake.failNext(FakeFault.AnswerLost)
+        fake.failNext(FakeFault.ResponseLost)
         val lost = assertThrows<PaymentException.OutcomeUnknown> { shop.sell("order-1") }
 
         // It was. The payer pays, and the watch finds it out.

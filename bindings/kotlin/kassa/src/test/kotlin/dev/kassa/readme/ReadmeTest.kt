@@ -84,7 +84,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
 
     @Test
     fun `the first program finds out what became of a lost answer`() {
-        sandbox.faults.add(FaultName.REPLY_LOST, endpoint = Endpoint.MBANK_CONFIRM, times = 1).use {
+        sandbox.faults.add(FaultName.RESPONSE_LOST, endpoint = Endpoint.MBANK_CONFIRM, times = 1).use {
             val told = runFirstProgram()
             assertTrue("may have" in told.substringBefore("paid: deliver cart 17"), told)
             assertEquals(1, it.struck)

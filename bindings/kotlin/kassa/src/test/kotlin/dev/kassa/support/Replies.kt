@@ -9,26 +9,26 @@ import kotlin.time.Duration.Companion.seconds
 
 // What a scripted server says.
 
-val CHARGED = reply(200, """{"code":"200","data":{"orderNumber":"o-1","amount":100.10,"status":"CHARGE"}}""")
-val OPEN = reply(200, """{"code":"200","message":"WAIT","data":{"orderNumber":"o-1","status":"HOLD"}}""")
-val CREATED = reply(200, """{"code":"110","message":"CREATED","data":{"status":"Success"}}""")
+val CHARGED = response(200, """{"code":"200","data":{"orderNumber":"o-1","amount":100.10,"status":"CHARGE"}}""")
+val OPEN = response(200, """{"code":"200","message":"WAIT","data":{"orderNumber":"o-1","status":"HOLD"}}""")
+val CREATED = response(200, """{"code":"110","message":"CREATED","data":{"status":"Success"}}""")
 val SILENCE = jsonOf("then" to "silence")
 val HANG_UP = jsonOf("then" to "close")
 
-fun reply(status: Int, body: String) = jsonOf("status" to status, "body" to body)
+fun response(status: Int, body: String) = jsonOf("status" to status, "body" to body)
 
 /** The same, once the test says so. */
-fun held(reply: JsonObject) =
-    JsonObject(reply + ("hold" to json(true)))
+fun held(response: JsonObject) =
+    JsonObject(response + ("hold" to json(true)))
 
 fun configOf(url: String, deadline: Duration = PATIENCE_SECONDS.seconds) =
     GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), paymentDeadline = deadline, queryDeadline = deadline, queryRetries = 0)
 
-/** A server with these replies, and a gateway that speaks to it. */
+/** A server with these responses, and a gateway that speaks to it. */
 inline fun withGateway(
-    vararg replies: JsonObject,
+    vararg responses: JsonObject,
     test: (Gateway, ScriptedServer) -> Unit,
-) = ScriptedServer(replies.toList()).use { server ->
+) = ScriptedServer(responses.toList()).use { server ->
     Gateway(configOf(server.url)).use { gateway -> test(gateway, server) }
 }
 

@@ -16,9 +16,9 @@ import kotlin.concurrent.withLock
 class Received(val method: String, val target: String, val headers: Map<String, String>, val body: String)
 
 /**
- * Serves scripted bytes from a loopback socket. The first request gets the first reply, and so on; the last reply is repeated.
+ * Serves scripted bytes from a loopback socket. The first request gets the first response, and so on; the last response is repeated.
  */
-class ScriptedServer(private val replies: List<JsonElement>) : AutoCloseable {
+class ScriptedServer(private val responses: List<JsonElement>) : AutoCloseable {
     private val listener = ServerSocket(0, 1024, InetAddress.getByName("127.0.0.1"))
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
@@ -42,7 +42,7 @@ class ScriptedServer(private val replies: List<JsonElement>) : AutoCloseable {
     /** False where they do not come. */
     fun waitForRequests(count: Int): Boolean = waitUntil { requests.size >= count }
 
-    /** Lets the replies go that were held back. */
+    /** Lets the responses go that were held back. */
     fun release() = change { isReleased = true }
 
     override fun close() {
@@ -57,16 +57,16 @@ class ScriptedServer(private val replies: List<JsonElement>) : AutoCloseable {
             val request = readRequest(input) ?: return
             var number = 0
             change { requests += request; number = requests.size }
-            val reply = replies.getOrNull(number - 1) ?: replies.lastOrNull() ?: return
-            if (reply.at("hold").isTrue) waitUntil { isReleased }
+            val response = responses.getOrNull(number - 1) ?: responses.lastOrNull() ?: return
+            if (response.at("hold").isTrue) waitUntil { isReleased }
             change { answeredCount++ }
-            connection.getOutputStream().apply { write(replyBytes(reply)) }.flush()
-            when (val then = reply.at("then").optionalText ?: "keep") {
+            connection.getOutputStream().apply { write(responseBytes(response)) }.flush()
+            when (val then = response.at("then").optionalText ?: "keep") {
                 "keep" -> continue
                 "close" -> connection.shutdownOutput()
                 "reset" -> return connection.setSoLinger(true, 0)
                 "silence" -> Unit
-                else -> error("a reply cannot $then")
+                else -> error("a response cannot $then")
             }
             // Read on, so that bytes still under way do not turn a close into a reset.
             input.readAllBytes()
@@ -94,10 +94,10 @@ private fun inBackground(block: () -> Unit) = thread(isDaemon = true) {
     }
 }
 
-private fun replyBytes(reply: JsonElement): ByteArray {
-    val status = reply.at("status").optionalLong ?: return reply.at("raw").bytes
-    val body = reply.at("body").bytes
-    val headers = reply.at("headers").keys.joinToString("") { "$it: ${reply.at("headers").at(it).text}\r\n" }
+private fun responseBytes(response: JsonElement): ByteArray {
+    val status = response.at("status").optionalLong ?: return response.at("raw").bytes
+    val body = response.at("body").bytes
+    val headers = response.at("headers").keys.joinToString("") { "$it: ${response.at("headers").at(it).text}\r\n" }
     return "HTTP/1.1 $status X\r\n${headers}Content-Length: ${body.size}\r\n\r\n".encodeToByteArray() + body
 }
 

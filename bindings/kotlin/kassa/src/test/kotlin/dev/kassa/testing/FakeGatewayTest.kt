@@ -51,7 +51,7 @@ class FakeGatewayTest {
     @Test
     fun `the documentation's example`() = runBlocking<Unit> {
         val shop = Shop(fake.gateway)
-        fake.failNext(FakeFault.AnswerLost)
+        fake.failNext(FakeFault.ResponseLost)
         val lost = assertThrows<PaymentException.OutcomeUnknown> { shop.sell("order-1") }
         fake.charge("order-1")
         assertInstanceOf<Verdict.Charged>(fake.gateway.watch(lost.payment).outcome())
@@ -125,7 +125,7 @@ class FakeGatewayTest {
         assertEquals(List(5) { Verdict.Pending::class } + Verdict.Charged::class, reports.map { it::class })
         assertEquals(50.seconds, fake.now)
 
-        fake.plan(FakePlan.StayOpen)
+        fake.plan(FakePlan.StayPending)
         val forgotten = gateway.createCardPayment(cardPayment()).payment
         assertThrows<PaymentException.DeadlineExpired> { gateway.watch(forgotten).outcome() }
         assertTrue(fake.now >= 20.minutes, "${fake.now}")
@@ -196,8 +196,8 @@ class FakeGatewayTest {
         fun faults(): List<Array<Any>> = listOf(
             arrayOf(FakeFault.NoConnection, 0, PaymentException.Unavailable::class),
             arrayOf(FakeFault.RequestLost, 0, PaymentException.OutcomeUnknown::class),
-            arrayOf(FakeFault.AnswerLost, 1, PaymentException.OutcomeUnknown::class),
-            arrayOf(FakeFault.NoAnswer, 1, PaymentException.OutcomeUnknown::class),
+            arrayOf(FakeFault.ResponseLost, 1, PaymentException.OutcomeUnknown::class),
+            arrayOf(FakeFault.NoResponse, 1, PaymentException.OutcomeUnknown::class),
             arrayOf(FakeFault.Refused("51", "NO_MONEY"), 0, PaymentException.Refused::class),
             arrayOf(FakeFault.Unauthorized, 0, PaymentException.Unauthorized::class),
             arrayOf(FakeFault.ServerError, 0, PaymentException.OutcomeUnknown::class),

@@ -9,8 +9,8 @@ import java.math.BigDecimal
 fun main(arguments: Array<String>) = checkout { gateway ->
     val data = gateway.createQrData(QrPayment(sumTyiyn = Kassa.somToTyiyn(BigDecimal(arguments[0]))))
     val text = data.payload
-    if (text == null || !data.payment.canBeAskedAbout) {
-        println("this gateway's reply needs a dialect: ${data.raw}")
+    if (text == null || !data.payment.canBeChecked) {
+        println("this gateway's response needs a dialect: ${data.raw}")
     } else {
         println(QrCode.encode(text).text())
         println("or open: $text")

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ResourceLock
  * @WithSandbox
  * class CheckoutTest {
  *     @Test
- *     fun `a lost reply never charges twice`(sandbox: Sandbox) { ... }
+ *     fun `a lost response never charges twice`(sandbox: Sandbox) { ... }
  * }
  * ```
  */

@@ -1,4 +1,4 @@
-//! Parsing of replies: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
+//! Parsing of responses: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use crate::{
     config::{
         dialect::{Dialect, EndpointDialect, code_list::CodeList},
         endpoint::Endpoint,
-        reply_field::ReplyField,
+        response_field::ResponseField,
     },
-    reply::{
-        Reply,
+    response::{
+        Response,
         redact::{Place, Redactor},
     },
     values::{
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Why a reply with a success status gives no answer.
+/// Why a response with a success status gives no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnAnswer {
     pub(crate) detail: String,
@@ -35,29 +35,29 @@ impl NotAnAnswer {
     }
 }
 
-/// A status report, with what only the reply as it came can tell.
+/// A status report, with what only the response as it came can tell.
 pub(crate) struct ParsedStatus {
     pub(crate) report: StatusReport,
-    /// True where the reply has an amount that could not be read exactly.
+    /// True where the response has an amount that could not be read exactly.
     pub(crate) has_unreadable_amount: bool,
     /// Whether a number in it must be one of the payment's, else it is about another payment.
     pub(crate) compares_numbers: bool,
 }
 
-/// What a request said of its payment, by which a reply to another request is noticed: that of a cache or of a mixed-up
+/// What a request said of its payment, by which a response to another request is noticed: that of a cache or of a mixed-up
 /// connection.
 #[derive(Default, PartialEq)]
 pub(crate) struct Sent<'a> {
     /// The numbers that the payment may go by; none where the request had no number.
     pub(crate) order_numbers: Vec<Cow<'a, str>>,
-    /// The amount, in each unit in which the reply may tell it; none where the request had none.
+    /// The amount, in each unit in which the response may tell it; none where the request had none.
     pub(crate) amounts: Vec<Decimal>,
     pub(crate) currency: Option<&'a str>,
 }
 
-/// Reads one reply. Typed values are read from the reply as it came; what is handed on as text is masked.
-pub(crate) struct ReplyReader<'a> {
-    reply: &'a Reply,
+/// Reads one response. Typed values are read from the response as it came; what is handed on as text is masked.
+pub(crate) struct ResponseReader<'a> {
+    response: &'a Response,
     text: &'a str,
     document: Result<Document<'a>, String>,
     endpoint: EndpointDialect<'a>,
@@ -67,40 +67,40 @@ pub(crate) struct ReplyReader<'a> {
     has_no_secret: bool,
 }
 
-impl<'a> ReplyReader<'a> {
+impl<'a> ResponseReader<'a> {
     pub(crate) fn new(
-        reply: &'a Reply,
+        response: &'a Response,
         text: &'a Cow<'a, str>,
         endpoint: &'static Endpoint,
         dialect: &'a Dialect,
         redactor: &'a Redactor,
     ) -> Self {
-        let document = if reply.over_limit {
-            Err("the reply is longer than 1 MiB".to_owned())
+        let document = if response.over_limit {
+            Err("the response is longer than 1 MiB".to_owned())
         } else {
             let is_utf_8 = matches!(text, Cow::Borrowed(_));
-            let document = if is_utf_8 { Document::parse(text) } else { Err("the reply is not UTF-8".to_owned()) };
-            document.map_err(|problem| compressed(reply).unwrap_or_else(|| why_not_json(text, problem)))
+            let document = if is_utf_8 { Document::parse(text) } else { Err("the response is not UTF-8".to_owned()) };
+            document.map_err(|problem| compressed(response).unwrap_or_else(|| why_not_json(text, problem)))
         };
         let has_no_secret = redactor.finds_nothing_in(text);
-        Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor, has_no_secret }
+        Self { response, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor, has_no_secret }
     }
 
     pub(crate) fn dialect(&self) -> &Dialect {
         self.dialect
     }
 
-    /// The bytes of a reply that is not JSON, where all of them came.
+    /// The bytes of a response that is not JSON, where all of them came.
     pub(crate) fn bytes(&self) -> Result<&[u8], NotAnAnswer> {
-        if self.reply.over_limit {
-            return Err(NotAnAnswer::because("the reply is longer than 1 MiB"));
+        if self.response.over_limit {
+            return Err(NotAnAnswer::because("the response is longer than 1 MiB"));
         }
-        Ok(self.reply.body.as_ref())
+        Ok(self.response.body.as_ref())
     }
 
     /// Why nothing can be read, where that is because the body is compressed.
     pub(crate) fn compressed(&self) -> Option<NotAnAnswer> {
-        self.document.as_ref().err().and_then(|_| compressed(self.reply)).map(|why| unreadable(&why))
+        self.document.as_ref().err().and_then(|_| compressed(self.response)).map(|why| unreadable(&why))
     }
 
     /// The whole body, masked.
@@ -119,29 +119,29 @@ impl<'a> ReplyReader<'a> {
     /// The code, to be handed on: a card number in it is masked, but three digits that happen to equal the CVC stay a
     /// code.
     pub(crate) fn code(&self) -> Option<String> {
-        let code = self.find(ReplyField::Code)?;
+        let code = self.find(ResponseField::Code)?;
         Some(if self.has_no_secret { code.into_owned() } else { self.redactor.code(&code).into_owned() })
     }
 
     /// The gateway's own words, masked.
     pub(crate) fn reason(&self) -> Option<String> {
-        self.shown(ReplyField::Reason)
+        self.shown(ResponseField::Reason)
     }
 
     /// A text to be shown, masked. A currency is a code, too: the number 417 of the som is no CVC.
-    pub(crate) fn shown(&self, field: ReplyField) -> Option<String> {
+    pub(crate) fn shown(&self, field: ResponseField) -> Option<String> {
         let text = self.find(field)?;
         if self.has_no_secret {
             return Some(text.into_owned());
         }
-        let is_code = field == ReplyField::Currency && text.len() == 3;
+        let is_code = field == ResponseField::Currency && text.len() == 3;
         let shown = if is_code { self.redactor.code(&text) } else { self.redactor.text(&text) };
         Some(shown.into_owned())
     }
 
     /// An identifier, to be sent again or stored. Masked it would be another one, so one with a secret in it counts as
     /// absent.
-    pub(crate) fn identifier(&self, field: ReplyField) -> Option<String> {
+    pub(crate) fn identifier(&self, field: ResponseField) -> Option<String> {
         self.identifier_at(self.endpoint.pointers(field))
     }
 
@@ -163,9 +163,9 @@ impl<'a> ReplyReader<'a> {
         self.has_no_secret || self.redactor.is_clean(text)
     }
 
-    /// Whether a list of the dialect names the reply's code.
+    /// Whether a list of the dialect names the response's code.
     pub(crate) fn is_listed(&self, list: CodeList) -> bool {
-        self.find(ReplyField::Code).is_some_and(|code| self.endpoint.lists(list, &code))
+        self.find(ResponseField::Code).is_some_and(|code| self.endpoint.lists(list, &code))
     }
 
     /// True where an address holds no secret, and may be opened.
@@ -176,24 +176,24 @@ impl<'a> ReplyReader<'a> {
     /// True where the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
     /// server before it. A message alone is no proof: many web servers answer with one.
     pub(crate) fn has_envelope(&self) -> bool {
-        self.object().is_ok() && self.find(ReplyField::Code).is_some()
+        self.object().is_ok() && self.find(ResponseField::Code).is_some()
     }
 
     /// A JSON object whose code the dialect takes for a success.
     pub(crate) fn accepted(&self) -> Result<(), NotAnAnswer> {
         self.object()?;
-        if self.endpoint.is_success(self.find(ReplyField::Code).as_deref()) {
+        if self.endpoint.is_success(self.find(ResponseField::Code).as_deref()) {
             return Ok(());
         }
         Err(NotAnAnswer::because(match self.code() {
-            Some(code) => format!("the reply has code {code}, which is not known as a success"),
-            None => "the reply has no code".to_owned(),
+            Some(code) => format!("the response has code {code}, which is not known as a success"),
+            None => "the response has no code".to_owned(),
         }))
     }
 
     fn object(&self) -> Result<Json<'_>, NotAnAnswer> {
         let document = self.document()?;
-        if document.is_object() { Ok(document) } else { Err(NotAnAnswer::because("the reply is not a JSON object")) }
+        if document.is_object() { Ok(document) } else { Err(NotAnAnswer::because("the response is not a JSON object")) }
     }
 
     /// Any JSON document, an object or not.
@@ -206,16 +206,16 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// The first text or number that the pointers of a field find.
-    pub(crate) fn find(&self, field: ReplyField) -> Option<Cow<'_, str>> {
+    pub(crate) fn find(&self, field: ResponseField) -> Option<Cow<'_, str>> {
         self.find_all(field).next()
     }
 
     /// Where a field is looked for.
-    pub(crate) fn pointers(&self, field: ReplyField) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn pointers(&self, field: ResponseField) -> impl Iterator<Item = &'a str> {
         self.endpoint.pointers(field)
     }
 
-    pub(crate) fn find_all(&self, field: ReplyField) -> impl Iterator<Item = Cow<'_, str>> {
+    pub(crate) fn find_all(&self, field: ResponseField) -> impl Iterator<Item = Cow<'_, str>> {
         self.find_at(self.endpoint.pointers(field))
     }
 
@@ -235,26 +235,26 @@ impl<'a> ReplyReader<'a> {
     pub(crate) fn amount(&self) -> Option<Decimal> {
         // A card number in its place is no amount.
         let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, Place::Address);
-        let text = self.find(ReplyField::Amount).filter(|text| is_amount(text))?;
+        let text = self.find(ResponseField::Amount).filter(|text| is_amount(text))?;
         read_amount(&text)
     }
 
     /// True where a field is there, but as something else than a text or a number.
-    pub(crate) fn is_of_another_kind(&self, field: ReplyField) -> bool {
+    pub(crate) fn is_of_another_kind(&self, field: ResponseField) -> bool {
         let found = |pointer: &str| self.at(pointer).filter(|value| !value.is_null());
         let mut values = self.endpoint.pointers(field).filter_map(found);
         values.any(|value| value.text().is_none())
     }
 
-    /// The fields in which a reply contradicts what was sent, as the interface spells them. What a reply does not name,
+    /// The fields in which a response contradicts what was sent, as the interface spells them. What a response does not name,
     /// or what cannot be read, contradicts nothing.
     pub(crate) fn mismatches(&self, sent: &Sent<'_>) -> Vec<&'static str> {
         if *sent == Sent::default() {
             return Vec::new();
         }
-        let number = self.find(ReplyField::OrderNumber);
+        let number = self.find(ResponseField::OrderNumber);
         let amount = self.amount();
-        let currency = self.find(ReplyField::Currency);
+        let currency = self.find(ResponseField::Currency);
         let differing = [
             ("orderNumber", differs(&sent.order_numbers, number.as_deref(), |sent, told| *sent == told)),
             ("amount", differs(&sent.amounts, amount, |sent, told| *sent == told)),
@@ -266,10 +266,11 @@ impl<'a> ReplyReader<'a> {
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
 
-    /// The answer of every query. Without a status word, a reply is none.
+    /// The answer of every query. Without a status word, a response is none.
     pub(crate) fn status_report(&self) -> Result<ParsedStatus, NotAnAnswer> {
         self.accepted()?;
-        let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
+        let word =
+            self.find(ResponseField::Status).ok_or_else(|| NotAnAnswer::because("the response has no status"))?;
         let report = StatusReport {
             status: match self.dialect.status_at(self.endpoint, &word) {
                 PaymentStatus::Other(word) if !self.has_no_secret => {
@@ -279,29 +280,29 @@ impl<'a> ReplyReader<'a> {
             },
             code: self.code(),
             reason: self.reason(),
-            order_number: self.identifier(ReplyField::OrderNumber),
+            order_number: self.identifier(ResponseField::OrderNumber),
             amount: self.amount(),
-            currency: self.shown(ReplyField::Currency),
+            currency: self.shown(ResponseField::Currency),
             raw: self.raw(),
         };
-        let has_unreadable_amount = report.amount.is_none() && self.has_something(ReplyField::Amount);
+        let has_unreadable_amount = report.amount.is_none() && self.has_something(ResponseField::Amount);
         Ok(ParsedStatus { report, has_unreadable_amount, compares_numbers: !self.endpoint.any_number() })
     }
 
     /// True where a field is there, whatever it holds.
-    fn has_something(&self, field: ReplyField) -> bool {
+    fn has_something(&self, field: ResponseField) -> bool {
         let given = |pointer: &str| self.at(pointer).filter(|value| !value.is_null() && !value.is_blank());
         self.endpoint.pointers(field).any(|pointer| given(pointer).is_some())
     }
 }
 
 fn unreadable(problem: &str) -> NotAnAnswer {
-    NotAnAnswer::because(format!("the reply is not readable: {problem}"))
+    NotAnAnswer::because(format!("the response is not readable: {problem}"))
 }
 
 /// Why a compressed body is not read. Some gateways say that they compress, and do not: what can be read is read.
-fn compressed(reply: &Reply) -> Option<String> {
-    let coding = reply.coding.filter(|_| !reply.body.as_ref().is_empty())?;
+fn compressed(response: &Response) -> Option<String> {
+    let coding = response.coding.filter(|_| !response.body.as_ref().is_empty())?;
     Some(format!(
         "it is compressed ({coding}), which Kassa does not ask for and cannot read: switch it off on the way to it"
     ))

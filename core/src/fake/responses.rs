@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{reply::Reply, values::secret::SecretBytes};
+use crate::{response::Response, values::secret::SecretBytes};
 
 /// A JSON object, member by member.
 #[derive(Default)]
@@ -39,23 +39,23 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-pub(crate) fn reply(http_status: u16, body: &[u8]) -> Reply {
+pub(crate) fn response(http_status: u16, body: &[u8]) -> Response {
     let mut bytes = SecretBytes::default();
     bytes.append(body);
-    Reply { http_status, retry_after: None, body: bytes, over_limit: false, coding: None }
+    Response { http_status, retry_after: None, body: bytes, over_limit: false, coding: None }
 }
 
-pub(crate) fn created(data: Object) -> Reply {
+pub(crate) fn created(data: Object) -> Response {
     envelope("110", "CREATED", data)
 }
 
-pub(crate) fn envelope(code: &str, message: &str, data: Object) -> Reply {
+pub(crate) fn envelope(code: &str, message: &str, data: Object) -> Response {
     let body = Object::default().text("code", code).text("message", message).json("data", &data.finish());
-    reply(200, body.finish().as_bytes())
+    response(200, body.finish().as_bytes())
 }
 
 /// An error in the envelope, without data.
-pub(crate) fn refused(http_status: u16, code: &str, message: &str) -> Reply {
+pub(crate) fn refused(http_status: u16, code: &str, message: &str) -> Response {
     let body = Object::default().text("code", code).text("message", message);
-    reply(http_status, body.finish().as_bytes())
+    response(http_status, body.finish().as_bytes())
 }

@@ -1,5 +1,5 @@
 //! Redaction of what the gateway says: the one way by which its text gets into the database, and from there into answers, pages
-//! and the log. The core has masked the card and the password of the request that a reply answers; a gateway may also repeat the
+//! and the log. The core has masked the card and the password of the request that a response answers; a gateway may also repeat the
 //! rest of the request, or what it was told before.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::values::{
 };
 
 /// In bytes: a row with it stays within one page of the database.
-const LONGEST_REPLY: usize = 800;
+const LONGEST_RESPONSE: usize = 800;
 const LONGEST_WORDS: usize = 200;
 /// How much of a text is looked at, in bytes. Nothing behind it is kept.
 const LONGEST_READ: usize = 64 * 1024;
@@ -125,10 +125,10 @@ impl Secrets {
     }
 }
 
-/// The beginning of a reply, as it may be kept.
-pub(super) fn shortened(reply: &str, secrets: &Secrets) -> String {
-    let clean = without_secrets(reply, secrets);
-    let beginning = beginning(&clean, LONGEST_REPLY);
+/// The beginning of a response, as it may be kept.
+pub(super) fn shortened(response: &str, secrets: &Secrets) -> String {
+    let clean = without_secrets(response, secrets);
+    let beginning = beginning(&clean, LONGEST_RESPONSE);
     if beginning.len() < clean.len() { format!("{beginning}…") } else { clean }
 }
 
@@ -439,8 +439,8 @@ mod tests {
         }
     }
 
-    fn shortened(reply: &str) -> String {
-        super::shortened(reply, &Secrets::default())
+    fn shortened(response: &str) -> String {
+        super::shortened(response, &Secrets::default())
     }
 
     fn words(text: &str) -> String {
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn neither_a_card_s_number_nor_a_phone_is_kept() {
-        for (reply, kept) in [
+        for (response, kept) in [
             (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
             (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
             (
@@ -475,16 +475,16 @@ mod tests {
             ("09-11-2026 14:05, 2026-11-09, 0,700,000,001", "09-11-2026 14:05, 2026-11-09, 0,700,000,001"),
             ("e996700000001 9967000000012 996700000001a", "e996700000001 9967000000012 996700000001a"),
         ] {
-            assert_eq!(shortened(reply), kept);
-            assert_eq!(words(reply), kept);
+            assert_eq!(shortened(response), kept);
+            assert_eq!(words(response), kept);
         }
     }
 
-    /// Who only looks at a reply on the staff's pages must not be able to pay, or to call back.
+    /// Who only looks at a response on the staff's pages must not be able to pay, or to call back.
     #[test]
     fn the_server_s_own_addresses_are_not_kept() {
         let secret = CALLBACKS;
-        for (reply, kept) in [
+        for (response, kept) in [
             ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
             (r#"{"url":"https:\/\/a.kg\/pay\/SECRET\/back"}"#, r#"{"url":"https:\/\/a.kg\/pay\/***\/back"}"#),
             ("u=https%3A%2F%2Fa.kg%2Fcallbacks%2FSECRET%2Fpay_1", "u=https%3A%2F%2Fa.kg%2Fcallbacks%2F***%2Fpay_1"),
@@ -493,14 +493,14 @@ mod tests {
             (r"\u002fcallbacks%252F0123456789abcdef01", r"\u002fcallbacks%252F***"),
         ] {
             let filled = |text: &str| text.replace("SECRET", secret).replace("ORDER", &"fe".repeat(16));
-            let (reply, kept) = (filled(reply), filled(kept));
-            assert_eq!(shortened(&reply), kept);
+            let (response, kept) = (filled(response), filled(kept));
+            assert_eq!(shortened(&response), kept);
         }
     }
 
     #[test]
     fn a_phone_is_found_however_it_is_written() {
-        for (reply, kept) in [
+        for (response, kept) in [
             ("phone=%2B996555000101&n=1", "phone=%2B***&n=1"),
             ("phone%253D%252B996%2520555%2520000%2520101", "phone%253D%252B***"),
             (r#"{"p":"\u002b996\u0020555\u0020000\u0020101"}"#, r#"{"p":"\u002b***"}"#),
@@ -515,13 +515,13 @@ mod tests {
             ("Абонент 555 000 101 не найден", "Абонент *** не найден"),
             ("0.700000001 at +0600 20, 1+555000101", "0.700000001 at +0600 20, 1+555000101"),
         ] {
-            assert_eq!(shortened(reply), kept);
+            assert_eq!(shortened(response), kept);
         }
     }
 
     #[test]
     fn a_code_is_found_by_its_name() {
-        for (reply, kept) in [
+        for (response, kept) in [
             (r#"{"otp":"918273","cvc":737}"#, r#"{"otp":"***","cvc":***}"#),
             ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
             (r#"{"smsOtp":418273,"otp_code":418273}"#, r#"{"smsOtp":***,"otp_code":***}"#),
@@ -531,7 +531,7 @@ mod tests {
             (r#"{"notPaid":390.00,"code":"OTP_101"}"#, r#"{"notPaid":390.00,"code":"OTP_101"}"#),
             ("WRONG_OTP 1, wrong otp in order 918273", "WRONG_OTP 1, wrong otp in order 918273"),
         ] {
-            assert_eq!(shortened(reply), kept);
+            assert_eq!(shortened(response), kept);
         }
     }
 
@@ -539,7 +539,7 @@ mod tests {
     #[test]
     fn what_a_request_held_is_found_in_its_answer() {
         let secrets = secrets();
-        for (reply, kept) in [
+        for (response, kept) in [
             ("to 555000101 or 555-000-101, x996555000101x7", "to *** or ***, x***x7"),
             ("[996,555,000,101] 5.5.5.0.0.0.1.0.1", "[***] ***"),
             ("00996555000101 555000102", "00*** 555000102"),
@@ -547,8 +547,8 @@ mod tests {
             ("918273.50 1918273 e918273f 9.18273", "918273.50 1918273 e918273f 9.18273"),
             ("x/0123456789ABCDEF0123, 89abcdef01234 01234567", "x/***, *** ***"),
         ] {
-            assert_eq!(super::words(reply, &secrets), kept);
-            assert_eq!(super::shortened(reply, &secrets), kept);
+            assert_eq!(super::words(response, &secrets), kept);
+            assert_eq!(super::shortened(response, &secrets), kept);
         }
         let word = Secrets::of_otp("x-7");
         assert_eq!(super::words("otp x-7, ax-7 x-77", &word), "otp ***, ax-7 x-77");
@@ -557,10 +557,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_reply_ends_at_a_whole_letter() {
-        let kept = shortened(&"ы".repeat(LONGEST_REPLY));
-        assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_REPLY / 2);
+    fn a_long_response_ends_at_a_whole_letter() {
+        let kept = shortened(&"ы".repeat(LONGEST_RESPONSE));
+        assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_RESPONSE / 2);
         assert!(kept.ends_with('…'));
-        assert_eq!(shortened(&"я€".repeat(LONGEST_REPLY)).len(), LONGEST_REPLY + '…'.len_utf8());
+        assert_eq!(shortened(&"я€".repeat(LONGEST_RESPONSE)).len(), LONGEST_RESPONSE + '…'.len_utf8());
     }
 }

@@ -1,11 +1,11 @@
-//! Fields of replies: what is looked for, and where, by JSON pointers into the envelope (`docs/interface.md#envelope`).
+//! Fields of responses: what is looked for, and where, by JSON pointers into the envelope (`docs/interface.md#envelope`).
 
 use strum::IntoStaticStr;
 
-/// A thing that is looked for in a reply. Its name in the JSON form of a dialect is that of the variant in snake case.
+/// A thing that is looked for in a response. Its name in the JSON form of a dialect is that of the variant in snake case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum ReplyField {
+pub(crate) enum ResponseField {
     Code,
     Reason,
     Status,
@@ -24,16 +24,16 @@ pub(crate) enum ReplyField {
 pub(crate) const ELQR: &str = "elqr:";
 
 /// What every status query looks for.
-pub(crate) const STATUS_FIELDS: &[ReplyField] = &[
-    ReplyField::Code,
-    ReplyField::Reason,
-    ReplyField::Status,
-    ReplyField::OrderNumber,
-    ReplyField::Amount,
-    ReplyField::Currency,
+pub(crate) const STATUS_FIELDS: &[ResponseField] = &[
+    ResponseField::Code,
+    ResponseField::Reason,
+    ResponseField::Status,
+    ResponseField::OrderNumber,
+    ResponseField::Amount,
+    ResponseField::Currency,
 ];
 
-impl ReplyField {
+impl ResponseField {
     pub(crate) fn name(self) -> &'static str {
         self.into()
     }

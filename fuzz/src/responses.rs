@@ -1,9 +1,9 @@
-//! Replies of the gateway, to each operation.
+//! Responses of the gateway, to each operation.
 
 use std::{cell::LazyCell, fmt::Debug, sync::Arc};
 
 use kassa::{
-    _internals::{PASSWORD, gateway_replying},
+    _internals::{PASSWORD, gateway_responding},
     Card, CardPayment, Dialect, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef, Provider, QrPayment,
 };
 use tokio::runtime::{Builder, Runtime};
@@ -31,31 +31,31 @@ thread_local! {
 }
 
 /// The first byte picks the operation and the dialect, the second the HTTP status.
-pub fn any_reply(bytes: &[u8]) {
+pub fn any_response(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else { return };
     let dialect = DIALECTS.with(|dialects| dialects[usize::from(first / 9 % 3)].clone());
-    reply(first % 9, STATUSES[usize::from(second % 16)], body, dialect);
+    response(first % 9, STATUSES[usize::from(second % 16)], body, dialect);
 }
 
 /// A picture, as its bytes or in one of the ways to wrap it.
 pub fn qr_image(bytes: &[u8]) {
-    reply(6, 200, bytes, DIALECTS.with(|dialects| dialects[0].clone()));
+    response(6, 200, bytes, DIALECTS.with(|dialects| dialects[0].clone()));
 }
 
 /// The data of a code.
 pub fn qr_data(bytes: &[u8]) {
-    reply(7, 200, bytes, DIALECTS.with(|dialects| dialects[0].clone()));
+    response(7, 200, bytes, DIALECTS.with(|dialects| dialects[0].clone()));
 }
 
-/// Every operation once, with the same reply.
+/// Every operation once, with the same response.
 pub fn to_every_operation(body: &[u8], dialect: &Arc<Dialect>) {
-    (0..9).for_each(|operation| reply(operation, 200, body, dialect.clone()));
+    (0..9).for_each(|operation| response(operation, 200, body, dialect.clone()));
 }
 
-fn reply(operation: u8, http_status: u16, body: &[u8], dialect: Arc<Dialect>) {
+fn response(operation: u8, http_status: u16, body: &[u8], dialect: Arc<Dialect>) {
     let lists_refusals = lists(&dialect, "refusal_codes");
     let lists_undecided = lists(&dialect, "unknown_codes") || lists(&dialect, "duplicate_codes");
-    let gateway = gateway_replying(http_status, body, dialect).expect("a gateway");
+    let gateway = gateway_responding(http_status, body, dialect).expect("a gateway");
     let case = Case { http_status, body, lists_refusals, lists_undecided };
     RUNTIME.with(|runtime| runtime.block_on(call(&gateway, operation, &case)));
 }
@@ -105,7 +105,7 @@ async fn call(gateway: &Gateway, operation: u8, case: &Case<'_>) {
 }
 
 impl Case<'_> {
-    /// What holds of every answer, whatever the reply was.
+    /// What holds of every answer, whatever the response was.
     fn judge<T: Debug>(&self, sent: Sent, answer: Result<T, PaymentError>, raw: fn(&T) -> &String) {
         let http_status = self.http_status;
         match &answer {
@@ -132,7 +132,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether an error means that money may have moved; nothing where that rests on what the reply says.
+    /// Whether an error means that money may have moved; nothing where that rests on what the response says.
     fn may_have_moved(&self) -> Option<bool> {
         let can_be_the_gateways = self.is_object();
         match self.http_status {
@@ -148,7 +148,7 @@ impl Case<'_> {
         serde_json::from_slice::<serde_json::Value>(self.body).is_ok_and(|value| value.is_object())
     }
 
-    /// Where a reply can be a verdict: in the gateway's envelope, or by a status that is said before anything is done.
+    /// Where a response can be a verdict: in the gateway's envelope, or by a status that is said before anything is done.
     fn can_refuse(&self, sent: Sent) -> bool {
         match (self.http_status, sent) {
             (200..=299, Sent::Question) => self.lists_undecided,

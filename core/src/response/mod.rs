@@ -1,4 +1,4 @@
-//! A reply of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
+//! A response of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
 //! (redaction).
 
 mod decoded;
@@ -11,23 +11,23 @@ use std::{borrow::Cow, time::Duration};
 
 use crate::values::secret::SecretBytes;
 
-/// The size limit of a reply. No reply in `docs/interface.md` comes near it, and a longer one must not fill a phone's
+/// The size limit of a response. No response in `docs/interface.md` comes near it, and a longer one must not fill a phone's
 /// memory.
 pub(crate) const MOST_BYTES: usize = 1024 * 1024;
 
-/// A reply as it came over the wire.
-pub(crate) struct Reply {
+/// A response as it came over the wire.
+pub(crate) struct Response {
     pub(crate) http_status: u16,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: SecretBytes,
-    /// The body was longer than a reply may be; what is here is only its beginning.
+    /// The body was longer than a response may be; what is here is only its beginning.
     pub(crate) over_limit: bool,
-    /// How the body is compressed, where the reply says that it is.
+    /// How the body is compressed, where the response says that it is.
     pub(crate) coding: Option<&'static str>,
 }
 
-impl Reply {
-    /// A reply with a success status, of which only the body is at hand.
+impl Response {
+    /// A response with a success status, of which only the body is at hand.
     pub(crate) fn of_body(text: &str) -> Self {
         let mut body = SecretBytes::with_capacity(text.len());
         body.append(text.as_bytes());

@@ -14,7 +14,7 @@ impl Redactor {
     /// True where no secret stands in the address of a page.
     ///
     /// A payment whose page is not opened is lost, and a merchant with an unlucky password would lose all of them. So
-    /// only what cannot be there by chance counts (`docs/outcomes.md#secrets-in-replies`):
+    /// only what cannot be there by chance counts (`docs/outcomes.md#secrets-in-responses`):
     ///
     /// - the card number and the token of HTTP Basic, anywhere;
     /// - the CVC or the one-time password as the whole value of a parameter that is not named as an amount;
@@ -56,7 +56,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{reply::redact::HiddenCredentials, values::secret::Secret};
+    use crate::{response::redact::HiddenCredentials, values::secret::Secret};
 
     fn is_clean(password: &str, address: &str) -> bool {
         let mut redactor = Redactor::new(Arc::new(HiddenCredentials::new(
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Pages inside pages, as deep as a reply has room for.
+    /// Pages inside pages, as deep as a response has room for.
     #[test]
     fn a_page_of_many_pages_is_read() {
         let address = "https://gw.example.kg/?a=".repeat(40_000);

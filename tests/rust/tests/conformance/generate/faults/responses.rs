@@ -72,9 +72,9 @@ fn table() -> Vec<Fault> {
     let lost = [Unknown, Unavailable, RetriedThenUnavailable];
     let too_late = [Unknown, Unavailable, Unavailable];
     let not_understood = [Unknown, Unexpected, Unexpected];
-    let deadline = "the deadline passed before the whole reply came";
+    let deadline = "the deadline passed before the whole response came";
     let indeterminate = "does not tell whether the payment was made";
-    let no_picture = "the reply holds no PNG in base64";
+    let no_picture = "the response holds no PNG in base64";
     let page =
         |title: &str| json!(format!("<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"));
     let late = |name, settings| Fault {
@@ -91,33 +91,33 @@ fn table() -> Vec<Fault> {
     };
     vec![
         Fault { takes_effect: false, ..fault("request-lost", lost, Seen::Nothing, "*") },
-        fault("reply-lost", lost, Seen::Nothing, "*"),
+        fault("response-lost", lost, Seen::Nothing, "*"),
         late("delay", json!({"delay_ms": 3_600_000})),
         late("drip", json!({})),
         Fault { takes_effect: false, ..fault("reset-on-connect", lost, Seen::Nothing, "*") },
-        fault("reset-before-reply", lost, Seen::Nothing, "*"),
+        fault("reset-before-response", lost, Seen::Nothing, "*"),
         fault("reset-in-headers", lost, Seen::Nothing, "*"),
         fault("reset-in-body", lost, Seen::Usual, "*"),
         Fault { body: page("502 Bad Gateway"), ..fault("html-502", lost, Seen::Status(502), indeterminate) },
         Fault {
             picture_detail: no_picture,
             body: json!("OK"),
-            ..fault("not-json", not_understood, Seen::Usual, "the reply is not readable: *")
+            ..fault("not-json", not_understood, Seen::Usual, "the response is not readable: *")
         },
         Fault {
             // Half a picture in base64 is no base64 or a damaged picture, as its length will have it.
             picture_detail: "the *PNG *",
             body: json!({"$any": true}),
-            ..fault("cut-json", not_understood, Seen::Usual, "the reply is not readable: *")
+            ..fault("cut-json", not_understood, Seen::Usual, "the response is not readable: *")
         },
         Fault {
-            picture_detail: "the reply is longer than 1 MiB",
+            picture_detail: "the response is longer than 1 MiB",
             body: json!({"$any": true}),
             ..fault(
                 "endless-body",
                 not_understood,
                 Seen::Usual,
-                "the reply is not readable: the reply is longer than 1 MiB",
+                "the response is not readable: the response is longer than 1 MiB",
             )
         },
         fault("unknown-status", [Answer; 3], Seen::Usual, ""),
@@ -125,12 +125,17 @@ fn table() -> Vec<Fault> {
             code: Some("999"),
             has_message: true,
             body: json!({"$any": true}),
-            ..fault("unknown-code", [Answer; 3], Seen::Usual, "the reply has code 999, which is not known as a success")
+            ..fault(
+                "unknown-code",
+                [Answer; 3],
+                Seen::Usual,
+                "the response has code 999, which is not known as a success",
+            )
         },
         Fault {
             picture_detail: no_picture,
             body: json!({"$any": true}),
-            ..fault("other-dialect", [Answer; 3], Seen::Usual, "the reply has no *")
+            ..fault("other-dialect", [Answer; 3], Seen::Usual, "the response has no *")
         },
         Fault {
             body: page("307 Temporary Redirect"),
@@ -192,7 +197,7 @@ fn unseen_page() -> String {
     let line = answers::ledger_line(json!("order-1"), Value::Null, CREATED);
     let steps =
         lost(create, CARD, vec![watch_until(json!({"$use": CARD.0}), LEFT_OPEN_MS), outcome(open), ledger(vec![line])]);
-    vector("fault reply-lost: create_card_payment with 3DS", steps, Value::Null, None)
+    vector("fault response-lost: create_card_payment with 3DS", steps, Value::Null, None)
 }
 
 /// The payer said no, though the merchant never heard that there is a payment.
@@ -202,14 +207,14 @@ fn declined() -> String {
     let ending =
         vec![decline(json!("order-2")), watch(json!({"$use": MBANK.0})), outcome(rejected), ledger(vec![line])];
     let steps = lost(operation("create_mbank_payment"), MBANK, ending);
-    vector("fault reply-lost: create_mbank_payment, then declined", steps, Value::Null, None)
+    vector("fault response-lost: create_mbank_payment, then declined", steps, Value::Null, None)
 }
 
 fn lost(create: Value, payment: (&str, &str), ending: Vec<Value>) -> Vec<Value> {
     let said =
         Said { payment, status: None, code: None, reason: None, detail: "*", body: Value::Null, retry_after_ms: None };
     let unknown = json!({"error": error(Unknown, &said)});
-    let mut steps = vec![set_fault("reply-lost", json!({})), create.expecting(unknown), clear_faults()];
+    let mut steps = vec![set_fault("response-lost", json!({})), create.expecting(unknown), clear_faults()];
     steps.extend(ending);
     steps
 }
@@ -242,7 +247,7 @@ fn result(fault: &Fault, met: &Met) -> Value {
     }
     let status = match fault.seen {
         Seen::Status(status) => Some(status),
-        // Where there is a body, all of the reply came.
+        // Where there is a body, all of the response came.
         Seen::Usual if !fault.body.is_null() => Some(200),
         Seen::Nothing | Seen::Usual => None,
     };

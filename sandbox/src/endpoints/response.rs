@@ -12,7 +12,7 @@ use crate::{domain::codes, endpoints::other_dialect, settings::Dialect};
 const STATUS: &str = "status";
 
 /// A finished answer, independent of the web framework and of the dialect.
-pub(crate) struct Reply {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     content: Content,
     pub(crate) header: Option<(HeaderName, HeaderValue)>,
@@ -48,7 +48,7 @@ struct ImageData<'a> {
     image: &'a str,
 }
 
-impl Reply {
+impl Response {
     /// The envelope with HTTP 200.
     pub(crate) fn ok(code: &str, message: &str, data: &impl Serialize) -> Self {
         Self::envelope(StatusCode::OK, code, message, data)
@@ -159,7 +159,7 @@ fn members(data: &RawValue) -> BTreeMap<&str, &RawValue> {
     serde_json::from_str(data.get()).unwrap_or_default()
 }
 
-fn unwritable(error: &serde_json::Error) -> Reply {
+fn unwritable(error: &serde_json::Error) -> Response {
     tracing::error!(%error, "an answer could not be written");
-    Reply::new(StatusCode::INTERNAL_SERVER_ERROR, Content::Text(String::new()))
+    Response::new(StatusCode::INTERNAL_SERVER_ERROR, Content::Text(String::new()))
 }

@@ -1,13 +1,13 @@
-//! A stub whose every reply is the same: for this project's own fuzz targets.
+//! A stub whose every response is the same: for this project's own fuzz targets.
 
 use std::sync::Arc;
 
 use super::memory::{Memory, Stub, config};
 use crate::{
     config::dialect::Dialect,
-    fake::replies::reply,
+    fake::responses::response,
     gateway::Gateway,
-    reply::Reply,
+    response::Response,
     transport::{Boxed, Failure, Request},
     values::error::PaymentError,
 };
@@ -17,27 +17,27 @@ pub const PASSWORD: &str = "swordfish-5532";
 
 /// A gateway that answers everything with this status and body, read by this dialect, for the fuzz targets. It must be
 /// awaited inside a tokio runtime with a timer.
-pub fn gateway_replying(http_status: u16, body: &[u8], dialect: Arc<Dialect>) -> Result<Gateway, PaymentError> {
+pub fn gateway_responding(http_status: u16, body: &[u8], dialect: Arc<Dialect>) -> Result<Gateway, PaymentError> {
     let mut config = config(PASSWORD);
     config.dialect = dialect;
     config.query_retries = 0;
-    let stub = FixedReply { http_status, body: body.into() };
+    let stub = FixedResponse { http_status, body: body.into() };
     Gateway::over(Arc::new(Memory { stub: Arc::new(stub) }), config)
 }
 
-struct FixedReply {
+struct FixedResponse {
     http_status: u16,
     body: Box<[u8]>,
 }
 
-impl Stub for FixedReply {
-    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
-        let reply = reply(self.http_status, &self.body);
+impl Stub for FixedResponse {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
+        let response = response(self.http_status, &self.body);
         Box::pin(async move {
             if !request.establish() {
                 return Err(Failure::NotConnected { detail: "the caller gave up".to_owned() });
             }
-            Ok(reply)
+            Ok(response)
         })
     }
 }

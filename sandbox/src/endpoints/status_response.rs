@@ -1,11 +1,11 @@
-//! The status reply, the same for all three endpoints that answer one.
+//! The status response, the same for all three endpoints that answer one.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::{
     domain::{Language, Payment, PaymentStatus, RejectReason, amount::Amount, codes},
-    endpoints::Reply,
+    endpoints::Response,
     messages::Message,
 };
 
@@ -40,13 +40,13 @@ struct Data<'a> {
     currency: &'a str,
 }
 
-/// What the data of the reply is.
+/// What the data of the response is.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Data<'_>>()
 }
 
-/// The reply about a payment, under the number it was asked for by.
-pub(crate) fn status_reply(asked_for: &str, payment: &Payment, language: Language) -> Reply {
+/// The response about a payment, under the number it was asked for by.
+pub(crate) fn status_response(asked_for: &str, payment: &Payment, language: Language) -> Response {
     let data = Data {
         order_number: asked_for,
         transaction_id: payment.transaction_id.as_deref(),
@@ -55,7 +55,7 @@ pub(crate) fn status_reply(asked_for: &str, payment: &Payment, language: Languag
         currency: &payment.currency,
     };
     let (code, message) = code_and_message(payment, language);
-    Reply::ok(code, &message, &data)
+    Response::ok(code, &message, &data)
 }
 
 /// Code and message of where a payment stands; a rejection says why, in the reader's language.

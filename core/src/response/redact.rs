@@ -15,7 +15,7 @@ const MASK: &str = "***";
 /// A password shorter than this could be a part of an ordinary word, so it is only masked as a word of its own.
 const LONG_PASSWORD: usize = 8;
 
-/// The secrets that must not come back out of a reply.
+/// The secrets that must not come back out of a response.
 ///
 /// - The card number (PAN) is masked wherever its digits stand in a row, whatever separates them; so are a long
 ///   password and the token of HTTP Basic, also inside words.
@@ -25,11 +25,11 @@ const LONG_PASSWORD: usize = 8;
 /// - All of them are found as they are, and percent-encoded, escaped as in JSON, or as character references of HTML.
 /// - A JSON number is compared by its value, whatever member it is of, save in members that are named as an amount or a
 ///   sum: those are numbers of their own, and a mask in the place of a known amount would tell the CVC.
-/// - The name of a JSON member is no value: a password that could be such a name is not masked there, or the reply could
+/// - The name of a JSON member is no value: a password that could be such a name is not masked there, or the response could
 ///   not be read any more.
 ///
-/// Typed values are read from the reply as it came, so masking changes none of them. It takes time in proportion to the
-/// reply's length.
+/// Typed values are read from the response as it came, so masking changes none of them. It takes time in proportion to the
+/// response's length.
 pub(crate) struct Redactor {
     pan: Option<Secret>,
     one_time: Vec<Secret>,
@@ -50,7 +50,7 @@ impl HiddenCredentials {
         Self { passwords: [password].into_iter().chain(as_form).collect(), token }
     }
 
-    /// For a reply to no request: there is nothing to hide.
+    /// For a response to no request: there is nothing to hide.
     pub(crate) fn none() -> Self {
         Self { passwords: Vec::new(), token: Secret::new("") }
     }
@@ -105,7 +105,7 @@ impl Redactor {
         if self.is_whole_value(body.trim()) { MASK.to_owned() } else { self.masked(body, Place::Text).into_owned() }
     }
 
-    /// A text that was read out of a reply.
+    /// A text that was read out of a response.
     pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_whole_value(text.trim()) { MASK.into() } else { self.masked(text, Place::Text) }
     }
@@ -128,18 +128,18 @@ impl Redactor {
         finds_none(text) && Decoded::of(text).is_none_or(|decoded| finds_none(decoded.text()))
     }
 
-    /// True where nothing in a reply is to be masked, whatever its parts are: it has no codes to be decoded, and none of the
-    /// secrets stands in it. That is so of nearly every reply to a query, and looking at each part of it for each secret
+    /// True where nothing in a response is to be masked, whatever its parts are: it has no codes to be decoded, and none of the
+    /// secrets stands in it. That is so of nearly every response to a query, and looking at each part of it for each secret
     /// would be half of what reading it costs.
     ///
     /// False may mean anything: where a card or a one-time secret is known, or a password that numbers could be equal to,
     /// parts are always looked at.
-    pub(super) fn finds_nothing_in(&self, reply: &str) -> bool {
+    pub(super) fn finds_nothing_in(&self, response: &str) -> bool {
         let is_in_no_form =
-            |secret: &str| secret.is_empty() || (read_amount(secret).is_none() && !reply.contains(secret));
+            |secret: &str| secret.is_empty() || (read_amount(secret).is_none() && !response.contains(secret));
         self.pan.is_none()
             && self.one_time.is_empty()
-            && !Decoded::may_be(reply)
+            && !Decoded::may_be(response)
             && self.passwords().chain([self.credentials.token.expose()]).all(is_in_no_form)
     }
 
@@ -556,7 +556,7 @@ mod tests {
         }
     }
 
-    /// The reply can still be read where the password is the name of a field.
+    /// The response can still be read where the password is the name of a field.
     #[test]
     fn names_of_fields_are_kept() {
         let body = r#"{"code":"code","transaction":{"id":1,"transaction_id":"transaction"}}"#;
@@ -602,7 +602,7 @@ mod tests {
 
     /// Each of them would take hours if any place made the search begin anew.
     #[test]
-    fn the_longest_replies_are_masked() {
+    fn the_longest_responses_are_masked() {
         let redactor = redactor_with("hunter2");
         let parts = [
             "4",
@@ -652,7 +652,7 @@ mod tests {
             prop_assert!(!masked.contains("4111111111111111"), "{}", masked);
         }
 
-        /// Looking at the whole of a reply finds what looking at each part would.
+        /// Looking at the whole of a response finds what looking at each part would.
         #[test]
         fn where_nothing_is_found_nothing_would_be_masked(
             password in "[a-c0-2 .]{0,3}|[ab]{8,9}|[ab1]{8}",
