@@ -6,7 +6,7 @@
 use super::repository::Repository;
 
 /// What was replaced, and what to write.
-const REPLACED: [(&str, &str); 27] = [
+const REPLACED: [(&str, &str); 34] = [
     ("Settled", "Recovered (settlement is the transfer of money to the merchant)"),
     ("Settling", "Recovery (settlement is the transfer of money to the merchant)"),
     ("SettlePolicy", "RecoveryPolicy"),
@@ -15,6 +15,13 @@ const REPLACED: [(&str, &str); 27] = [
     ("Verdict.Open", "Verdict.Pending"),
     ("JournalState::Open", "JournalState::Pending"),
     ("Contradicted", "Mismatch"),
+    ("AskStatus", "CheckStatus"),
+    ("ask_status", "check_status"),
+    ("StayOpen", "StayPending"),
+    ("AnswerLost", "ResponseLost"),
+    ("FakeNotice", "FakeNotification"),
+    ("can_be_asked_about", "can_be_checked"),
+    ("canBeAskedAbout", "can_be_checked"),
     ("payment.contradicted", "payment.mismatch"),
     ("follow_up", "status (checks, watches, recovery, callbacks)"),
     ("written_down", "journaling"),
