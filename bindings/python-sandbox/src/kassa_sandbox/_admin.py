@@ -1,4 +1,4 @@
-"""The sandbox's admin interface: one way to ask, and one way to read what comes back."""
+"""The sandbox's admin interface: requests and responses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def refusal(status: int, text: str) -> AdminRefused:
 
 
 def decide(admin: Admin, number: str, decision: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """Does what the payer would do."""
+    """Acts as the payer."""
     try:
         return admin.ask("POST", f"payments/{quote(number, safe='')}/{decision}", body)
     except AdminRefused as error:

@@ -74,7 +74,7 @@ class Child:
         return self.is_mine and self._process.poll() is None
 
     def stop(self) -> None:
-        """Ends it in order: what is under way is answered first."""
+        """Shuts it down gracefully: running requests are answered first."""
         if self.is_mine:
             self._life.close()
             try:

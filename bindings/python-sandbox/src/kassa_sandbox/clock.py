@@ -12,7 +12,7 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 class Clock:
-    """The gateway's clock, and what it makes of payments that are pending. A ``reset`` puts it back."""
+    """The gateway's clock, and when pending payments become final. ``reset`` resets it."""
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
@@ -22,16 +22,16 @@ class Clock:
         return clock_values(self._admin.ask("GET", "clock"))
 
     def forward(self, by: timedelta) -> ClockValues:
-        """Steps it forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending
-        payments become final, cards expire.
+        """Moves the clock forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again,
+        pending payments become final, cards expire.
         """
         return clock_values(self._admin.ask("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
 
     def resolve_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
         """Lets pending payments become final by themselves, those that are pending already, too; without either, never.
 
-        * ``after_queries``: once the status was asked for so often, each of these questions still being told ``PENDING``
-        * ``after``: once it has been pending for so long by the sandbox's clock, in whole milliseconds
+        * ``after_queries``: after this many status queries, each of which still returns ``PENDING``
+        * ``after``: after this time by the sandbox's clock, in whole milliseconds
         """
         wanted = {"resolve_after_queries": after_queries, "resolve_after_ms": whole("after", after, MILLISECOND)}
         return clock_values(self._admin.ask("PATCH", "clock", wanted))

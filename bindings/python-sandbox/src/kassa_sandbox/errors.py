@@ -8,12 +8,12 @@ class SandboxError(Exception):
 
 
 class StartError(SandboxError):
-    """The sandbox did not start: a port that is taken, a value it does not accept, a database it cannot use."""
+    """The sandbox did not start: a port in use, an invalid value, or an unusable database."""
 
     detail: str
     """What went wrong, in words."""
     exit_code: int | None
-    """What the program ended with; None where it could not be started at all."""
+    """What the program ended with; None if it could not be started at all."""
     log: str
     """What it wrote to its standard error."""
 
@@ -32,14 +32,14 @@ class NotRunning(SandboxError):
 
 
 class AdminRefused(SandboxError):
-    """The sandbox refused a question or a change, and nothing changed."""
+    """The sandbox refused a request, and nothing changed."""
 
     http_status: int
-    """400 for a wrong value, 404 for what there is none of, 409 for a payment that is already decided."""
+    """400 for a wrong value, 404 for something that does not exist, 409 for a payment that is already decided."""
     detail: str
     """What is wrong, in words."""
     violations: tuple[tuple[str, str], ...]
-    """For a wrong value: each wrong field, and what is wrong with it."""
+    """For a wrong value: each wrong field, and the error."""
 
     def __init__(self, http_status: int, detail: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(http_status, detail, violations)

@@ -15,7 +15,7 @@ from .values import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that is set, as it stood when it was asked for."""
+    """A snapshot of a fault that is set."""
 
     id: int
     """Its number."""
@@ -34,7 +34,8 @@ class Fault:
 
 
 class ActiveFault:
-    """A fault that was set: says how often it struck, and goes when it is removed, or at the end of a ``with`` block."""
+    """A fault that was set: it counts how often it was injected, and is removed by its removal or at the end of a ``with``
+    block."""
 
     def __init__(self, admin: Admin, fault: Fault) -> None:
         self._admin = admin
@@ -57,7 +58,7 @@ class ActiveFault:
         return self._fault.struck
 
     def remove(self) -> None:
-        """Ends the fault, where it is still set."""
+        """Removes the fault if it is still set."""
         if self._is_set():
             self._admin.ask("DELETE", f"faults/{self.id}")
 
@@ -82,7 +83,7 @@ class ActiveFault:
 
 
 class Faults:
-    """What the sandbox does wrong on purpose. Faults are gone after `clear`, and after the sandbox's ``reset``.
+    """Fault injection. `clear` and the sandbox's ``reset`` remove all faults.
 
     Nothing happens to the money, but the caller sees trouble: ``request-lost``, ``reset-on-connect``, ``retry-after`` (429),
     ``unavailable`` (503), ``unauthorized`` (401).
@@ -122,7 +123,7 @@ class Faults:
         * ``order_number``: only what concerns this order: the merchant's number, the gateway's, or the transaction id
         * ``endpoint``: only requests to this endpoint
         * ``times``: how often it strikes before it is spent; without it, no limit
-        * ``probability``: from 0 to 1, drawn from a generator of its own that starts from ``seed``
+        * ``probability``: from 0 to 1, from a separate random generator seeded with ``seed``
         * ``delay``: for ``delay`` and ``callback-late``
         * ``retry_after``: whole seconds, for ``retry-after`` and ``unavailable``
         * ``status``, ``code``: the word for ``unknown-status``, the code for ``unknown-code``

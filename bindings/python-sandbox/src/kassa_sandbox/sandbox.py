@@ -71,13 +71,13 @@ class Sandbox:
         * ``database``: an SQLite file that keeps payments and undelivered callbacks; in memory without one
         * ``port``: the port to listen on, on this machine only; 0 takes a free one
         * ``login``, ``password``: the merchant's
-        * ``language``: of messages where a request names none
+        * ``language``: the language of messages if a request names none
         * ``reused_order_number``, ``status_numbers``, ``three_ds_1_page``, ``redirect_declines``, ``acts_as``,
-          ``mbank_quid``: as of `SwitchValues`
+          ``mbank_quid``: as for `SwitchValues`
         * ``callback_pauses``: between attempts to deliver a callback, in whole seconds; the last one repeats. It starts
           with a second and grows to an hour
         * ``callback_timeout``: how long a callback's receiver may take, in whole seconds; ten
-        * ``demo_payments``: so many invented payments to begin with, where the database has none yet; up to a million
+        * ``demo_payments``: the number of generated payments at the start if the database is empty; up to a million
         * ``log``: a logger, a file to append to, or None to drop it
         """
         self._port = port
@@ -116,7 +116,7 @@ class Sandbox:
         return self
 
     def stop(self) -> None:
-        """Stops it, where it runs: requests under way are answered first. Nothing happens in a forked process."""
+        """Stops it if it runs, after answering the running requests. Nothing happens in a forked process."""
         if self._child is not None:
             self._child.stop()
 
@@ -130,7 +130,7 @@ class Sandbox:
         return self.start()
 
     def kill(self) -> None:
-        """Ends it as a crash would: at once, in the middle of whatever it does. `restart` brings it back."""
+        """Kills it, as a crash would. `restart` starts it again."""
         self._refuse_in_a_fork("killed")
         if self._child is not None:
             self._child.kill()
@@ -199,7 +199,7 @@ class Sandbox:
 
     @property
     def admin_token(self) -> str:
-        """What the admin interface is asked with. It was made for this sandbox, and stays the same after a restart."""
+        """The token for the admin interface. It is made for this sandbox, and stays the same after a restart."""
         return self._admin_token
 
     # What is in it
@@ -209,7 +209,7 @@ class Sandbox:
         return tuple(map(values.payment, self._listed("ledger", "payments", order_number)))
 
     def payment(self, order_number: str) -> Payment:
-        """The payment with this order number, the newest where there are several; `UnknownPayment` where there is none."""
+        """The payment with this order number; the newest if there are several; `UnknownPayment` where there is none."""
         found = self.ledger(order_number)
         if not found:
             raise UnknownPayment(404, f"no payment has the order number {order_number!r}")
@@ -222,7 +222,7 @@ class Sandbox:
     def callbacks(self, order_number: str | None = None) -> tuple[CallbackAttempt, ...]:
         """Every attempt to deliver a callback, or those for this order number, in order.
 
-        An attempt is told of once its receiver has answered, or has not.
+        An attempt is listed after its receiver has answered or failed.
         """
         return tuple(map(values.callback_attempt, self._listed("callbacks", "callbacks", order_number)))
 
@@ -230,12 +230,12 @@ class Sandbox:
 
     @property
     def faults(self) -> Faults:
-        """What it does wrong on purpose."""
+        """Fault injection."""
         return Faults(self._ask_where())
 
     @property
     def switches(self) -> Switches:
-        """How it behaves where the gateway's interface leaves it open."""
+        """Its behaviour where the gateway's interface is not specified."""
         return Switches(self._ask_where())
 
     @property
@@ -246,7 +246,7 @@ class Sandbox:
     def approve(self, number: str, *, sum_tyiyn: int | None = None) -> Payment:
         """Pays a payment that is open, as its payer would; by the merchant's or the gateway's number, or a transaction id.
 
-        * ``sum_tyiyn``: what the payer of a QR code pays that names no sum itself
+        * ``sum_tyiyn``: the amount that the payer enters for a QR code without an amount
 
         `UnknownPayment` where there is none, `AdminRefused` where it is already decided.
         """

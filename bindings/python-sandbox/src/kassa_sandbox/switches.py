@@ -8,13 +8,13 @@ from .values import Language, MbankQuid, ReusedOrderNumber, StatusNumbers, Switc
 
 
 class Switches:
-    """How the sandbox behaves where the gateway's interface leaves it open. A ``reset`` puts them back."""
+    """The sandbox's behaviour where the gateway's interface is not specified. ``reset`` restores the initial values."""
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
 
     def read(self) -> SwitchValues:
-        """How they stand."""
+        """The current values."""
         return switch_values(self._admin.ask("GET", "switches"))
 
     def change(
@@ -28,7 +28,7 @@ class Switches:
         acts_as: DialectName | None = None,
         mbank_quid: MbankQuid | None = None,
     ) -> SwitchValues:
-        """Changes those that are given, from the next request on; how they stand then."""
+        """Changes the given values from the next request on; returns the values after that."""
         wanted = {
             "reused_order_number": reused_order_number,
             "status_numbers": status_numbers,

@@ -30,11 +30,11 @@ Endpoint: TypeAlias = Literal[
 Language: TypeAlias = Literal["en", "ru", "ky"]
 """The language of the sandbox's messages."""
 ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
-"""What an order number that was used before does: an error, the first answer once more, or a second payment."""
+"""How a reused order number is treated: an error, the first answer once more, or a second payment."""
 StatusNumbers: TypeAlias = Literal["strict", "any"]
 """Which numbers the two status endpoints know: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
 MbankQuid: TypeAlias = Literal["order-number", "field", "not-sent"]
-"""Acting as FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
+"""For FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Payment:
     status: str
     """``CREATED``, ``PENDING``, ``CHARGE`` or ``Reject``."""
     code: str
-    """The status's code: ``200`` where the money was taken, ``210`` to ``214`` for what was rejected and why."""
+    """The code of the status: ``200`` if the money was taken, ``210`` to ``214`` for a rejection and its reason."""
     times_charged: int
     """How many times money was taken under this order number. More than once is what no client may ever cause."""
     created_at: datetime
@@ -81,9 +81,9 @@ class Request:
     endpoint: Endpoint
     """The endpoint."""
     order_number: str | None
-    """The number it named, where it named one."""
+    """The number in the request, if any."""
     http_status: int | None
-    """What was answered; None where a fault left it without an answer."""
+    """What was answered; None if a fault left it without an answer."""
     fault: FaultName | None
     """The fault that struck it."""
     at: datetime
@@ -97,29 +97,29 @@ class CallbackAttempt:
     order_number: str
     """The payment's number."""
     url: str
-    """Where it was sent to."""
+    """The URL that it was sent to."""
     status: str
     """The status it told."""
     attempt: int
     """1 for the first."""
     http_status: int | None
-    """What the receiver answered, where it did."""
+    """The receiver's status, if it answered."""
     error: str | None
     """Why there was no answer."""
     fault: FaultName | None
     """The fault that made it, or made it late."""
     body: str
-    """What was sent, as it was sent."""
+    """The body as sent."""
     at: datetime
     """When."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchValues:
-    """How the sandbox behaves where the gateway's interface leaves it open."""
+    """The sandbox's behaviour where the gateway's interface is not specified."""
 
     reused_order_number: ReusedOrderNumber
-    """What an order number that was used before does."""
+    """How a reused order number is treated."""
     status_numbers: StatusNumbers
     """Which numbers the two status endpoints know."""
     three_ds_1_page: bool
@@ -127,11 +127,11 @@ class SwitchValues:
     redirect_declines: bool
     """Whether a declined payer is redirected to the return URL, too."""
     language: Language
-    """The language of messages where a request names none."""
+    """The language of messages if a request names none."""
     acts_as: DialectName
     """Which gateway's responses the sandbox gives."""
     mbank_quid: MbankQuid
-    """Acting as FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
+    """For FINIPAY: where a confirmation carries the ``quid`` of an MBank payment."""
 
 
 @dataclass(frozen=True, slots=True)

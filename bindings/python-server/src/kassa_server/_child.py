@@ -70,7 +70,7 @@ class Child:
         return self in _children and self._process.poll() is None
 
     def stop(self) -> None:
-        """Ends it in order: what is under way is answered first."""
+        """Shuts it down gracefully: running requests are answered first."""
         if self in _children:
             self._let_go()
             try:

@@ -8,12 +8,12 @@ class ServerError(Exception):
 
 
 class StartError(ServerError):
-    """The server did not start: a setting that is wrong, a port that is taken, a database it cannot use."""
+    """The server did not start: a wrong setting, or a port in use, a database it cannot use."""
 
     detail: str
     """What went wrong, in words."""
     exit_code: int | None
-    """What the program ended with; None where it could not be started at all."""
+    """What the program ended with; None if it could not be started at all."""
     log: str
     """What it wrote to its standard error."""
 
@@ -55,4 +55,4 @@ class Refused(ServerError):
 
 
 class TooLate(ServerError):
-    """What was waited for did not happen in time."""
+    """The awaited event did not happen in time."""

@@ -12,7 +12,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Event:
-    """What happened, as the shop is told."""
+    """An event for the shop."""
 
     cursor: str
     """Its place among all events, an opaque text: what ``GET /v1/events?after=`` takes."""

@@ -57,7 +57,7 @@ class KassaServer:
         """Nothing is started yet: `start`, or a ``with`` block.
 
         * ``sandbox``: one that runs already; otherwise it starts one of its own, and stops it
-        * ``events_url``: where the shop takes its events; without it they are only listed
+        * ``events_url``: the shop's URL for events; without it they are only listed
         * ``port``: the port to listen on, on this machine only; 0 takes a free one
         * ``settings``: others of the program's, by their names, such as ``{"payment_wait": "5s"}``
         """
@@ -129,7 +129,7 @@ class KassaServer:
         return self.start()
 
     def kill(self) -> None:
-        """Ends the server alone as a crash would: at once, in the middle of whatever it does. `restart` brings it back."""
+        """Kills only the server, as a crash would. `restart` starts it again."""
         if self._child is not None:
             self._child.kill()
 
@@ -206,7 +206,7 @@ class KassaServer:
 
     @property
     def sandbox(self) -> Sandbox:
-        """The gateway's side: what was really charged, faults, and the payer's part."""
+        """The gateway's side: real charges, faults, and the payer's actions."""
         return self._sandbox
 
     def new_api_key(self, name: str) -> str:
@@ -232,7 +232,7 @@ class KassaServer:
         return made.stdout.strip()
 
     def log(self) -> str:
-        """What it has logged."""
+        """Its log."""
         return self._file("server.log").read_text(encoding="utf-8", errors="replace")
 
     # What is in it
@@ -257,7 +257,7 @@ class KassaServer:
         return _http.ask(method, f"{self.url}{path}", headers, body)
 
     def checkout(self, reference: str) -> dict[str, Any]:
-        """The checkout that the shop opened for this reference of its own, as JSON."""
+        """The checkout that the shop opened with this reference, as JSON."""
         return self.ask("GET", f"/v1/checkouts?reference={quote(reference, safe='')}")
 
     def events(self, kind: str | None = None, *, reference: str | None = None) -> tuple[Event, ...]:
@@ -304,7 +304,7 @@ def remove(folder: Path, owner: int) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A free port."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

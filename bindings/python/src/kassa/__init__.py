@@ -1,6 +1,6 @@
 """Accept payments, and always know what happened to the money.
 
-Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and dynamic QR codes, through one gateway:
+Cards with 3DS, the mobile bank with a one-time password, the gateway's pay-form and dynamic QR codes, through one gateway:
 
     import kassa
 
@@ -22,8 +22,8 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
             case other:
                 print("a person should look:", other)
 
-`Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio and trio. Every call that gives no answer
-raises a `PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
+`Gateway` is blocking; `AsyncGateway` has the same methods for asyncio and trio. A call without an answer raises a
+`PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
 
 To do this                            call                                 and then
 take a card payment                   create_card_payment                  open the confirmation page, watch
@@ -39,16 +39,14 @@ ask about a payment once              check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
 forget no payment, send none twice    Gateway(..., journal=folder)         recover, finish
 
-What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
-No line holds a secret; its details one by one are in ``record.kassa``. Each comes in the context (``contextvars``) of its own
-call.
+Kassa logs to the logger ``kassa`` once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough. No record
+contains a secret; structured details are in ``record.kassa``. Each record comes in the context (``contextvars``) of its call.
 
-For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`; for stubs, the protocol
-`PaymentGateway`.
+For tests of your own code, use the in-memory gateway `kassa.testing.FakeGateway`; for stubs, the protocol `PaymentGateway`.
 
 The payer's side of the merchant's server (``kassa-server``), for a payment screen, is `kassa.checkout`.
 
-On the command line there is ``kassa``, or ``python -m kassa``.
+On the command line, run ``kassa``, or ``python -m kassa``.
 """
 
 from ._calls import InternalError

@@ -50,7 +50,7 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def call_on_disk(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function of the core that waits for the disk. Other greenlets run meanwhile, where there are any."""
+    """Calls a function of the core that waits for the disk. Other greenlets run meanwhile, if any."""
     with translated():
         return lift(_schedulers.on_disk(function, *map(lower, arguments)))
 

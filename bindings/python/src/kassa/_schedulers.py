@@ -35,7 +35,7 @@ def running_loop() -> Any:
 
 
 def cooperative_loop() -> Any:
-    """The hub of greenlets that a blocking call has to leave free, as an event loop; None where the call may block its thread.
+    """The hub of greenlets that a blocking call has to leave free, as an event loop; None if the call may block its thread.
 
     That is only where the program is patched: there, whatever waits lets other greenlets run. A thread without a hub has none
     that could.

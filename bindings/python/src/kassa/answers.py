@@ -1,4 +1,4 @@
-"""What the gateway answers where it accepted something."""
+"""Answers: the gateway accepted a request."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,12 +14,12 @@ from .violations import Advice
 
 
 class _Accepted:
-    """What all answers share."""
+    """Base class of all answers."""
 
     __slots__ = ()
 
     def __bool__(self) -> NoReturn:
-        # The gateway accepted a request, which is easily taken for "paid".
+        # The gateway accepted a request. It does not mean "paid".
         _check.no_truth(self, "gateway.check(payment).is_charged whether it is paid")
 
 
@@ -35,14 +35,14 @@ class OpenConfirmation:
 @mirrors(native.NextStep.CHECK_STATUS)
 @dataclass(frozen=True, slots=True)
 class CheckStatus:
-    """Nothing to confirm. Ask for the status: only a status query decides a payment."""
+    """Nothing to confirm. Query the status: only a status query decides whether the payment is charged."""
 
     status: str | None = None
-    """The word that the create response showed, such as ``Success``."""
+    """The status word in the create response, such as ``Success``."""
 
 
 NextStep: TypeAlias = OpenConfirmation | CheckStatus
-"""What comes after a card payment was accepted."""
+"""The next step after a card payment was accepted."""
 
 
 @mirrors(native.CardPaymentCreated)
@@ -51,9 +51,9 @@ class CardPaymentCreated(_Accepted):
     """The gateway accepted a card payment. **It is not paid yet**: follow `next_step`, then watch `payment`."""
 
     payment: PaymentRef
-    """What to ask about the payment with. Store it: it may know more than the one made before sending."""
+    """The payment reference. Store it in place of the one made before sending: it may hold more numbers."""
     next_step: NextStep
-    """What comes next: `OpenConfirmation` or `CheckStatus`."""
+    """The next step: `OpenConfirmation` or `CheckStatus`."""
     code: str | None
     """The gateway's code, ``110``."""
     amount: Decimal | None
@@ -64,7 +64,7 @@ class CardPaymentCreated(_Accepted):
     """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
-        """What to store in place of the reference: it also holds the confirmation page, where there is one."""
+        """The entry to store in place of the reference: it also holds the confirmation page, if any."""
         entry: PaymentEntry = call(lower(self).entry)
         return entry
 
@@ -75,19 +75,19 @@ class MbankPaymentCreated(_Accepted):
     """The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password."""
 
     payment: PaymentRef
-    """What to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
-    sending."""
+    """The payment reference, for the confirmation and for status queries. Store it in place of the one made before sending:
+    it may hold more numbers."""
     code: str | None
-    """The gateway's code, where there is one."""
+    """The gateway's code, if any."""
     reason: str | None
-    """The gateway's own words, where there are any."""
+    """The gateway's message, if any."""
     status: str | None
-    """The status word that the response shows, where there is one. Only a status query decides a payment."""
+    """The status word in the response, if any. Only a status query decides whether the payment is charged."""
     raw: str
     """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
-        """What to store in place of the reference."""
+        """The entry to store in place of the reference."""
         entry: PaymentEntry = call(lower(self).entry)
         return entry
 
@@ -98,13 +98,13 @@ class MbankConfirmed(_Accepted):
     """The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status."""
 
     payment: PaymentRef
-    """What to ask about the payment with."""
+    """The payment reference, for status queries."""
     code: str | None
-    """The gateway's code, where there is one."""
+    """The gateway's code, if any."""
     reason: str | None
-    """The gateway's own words, where there are any."""
+    """The gateway's message, if any."""
     status: str | None
-    """The status word that the response shows, where there is one. Only a status query decides a payment."""
+    """The status word in the response, if any. Only a status query decides whether the payment is charged."""
     raw: str
     """The whole response, with secrets masked."""
 
@@ -112,17 +112,17 @@ class MbankConfirmed(_Accepted):
 @mirrors(native.PayFormCreated)
 @dataclass(frozen=True, slots=True)
 class PayFormCreated(_Accepted):
-    """A hosted page, ready for the payer."""
+    """A pay-form (the gateway's own payment page), ready for the payer."""
 
     payment: PaymentRef
-    """What to verify its callback and return with. Store it."""
+    """The payment reference, to verify the callback and the return. Store it."""
     pay_form_url: str
     """The page to open in a new browser window. Always https, or loopback."""
     raw: str
     """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
-        """What to store in place of the reference: it also holds the page."""
+        """The entry to store in place of the reference: it also holds the page."""
         entry: PaymentEntry = call(lower(self).entry)
         return entry
 
@@ -130,11 +130,11 @@ class PayFormCreated(_Accepted):
 @mirrors(native.QrImage)
 @dataclass(frozen=True, slots=True, repr=False)
 class QrImage(_Accepted):
-    """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier: see
+    """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, validated. It carries no identifier: see
     `QrPayment`."""
 
     payment: PaymentRef
-    """What to verify its callback with. Store it."""
+    """The payment reference, to verify the callback. Store it."""
     png: bytes
     """The PNG file."""
     raw: str
@@ -147,25 +147,25 @@ class QrImage(_Accepted):
 @mirrors(native.QrData)
 @dataclass(frozen=True, slots=True)
 class QrData(_Accepted):
-    """The data of a dynamic QR code. What the dialect finds in the response is here; the whole response is in `raw`."""
+    """The data of a dynamic QR code, as far as the dialect finds it in the response. The whole response is in `raw`."""
 
     payload: str | None
-    """The text of the code, to be drawn with `QrCode`. Where it is one in ELQR, `Elqr.parse` reads it, and it is what was asked
-    for: its amount, the som, and a right checksum."""
+    """The text of the code, to be drawn with `QrCode`. If it is an ELQR code, `Elqr.parse` reads it, and Kassa has checked
+    that it asks for the requested amount in som and that its checksum is right."""
     transaction_id: str | None
     """The identifier of the QR transaction."""
     payment: PaymentRef
-    """What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it."""
+    """The payment reference. Store it. A status query needs its transaction id."""
     raw: str
     """The whole response, with secrets masked."""
 
     def entry(self) -> PaymentEntry:
-        """What to store in place of the reference: it also holds the text of the code, where the dialect finds it."""
+        """The entry to store in place of the reference: it also holds the text of the code, if the dialect finds it."""
         entry: PaymentEntry = call(lower(self).entry)
         return entry
 
     def advice(self) -> tuple[Advice, ...]:
-        """What the dialect does not find in the response, and what that means: without ``payload`` there is no code to show,
-        without ``transaction_id`` the payment cannot be asked about. It blocks nothing."""
+        """What the dialect does not find in the response: without ``payload`` there is no code to show; without
+        ``transaction_id`` the status cannot be queried. It blocks nothing."""
         advice: tuple[Advice, ...] = call(lower(self).advice)
         return advice

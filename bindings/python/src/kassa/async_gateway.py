@@ -1,4 +1,4 @@
-"""The gateway, for asyncio and trio."""
+"""The gateway for asyncio and trio."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .watching import AsyncStatusWatch, PollPolicy, made
 
 
 class AsyncGateway(Connected):
-    """The payment gateway for asyncio and trio: the methods of `Gateway`, each to be awaited. ``async with`` closes it; where
-    an exception leaves the block, a cancelled task among them, it waits for no payment.
+    """The payment gateway for asyncio and trio: the methods of `Gateway` as coroutines. ``async with`` closes it; if an
+    exception leaves the block (also a cancellation), it does not wait for payments in flight.
 
     >>> gateway = AsyncGateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
     >>> gateway
     AsyncGateway('https://pay.example.kg')
 
-    Cancelling a task, or a timeout, stops the wait at once. Before a connection was made it also prevents the payment;
-    afterwards the payment goes on, and its ``payment_ref()`` finds it. It is bound to no event loop.
+    A cancelled task or a timeout stops the wait at once. If no connection was made yet, nothing is sent. Later the payment
+    continues, and its ``payment_ref()`` finds it. The gateway is bound to no event loop.
     """
 
     __slots__ = ()
@@ -37,21 +37,22 @@ class AsyncGateway(Connected):
     async def create_card_payment(self, payment: CardPayment) -> CardPaymentCreated:
         """Creates a card payment. **Moves money**; sent at most once.
 
-        The answer means that the gateway accepted it, not that it is paid: follow its ``next_step``, then watch it.
+        An answer means that the gateway accepted the payment, not that it is paid: follow ``next_step``, then watch it.
 
-        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
-        error says that no money moved."""
+        Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
+        no money moved."""
         answer: CardPaymentCreated = await ask(
             self._core().create_card_payment, _check.instance("payment", payment, CardPayment)
         )
         return answer
 
     async def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
-        """Asks for the status of a payment by the **gateway's** own number (the ``token`` of the confirmation page).
+        """Queries the status of a payment by the **gateway's** own number (the ``token`` of the confirmation page).
 
-        ``language`` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+        ``language`` (ISO 639-1) is the language of the gateway's messages; by default the merchant's.
 
-        No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
+        An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
+        """
         answer: StatusReport = await ask(
             self._core().payment_status,
             _check.text("gateway_number", gateway_number),
@@ -62,8 +63,8 @@ class AsyncGateway(Connected):
     async def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
         """Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
 
-        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
-        error says that no money moved."""
+        Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
+        no money moved."""
         answer: MbankPaymentCreated = await ask(
             self._core().create_mbank_payment, _check.instance("payment", payment, MbankPayment)
         )
@@ -72,11 +73,11 @@ class AsyncGateway(Connected):
     async def confirm_mbank_payment(self, payment: PaymentRef, otp: str) -> MbankConfirmed:
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
 
-        ``payment`` is the one that the create answer holds: with the merchant's order number, and the identifier that the
-        gateway wants back where the dialect names it.
+        ``payment`` is the reference from the create answer: it has the merchant's order number, and the identifier that the
+        gateway wants back, if the dialect names it.
 
-        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
-        error says that no money moved. A wrong password is `kassa.Refused`."""
+        Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
+        no money moved. A wrong password is `kassa.Refused`."""
         answer: MbankConfirmed = await ask(
             self._core().confirm_mbank_payment,
             _check.instance("payment", payment, PaymentRef),
@@ -85,14 +86,16 @@ class AsyncGateway(Connected):
         return answer
 
     async def create_pay_form(self, form: PayForm) -> PayFormCreated:
-        """Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the error; sent once."""
+        """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
+        and is sent once."""
         answer: PayFormCreated = await ask(self._core().create_pay_form, _check.instance("form", form, PayForm))
         return answer
 
     async def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
-        """Asks for the status of a payment by the **merchant's** order number and the provider.
+        """Queries the status of a payment by the **merchant's** order number and the provider.
 
-        No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
+        An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
+        """
         answer: StatusReport = await ask(
             self._core().provider_status,
             _check.text("order_number", order_number),
@@ -101,40 +104,40 @@ class AsyncGateway(Connected):
         return answer
 
     async def create_qr_image(self, payment: QrPayment) -> QrImage:
-        """Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error; sent once."""
+        """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
         answer: QrImage = await ask(self._core().create_qr_image, _check.instance("payment", payment, QrPayment))
         return answer
 
     async def create_qr_data(self, payment: QrPayment) -> QrData:
-        """Makes the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error; sent once."""
+        """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
         answer: QrData = await ask(self._core().create_qr_data, _check.instance("payment", payment, QrPayment))
         return answer
 
     async def qr_status(self, transaction_id: str) -> StatusReport:
-        """Asks for the status of a QR payment by its transaction id.
+        """Queries the status of a QR payment by its transaction id.
 
-        No error says anything about the payment itself. An id that the gateway does not know is `kassa.Refused`."""
+        An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
         answer: StatusReport = await ask(self._core().qr_status, _check.text("transaction_id", transaction_id))
         return answer
 
     async def check(self, payment: PaymentRef) -> Verdict:
-        """Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of the
-        payment's numbers, and by the next one where that question is refused or its answer not understood.
+        """Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of the
+        payment's numbers, and by the next one if that query is refused or its response is not understood.
 
-        Raises `kassa.Invalid` where the reference has nothing to ask with. No error says anything about the payment itself."""
+        Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
         verdict: Verdict = await ask(self._core().check, _check.instance("payment", payment, PaymentRef))
         return verdict
 
     async def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
-        """Verifies a callback: compares it with what was asked for, and asks the gateway. **A callback is only a hint**:
-        nothing proves who sent it.
+        """Verifies a callback: compares it with the request, and queries the gateway. **A callback is only a hint**: nothing
+        proves who sent it.
 
-        ``payment`` is the reference that was stored at the sale, **never one made from the callback**. Where it has no number
-        of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then the gateway must report
-        the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose amount may be in
-        tyiyn (390 tyiyn must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how. All queries share one deadline.
+        ``payment`` is the reference that you stored at the sale, **never one made from the callback**. If it has no number of
+        its own (a pay-form, the gateway's own QR picture), the callback's number is taken as a claim. Then the gateway must
+        report the requested amount, and the number must not be that of a QR payment, whose amount may be in tyiyn (390 tyiyn
+        must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
 
-        Raises where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again."""
+        Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
         verdict: Verdict = await ask(
             self._core().verify_callback,
             _check.instance("callback", callback, Callback),
@@ -143,9 +146,8 @@ class AsyncGateway(Connected):
         return verdict
 
     async def verify_return(self, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict:
-        """Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes
-        through the payer's browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` takes a
-        callback's.
+        """Verifies the payer's return: queries the gateway. **A return is only a hint**: it passes through the payer's
+        browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
         verdict: Verdict = await ask(
@@ -156,49 +158,49 @@ class AsyncGateway(Connected):
         return verdict
 
     def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> AsyncStatusWatch:  # noqa: B008 (frozen)
-        """Asks about a payment until there is a final `Verdict`, or the policy's deadline passes. Nothing is sent until the
-        watch is awaited.
+        """Polls a payment until there is a final `Verdict`, or the policy's deadline passes. Nothing is sent until the watch
+        is awaited.
 
-        Raises `kassa.Invalid` where the reference has nothing to ask with.
+        Raises `kassa.Invalid` if the reference has no number to query by.
         """
         _check.instance("payment", payment, PaymentRef)
         return made(AsyncStatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> AsyncIterator[Unfinished]:
-        """The unfinished entries of the gateway's journal, the oldest first, for ``async for``: payments to ask about
-        (``check``), to deliver where they are charged, and to ``finish``; and files that cannot be read. They are read in a
-        thread, as they are asked for, so that the event loop never waits for the disk. See `Journal.unfinished`.
+        """The unfinished entries of the gateway's journal, oldest first, for ``async for``: payments and unreadable files.
+        Query each payment (``check``), deliver it if it is charged, and ``finish`` it. Entries are read lazily in a thread,
+        so the event loop never waits for the disk. See `Journal.unfinished`.
 
-        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
+        Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Unavailable` if the journal cannot be read."""
         return Pages(call_on_disk(self._core().unfinished_pages)).items_read_apart()
 
     def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> AsyncRecovery:  # noqa: B008 (frozen)
-        """Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
-        program that runs for long. ``async for recovered in gateway.recover():`` brings each payment when it ends: deliver what
-        is charged, then ``finish`` it. Nothing is asked until then. See `AsyncRecovery`.
+        """Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a
+        long-running program. ``async for recovered in gateway.recover():`` yields each payment when it is final: deliver what
+        is charged, then ``finish`` it. No query is sent before you iterate. See `AsyncRecovery`.
 
-        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy that asks about no
-        payment at once."""
+        Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Invalid` for a policy with zero concurrent
+        payments."""
         return begun(AsyncRecovery, call(self._core().recover, _check.instance("policy", policy, RecoveryPolicy)))
 
     async def finish(self, entry: Unfinished | str) -> None:
-        """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were
-        delivered, or a person has dealt with it. Finishing it again does nothing. See `Journal.finish`.
+        """Marks an entry of the gateway's journal as finished, by the entry or its ``id``: the goods were delivered, or a
+        person has dealt with it. Finishing it again does nothing. See `Journal.finish`.
 
-        Raises `kassa.Misconfigured` where the gateway has no journal, `kassa.Invalid` where there is no such entry, and
-        `kassa.Unavailable` where that cannot be written: then it is still unfinished."""
+        Raises `kassa.Misconfigured` if the gateway has no journal, `kassa.Invalid` if there is no such entry, and
+        `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
         await ask(self._core().finish, id_of(entry))
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
-        """Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets `kassa.Misconfigured`,
-        which says nothing about a payment. Then waits until every payment on its way has its response.
+        """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
+        says nothing about a payment. Then waits until every payment in flight has its response.
 
-        ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 waits for nothing. With None it is as long as the
-        longest deadline of those payments, ``payment_deadline`` unless another was set for the call.
+        ``timeout`` (a `timedelta` or a number of seconds) limits that wait; 0 does not wait. With None the limit is the
+        longest deadline of those payments: ``payment_deadline`` unless the call has its own.
 
-        The answer is True where every payment has its response. **Where it is False, the outcome of a payment is unknown**: it
-        goes on while the process lives. A journal has it, and the next ``recover`` follows it, also that of another process;
-        without a journal, ask with the ``payment_ref()`` that was stored. Never send it again."""
+        Returns True if every payment has its response. **False means that the outcome of a payment is unknown**: it continues
+        while the process lives. The next ``recover`` polls it if there is a journal, also in another process. Without a
+        journal, query with the ``payment_ref()`` that you stored. Never send it again."""
         longest = _check.optional_duration("timeout", timeout)
         core = self._to_close()
         if core is None:

@@ -1,4 +1,4 @@
-"""Signed addresses: which payment a callback or a return is about."""
+"""Signed URLs: which payment a callback or a return is about."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from .secrets import Secretive, hold
 
 
 class CallbackKey(Secretive):
-    """Signs which payment an address is about: into the callback and return URLs that go out, and read back from the address
-    that was called.
+    """Signs a payment reference into callback and return URLs, and reads it back from the URL that was called.
 
-    The interface signs no callbacks. With a key, a shop without a database still knows which order a callback is about, and a
-    forged one goes no further: not even as far as a question to the gateway.
+    The gateway does not sign its callbacks. With a key, a shop without a database knows which order a callback is about, and
+    rejects a forged one without a query to the gateway.
 
-    **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw it; the
-    payer's browser sees the return URL. The signature says that this shop made the reference, never that anything was paid: the
-    gateway's report decides (``verify_callback``, ``watch``). A return URL does not pass as a callback URL, nor the other way
-    about.
+    **A signed callback is still only a hint.** A genuine URL can be called again by the gateway and by everybody who saw it;
+    the payer's browser sees the return URL. The signature proves that this shop made the reference, never that anything was
+    paid: the gateway's report decides (``verify_callback``, ``watch``). A return URL is not accepted as a callback URL, or
+    the reverse.
 
-    The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed, neither
-    host and path nor parameters of the shop's own, and not the ``OrderNumber`` that the gateway adds either.
+    The reference is signed, not encrypted: whoever sees the URL can read it. Nothing else in the URL is signed: not the host,
+    the path, your own parameters, or the ``OrderNumber`` that the gateway adds.
 
-    The address grows by one query parameter, ``kassa``, of some 140 to 250 characters with ordinary order numbers: 45, and four
-    for every three bytes of the reference's text. The interface limits no length.
+    The URL grows by one query parameter, ``kassa``. With ordinary order numbers it has 140 to 250 characters: 45, plus four
+    for every three bytes of the reference's text. The interface sets no length limit.
 
     >>> key = CallbackKey("0123456789abcdef0123456789abcdef")  # from a secret store: 32 random bytes or more, as text
     >>> payment = kassa.PaymentRef.card("order-1", Decimal("100.10"), "KGS")
@@ -39,51 +38,51 @@ class CallbackKey(Secretive):
     __slots__ = ()
 
     def __init__(self, secret: str) -> None:
-        """A key by its secret: 32 bytes or more that nobody can guess, such as ``secrets.token_urlsafe(32)`` gives. Keep it
-        where the gateway's password is, and give every shop its own.
+        """Creates a key from a secret: at least 32 random bytes, such as ``secrets.token_urlsafe(32)`` returns. Keep it where
+        you keep the gateway's password, and use a different one for each shop.
 
-        Raises `kassa.Invalid` where it is shorter than 32 bytes.
+        Raises `kassa.Invalid` if it is shorter than 32 bytes.
         """
         hold(self, call(native.CallbackKey, _check.text("secret", secret)))
 
     def with_previous(self, secret: str) -> CallbackKey:
-        """The same key, which also reads what was signed with a previous secret: for key rotation. Sign with the new one, and
-        drop the previous one once its payments are over.
+        """The same key, which also accepts signatures made with a previous secret: for key rotation. Drop the previous secret
+        once its payments are final.
 
-        Raises `kassa.Invalid` where it is shorter than 32 bytes.
+        Raises `kassa.Invalid` if it is shorter than 32 bytes.
         """
         key = CallbackKey.__new__(CallbackKey)
         hold(key, call(self._native.with_previous, _check.text("secret", secret)))
         return key
 
     def callback_url(self, url: str, payment: PaymentRef) -> str:
-        """A callback URL with the reference in it, signed. What the URL holds stays as it is.
+        """Adds the signed reference to a callback URL. The rest of the URL stays unchanged.
 
-        Raises `kassa.Invalid` where the URL is not an absolute http or https one or has a parameter ``kassa`` already, and
-        where the reference would not be read back as it is.
+        Raises `kassa.Invalid` if the URL is not an absolute http or https URL, already has a parameter ``kassa``, or if the
+        reference could not be read back unchanged.
         """
         return self._signed(self._native.callback_url, url, payment)
 
     def return_url(self, url: str, payment: PaymentRef) -> str:
-        """A return URL with the reference in it, signed. The deep link of an app will do. What it holds stays as it is, and the
-        gateway adds parameters of its own.
+        """Adds the signed reference to a return URL, which can be an app's deep link. The rest of the URL stays unchanged,
+        and the gateway adds parameters of its own.
 
-        Raises `kassa.Invalid` where the text is not an absolute URI or has a parameter ``kassa`` already, and where the
-        reference would not be read back as it is.
+        Raises `kassa.Invalid` if the text is not an absolute URI, already has a parameter ``kassa``, or if the reference
+        could not be read back unchanged.
         """
         return self._signed(self._native.return_url, url, payment)
 
     def read_callback_url(self, called: str) -> PaymentRef:
-        """The reference that was signed into the callback URL that was called: all of it, or the path and the query.
+        """Reads the signed reference from the callback URL that was called: the whole URL, or its path and query.
 
-        Raises `kassa.Invalid` where there is no parameter ``kassa`` or more than one, and where it was not signed by this key
-        as a callback URL. Answer such a call with an HTTP error, and ask the gateway nothing.
+        Raises `kassa.Invalid` if there is not exactly one parameter ``kassa``, or if this key did not sign it as a callback
+        URL. Answer such a call with an HTTP error, and do not query the gateway.
         """
         payment: PaymentRef = call(self._native.read_callback_url, _check.text("called", called))
         return payment
 
     def read_return_url(self, called: str) -> PaymentRef:
-        """The reference that was signed into the return URL that the payer came back to: all of it, or the path and the query.
+        """Reads the signed reference from the return URL that the payer came back to: the whole URL, or its path and query.
 
         Raises `kassa.Invalid` as `read_callback_url` does.
         """

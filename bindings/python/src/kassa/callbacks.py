@@ -1,4 +1,4 @@
-"""What the gateway tells the merchant on its own, and what the payer's browser brings back. Both are hints."""
+"""Callbacks of the gateway, and the payer's return. Both are hints."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,59 +17,59 @@ from .violations import Rule, Violation
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """A notification that the gateway sends to the merchant when the status of a payment changes.
+    """A callback (webhook): the gateway's notification that the status of a payment changed.
 
-    **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
-    gateway with ``gateway.verify_callback(callback, payment)`` before anything is shipped.
+    **It is only a hint**: callbacks are not signed, so anybody can send one, and it can come late, twice or never. Verify it
+    with ``gateway.verify_callback(callback, payment)`` before you ship anything.
 
-    It needs an order number and no more. Any other field may be absent; ``missing`` names those that the interface requires.
+    Only the order number is required. Any other field may be absent; ``missing`` names those that the interface requires.
     """
 
     order_number: str
     """The order number of the payment."""
     amount: Decimal | None
-    """The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn)."""
+    """The amount, if it can be read. **For QR payments the unit is not known** (som or tyiyn)."""
     currency: str | None
-    """The currency, where it is given."""
+    """The currency, if given."""
     status: PaymentStatus | None
-    """The status that the callback claims, by the default words, where it is given; by a dialect's: `status_by`."""
+    """The status that the callback claims, read with the default status words, if given. To read it with a dialect:
+    `status_by`."""
     date_created: datetime | None
-    """When the payment was made, where the text of it is understood: **without a zone**, because the interface names none,
-    and in whole microseconds."""
+    """When the payment was made, if the text can be parsed: **without a time zone**, because the interface names none, and in
+    whole microseconds."""
     date_created_text: str | None
-    """The same as it came, where it is given."""
+    """The date as received, if given."""
     requisite: str | None
-    """The payee, given for QR payments only."""
+    """The payee, only for QR payments."""
     provider: Provider | None
-    """Who carried the payment out, where it is given."""
+    """Who processed the payment, if given."""
     missing: tuple[str, ...] = field(default=(), kw_only=True)
-    """The fields that the interface requires and that are absent or cannot be read, as the interface spells them: ``amount``,
-    ``status``, ``dateCreated``, ``provider``. The callback is a hint without them."""
+    """The required fields that are absent or cannot be read, by their names in the interface: ``amount``, ``status``,
+    ``dateCreated``, ``provider``. The callback is a hint even without them."""
     raw: str
     """The whole body."""
 
     @classmethod
     def parse(cls, body: str | bytes) -> "Callback":
-        """Reads the body of a callback: a JSON object, or a form (``application/x-www-form-urlencoded``). Fields are found by
-        their names in any case (``OrderNumber``, ``order_number``), also inside a member ``data``. Fields that are not known
-        are kept in `raw`.
+        """Parses the body of a callback: a JSON object, or a form (``application/x-www-form-urlencoded``). Field names match
+        in any case (``OrderNumber``, ``order_number``), also inside a member ``data``. Unknown fields are kept in `raw`.
 
-        Raises `kassa.Invalid` where there is no order number, or the bytes are not UTF-8.
+        Raises `kassa.Invalid` if there is no order number, or the bytes are not UTF-8.
         """
         callback: Callback = call(native.parse_callback, _body_text(body))
         return callback
 
     def dedup_key(self) -> str | None:
-        """The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is
-        seen. **None where the callback has no status**: the next one about the same payment may look the same and tell of
-        something new, so treat every such callback as a new one."""
+        """A deduplication key: the same text for every copy of the same notification, however it is formatted. **None if the
+        callback has no status**: the next callback about the same payment may look the same and mean something new, so treat
+        each one as new."""
         key: str | None = call(lower(self).dedup_key)
         return key
 
     def status_by(self, dialect: Dialect) -> PaymentStatus | None:
-        """The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by
-        the default words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a
-        ``requisite``, those of the endpoint ``qr_status`` as well.
+        """The status that the callback claims, **read with the gateway's dialect**, if given; ``status`` uses only the
+        default status words. The dialect's global lists apply; for a callback about a QR payment, which has a ``requisite``,
+        those of the endpoint ``qr_status`` as well.
 
         >>> callback = Callback.parse('{"orderNumber": "order-1", "status": "PAID"}')
         >>> callback.status_by(kassa.Dialect.from_json('{"charged_words": ["PAID"]}')) == kassa.PaymentStatus.CHARGED
@@ -79,9 +79,9 @@ class Callback:
         return status
 
     def payment_ref(self) -> PaymentRef | None:
-        """What to ask about the payment with, for a merchant who has stored nothing; None for a QR payment, whose callback has
-        no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check of it is ever
-        `Charged`: ask with the reference that was stored at the sale."""
+        """A payment reference for status queries, for a merchant who has stored none; None for a QR payment, whose callback
+        has no number that can be queried. **Its number is only claimed**, and the requested amount is unknown, so no check of
+        it ever returns `Charged`: query with the reference that you stored at the sale."""
         ref: PaymentRef | None = call(lower(self).payment_ref)
         return ref
 
@@ -169,23 +169,23 @@ lowers(Callback, _lower_callback)
 @mirrors(native.ReturnRedirect)
 @dataclass(frozen=True, slots=True)
 class ReturnRedirect:
-    """The payer's return from the gateway's pages. **It is a hint**: anybody can make one. Ask the gateway with
+    """The payer's return from the gateway's pages. **It is only a hint**: anybody can forge one. Verify it with
     ``gateway.verify_return(redirect, payment)``."""
 
     order_number: str
     """The order number, from ``OrderNumber``."""
     status_code: str | None = None
-    """The status code, from ``statusCode``; ``200`` on success. Any text is carried."""
+    """The status code, from ``statusCode``; ``200`` on success. Any text is accepted."""
 
     @classmethod
     def parse(cls, url: str) -> "ReturnRedirect":
-        """Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
-        after the merchant's.
+        """Parses the URL that the payer came back to. If a parameter occurs twice, the last one counts: the gateway appends
+        its own after the merchant's.
 
-        The gateway's parameters are found as well where an address was put together carelessly: behind a ``#``, after a second
-        ``?``, after ``&amp;`` or ``;``, and after a ``&`` without any ``?``.
+        The gateway's parameters are also found in a badly assembled URL: after a ``#``, after a second ``?``, after ``&amp;``
+        or ``;``, and after a ``&`` without any ``?``.
 
-        Raises `kassa.Invalid` where the text is not an absolute URI, or names no order.
+        Raises `kassa.Invalid` if the text is not an absolute URI, or names no order.
         """
         redirect: ReturnRedirect = call(native.parse_return_redirect, _check.text("url", url))
         return redirect

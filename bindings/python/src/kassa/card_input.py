@@ -1,4 +1,4 @@
-"""A card form as it is typed."""
+"""A card form while the payer types."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -14,9 +14,9 @@ from .violations import Violation
 
 @mirrors_enum(native.CardBrand)
 class CardBrand(Enum):
-    """The brand of a payment card, as its first digits tell it.
+    """The brand of a payment card, as its first digits show.
 
-    Only ranges that are beyond doubt are known here; everything else is ``UNKNOWN``, which is no reason to refuse a card.
+    Only unambiguous ranges are listed; everything else is ``UNKNOWN``, which is no reason to refuse a card.
     """
 
     VISA = "visa"
@@ -28,7 +28,7 @@ class CardBrand(Enum):
     UNION_PAY = "union_pay"
     """62; 16 to 19 digits."""
     ELCART = "elcart"
-    """9417, the national system of Kyrgyzstan; 16 digits."""
+    """9417, Kyrgyzstan's national card system; 16 digits."""
     AMEX = "amex"
     """34 and 37; 15 digits. Its security code has four digits, and the gateway takes three."""
     MAESTRO = "maestro"
@@ -36,7 +36,7 @@ class CardBrand(Enum):
     JCB = "jcb"
     """3528 to 3589; 16 to 19 digits."""
     UNKNOWN = "unknown"
-    """None of these, or too few digits to tell."""
+    """None of these, or too few digits."""
 
     def __str__(self) -> str:
         return self.value
@@ -45,37 +45,38 @@ class CardBrand(Enum):
 @mirrors(native.FieldState.INCOMPLETE)
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """Nothing is wrong yet, and something is missing: go on typing."""
+    """Incomplete, and nothing is wrong yet."""
 
 
 @mirrors(native.FieldState.COMPLETE)
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """The field can be sent as it is. A number of a brand that has several lengths may still go on."""
+    """Complete: the field can be sent. The number may still get longer if its brand has several lengths."""
 
 
 @mirrors(native.FieldState.WRONG)
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """No typing at the end can make it right."""
+    """Wrong: further digits cannot make it valid."""
 
     violation: Violation
     """The rule that is broken, with its text."""
 
 
 FieldState: TypeAlias = Incomplete | Complete | Wrong
-"""What a form shows at a field while the payer types."""
+"""The state of a form's field while the payer types."""
 
 
 class CardInput(Secretive):
-    """What a payer has typed into a card form so far, so that no program parses ``08/31`` by itself.
+    """The input of a card form so far, so that your program need not parse ``08/31`` itself.
 
-    Each ``with_`` method takes what stands **in the whole field** and gives a new input; the old one stays as it was. Put
-    the formatted text back into the field, and show the field's state. What was formatted stays as it is.
+    Each ``with_`` method takes the text **of the whole field** and returns a new input; the old one is unchanged. Put the
+    formatted text back into the field, and show the field's state. Formatted text is stable: formatting it again changes
+    nothing.
 
-    Digits of any script are read; spaces, hyphens and other characters that come with pasting are left out of number,
-    expiry and CVC. An expiry is judged against today's month (UTC), or the one that ``as_of`` gives. **A CVC has three
-    digits, because that is what the gateway takes**: American Express prints four, and cannot be paid with here.
+    Digits of any script are accepted; spaces, hyphens and other pasted characters are removed from number, expiry and CVC.
+    The expiry is compared with the current month (UTC), or the one that ``as_of`` sets. **A CVC has three digits, because
+    that is what the gateway takes**: American Express cards have four and cannot be used.
 
     It is never printed, not even its last digits, and never pickled. See `Card` on PCI DSS.
 
@@ -95,23 +96,23 @@ class CardInput(Secretive):
         hold(self, native.CardInput())
 
     def with_number(self, typed: str) -> "CardInput":
-        """The same with this number: what stands in the whole field."""
+        """The same input with this number: the text of the whole field."""
         return self._with(call(self._native.with_number, _check.text("number", typed)))
 
     def with_expiry(self, typed: str) -> "CardInput":
-        """The same with this expiry, month first: ``08/31``, ``8/31``, ``0831``, ``08-31``, ``08 / 2031``."""
+        """The same input with this expiry, month first: ``08/31``, ``8/31``, ``0831``, ``08-31``, ``08 / 2031``."""
         return self._with(call(self._native.with_expiry, _check.text("expiry", typed)))
 
     def with_cvc(self, typed: str) -> "CardInput":
-        """The same with this security code (CVC, CVV)."""
+        """The same input with this security code (CVC, CVV)."""
         return self._with(call(self._native.with_cvc, _check.text("cvc", typed)))
 
     def with_holder_name(self, typed: str) -> "CardInput":
-        """The same with this holder's name, as it is."""
+        """The same input with this holder's name, unchanged."""
         return self._with(call(self._native.with_holder_name, _check.text("holder_name", typed)))
 
     def as_of(self, year: int, month: int) -> "CardInput":
-        """The same, with the expiry judged against this month and not against today."""
+        """The same input, with the expiry compared with this month instead of the current one."""
         return self._with(
             call(self._native.as_of, _check.year("year", year), _check.whole("month", month, range(1, 13)))
         )
@@ -124,7 +125,7 @@ class CardInput(Secretive):
 
     @property
     def expiry(self) -> str:
-        """The expiry as ``08/31``, or as much of it as was typed."""
+        """The expiry as ``08/31``, as far as typed."""
         expiry: str = call(self._native.expiry)
         return expiry
 
@@ -136,51 +137,51 @@ class CardInput(Secretive):
 
     @property
     def holder_name(self) -> str:
-        """The holder's name as it was typed."""
+        """The holder's name as typed."""
         name: str = call(self._native.holder_name)
         return name
 
     @property
     def brand(self) -> CardBrand:
-        """The brand, as soon as the digits tell it."""
+        """The brand, as soon as the digits show it."""
         brand: CardBrand = call(self._native.brand)
         return brand
 
     @property
     def number_lengths(self) -> tuple[int, ...]:
-        """How many digits a number of this brand can have, the fewest first; 13 to 20 unless the brand is known."""
+        """The possible numbers of digits for this brand, in ascending order; 13 to 20 if the brand is unknown."""
         lengths: tuple[int, ...] = call(self._native.number_lengths)
         return lengths
 
     @property
     def number_state(self) -> FieldState:
-        """How far the number is."""
+        """The state of the number."""
         state: FieldState = call(self._native.number_state)
         return state
 
     @property
     def expiry_state(self) -> FieldState:
-        """How far the expiry is."""
+        """The state of the expiry."""
         state: FieldState = call(self._native.expiry_state)
         return state
 
     @property
     def cvc_state(self) -> FieldState:
-        """How far the security code is. It has three digits, whatever the brand: the gateway takes no more."""
+        """The state of the security code. It has three digits for every brand: the gateway takes no more."""
         state: FieldState = call(self._native.cvc_state)
         return state
 
     @property
     def holder_name_state(self) -> FieldState:
-        """How far the holder's name is: anything but spaces will do."""
+        """The state of the holder's name: anything but spaces is valid."""
         state: FieldState = call(self._native.holder_name_state)
         return state
 
     def card(self) -> Card:
         """The card.
 
-        Raises `kassa.Invalid` with all violations at once, by the names that the fields have in a card payment: ``pan``,
-        ``expiryMonth``, ``expiryYear``, ``cvc`` and ``name``.
+        Raises `kassa.Invalid` with all violations at once, by the field names of a card payment: ``pan``, ``expiryMonth``,
+        ``expiryYear``, ``cvc`` and ``name``.
         """
         card: Card = call(self._native.card)
         return card

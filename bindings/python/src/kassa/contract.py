@@ -1,4 +1,4 @@
-"""What a program relies on of a gateway: interfaces (protocols), so that its tests can put stubs of their own behind them."""
+"""Protocols of the gateway, so that tests of your own code can use stubs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .watching import AsyncStatusWatch, PollPolicy, StatusWatch
 
 
 class PaymentGateway(Protocol):
-    """What `Gateway` does, as a type for the parameters of your own functions. `Gateway` fits it as it is, and so does any
-    class with these methods, such as a stub of your tests.
+    """The methods of `Gateway`, as a type for parameters of your own functions. `Gateway` satisfies it, and so does any class
+    with these methods, such as a stub in your tests.
 
     >>> def is_paid(gateway: PaymentGateway, payment: PaymentRef) -> bool:
     ...     return gateway.check(payment).is_charged
 
-    A stub that inherits from it has to have all of the methods. Where a test wants a gateway that behaves like the real one,
-    `kassa.testing.FakeGateway` makes it, and a stub may hand calls on to that; a `StatusWatch` comes from there, too.
+    A stub that inherits from it must implement all methods. For a gateway that behaves like the real one, use
+    `kassa.testing.FakeGateway`; a stub may delegate to it, also to get a `StatusWatch`.
     """
 
     @abstractmethod
@@ -31,7 +31,7 @@ class PaymentGateway(Protocol):
 
     @abstractmethod
     def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
-        """Asks for the status of a payment by the **gateway's** own number. See `Gateway.payment_status`."""
+        """Queries the status of a payment by the **gateway's** own number. See `Gateway.payment_status`."""
 
     @abstractmethod
     def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
@@ -44,27 +44,27 @@ class PaymentGateway(Protocol):
 
     @abstractmethod
     def create_pay_form(self, form: PayForm) -> PayFormCreated:
-        """Makes a hosted page on which the payer picks how to pay. See `Gateway.create_pay_form`."""
+        """Creates a pay-form, the gateway's own page on which the payer chooses a method. See `Gateway.create_pay_form`."""
 
     @abstractmethod
     def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
-        """Asks for the status of a payment by the **merchant's** order number. See `Gateway.provider_status`."""
+        """Queries the status of a payment by the **merchant's** order number. See `Gateway.provider_status`."""
 
     @abstractmethod
     def create_qr_image(self, payment: QrPayment) -> QrImage:
-        """Makes a QR code as the gateway's own picture. See `Gateway.create_qr_image`."""
+        """Creates a QR code as the gateway's own picture. See `Gateway.create_qr_image`."""
 
     @abstractmethod
     def create_qr_data(self, payment: QrPayment) -> QrData:
-        """Makes the data of a QR code. See `Gateway.create_qr_data`."""
+        """Creates the data of a QR code. See `Gateway.create_qr_data`."""
 
     @abstractmethod
     def qr_status(self, transaction_id: str) -> StatusReport:
-        """Asks for the status of a QR payment. See `Gateway.qr_status`."""
+        """Queries the status of a QR payment. See `Gateway.qr_status`."""
 
     @abstractmethod
     def check(self, payment: PaymentRef) -> Verdict:
-        """Asks about a payment once. See `Gateway.check`."""
+        """Queries a payment once. See `Gateway.check`."""
 
     @abstractmethod
     def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
@@ -72,21 +72,20 @@ class PaymentGateway(Protocol):
 
     @abstractmethod
     def verify_return(self, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict:
-        """Verifies that a payment is made when its payer comes back. See `Gateway.verify_return`."""
+        """Verifies the payer's return. See `Gateway.verify_return`."""
 
     @abstractmethod
     def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> StatusWatch:  # noqa: B008 (frozen)
-        """Asks about a payment until there is a final `Verdict`. See `Gateway.watch`."""
+        """Polls a payment until there is a final `Verdict`. See `Gateway.watch`."""
 
     @abstractmethod
     def close(self, timeout: timedelta | float | None = None) -> bool:
-        """Refuses further calls and waits for the payments on their way, not longer than the timeout: whether none is left. See
-        `Gateway.close`."""
+        """Refuses further calls and waits for the payments in flight, at most until the timeout; returns whether none is
+        left. See `Gateway.close`."""
 
 
 class AsyncPaymentGateway(Protocol):
-    """What `AsyncGateway` does, as a type for the parameters of your own functions: the methods of `PaymentGateway`, each to be
-    awaited.
+    """The methods of `AsyncGateway`, as a type for parameters of your own functions: those of `PaymentGateway` as coroutines.
 
     >>> async def is_paid(gateway: AsyncPaymentGateway, payment: PaymentRef) -> bool:
     ...     return (await gateway.check(payment)).is_charged
@@ -98,7 +97,7 @@ class AsyncPaymentGateway(Protocol):
 
     @abstractmethod
     async def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
-        """Asks for the status of a payment by the **gateway's** own number. See `Gateway.payment_status`."""
+        """Queries the status of a payment by the **gateway's** own number. See `Gateway.payment_status`."""
 
     @abstractmethod
     async def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
@@ -111,27 +110,27 @@ class AsyncPaymentGateway(Protocol):
 
     @abstractmethod
     async def create_pay_form(self, form: PayForm) -> PayFormCreated:
-        """Makes a hosted page on which the payer picks how to pay. See `Gateway.create_pay_form`."""
+        """Creates a pay-form, the gateway's own page on which the payer chooses a method. See `Gateway.create_pay_form`."""
 
     @abstractmethod
     async def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
-        """Asks for the status of a payment by the **merchant's** order number. See `Gateway.provider_status`."""
+        """Queries the status of a payment by the **merchant's** order number. See `Gateway.provider_status`."""
 
     @abstractmethod
     async def create_qr_image(self, payment: QrPayment) -> QrImage:
-        """Makes a QR code as the gateway's own picture. See `Gateway.create_qr_image`."""
+        """Creates a QR code as the gateway's own picture. See `Gateway.create_qr_image`."""
 
     @abstractmethod
     async def create_qr_data(self, payment: QrPayment) -> QrData:
-        """Makes the data of a QR code. See `Gateway.create_qr_data`."""
+        """Creates the data of a QR code. See `Gateway.create_qr_data`."""
 
     @abstractmethod
     async def qr_status(self, transaction_id: str) -> StatusReport:
-        """Asks for the status of a QR payment. See `Gateway.qr_status`."""
+        """Queries the status of a QR payment. See `Gateway.qr_status`."""
 
     @abstractmethod
     async def check(self, payment: PaymentRef) -> Verdict:
-        """Asks about a payment once. See `Gateway.check`."""
+        """Queries a payment once. See `Gateway.check`."""
 
     @abstractmethod
     async def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
@@ -139,13 +138,13 @@ class AsyncPaymentGateway(Protocol):
 
     @abstractmethod
     async def verify_return(self, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict:
-        """Verifies that a payment is made when its payer comes back. See `Gateway.verify_return`."""
+        """Verifies the payer's return. See `Gateway.verify_return`."""
 
     @abstractmethod
     def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> AsyncStatusWatch:  # noqa: B008 (frozen)
-        """Asks about a payment until there is a final `Verdict`. See `Gateway.watch`."""
+        """Polls a payment until there is a final `Verdict`. See `Gateway.watch`."""
 
     @abstractmethod
     async def close(self, timeout: timedelta | float | None = None) -> bool:
-        """Refuses further calls and waits for the payments on their way, not longer than the timeout: whether none is left. See
-        `Gateway.close`."""
+        """Refuses further calls and waits for the payments in flight, at most until the timeout; returns whether none is
+        left. See `Gateway.close`."""

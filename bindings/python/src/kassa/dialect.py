@@ -1,4 +1,4 @@
-"""What the gateway's responses are called: the part of the interface that is not shown, and so is configuration."""
+"""Dialects: the names and codes in the gateway's responses, which the interface does not document."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ from .violations import Advice
 @mirrors(native.DialectField)
 @dataclass(frozen=True, slots=True)
 class DialectField:
-    """One thing that a dialect finds in a response, and where."""
+    """One value that a dialect finds in a response, and its place."""
 
     name: str
-    """What was looked for, as the dialect's JSON names it, such as ``status``."""
+    """The dialect's name of the field, such as ``status``."""
     pointer: str
-    """Where it was found: a JSON pointer, such as ``/data/status``, or a tag of an ELQR code, such as ``elqr:32.11``."""
+    """The place: a JSON pointer, such as ``/data/status``, or a tag of an ELQR code, such as ``elqr:32.11``."""
     value: str
     """The value, as text."""
 
@@ -26,31 +26,31 @@ class DialectField:
 @mirrors(native.DialectReading)
 @dataclass(frozen=True, slots=True)
 class DialectReading:
-    """What a dialect reads in a response: the answer of `Dialect.explain`."""
+    """What a dialect reads in a response: the result of `Dialect.explain`."""
 
     fields: tuple[DialectField, ...]
-    """What was found, in the order of the endpoint's fields."""
+    """The values found, in the order of the endpoint's fields."""
     code_means: str | None
-    """The list that has the response's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None where no list has it, or
-    the response has no code. A code in no list is a success where the list of success codes is empty."""
+    """The list that has the response's code: ``success``, ``refusal``, ``unknown`` or ``duplicate``. None if no list has it,
+    or the response has no code. A code in no list is a success if the list of success codes is empty."""
     status_means: str | None
-    """What the status word means: ``charged``, ``rejected`` or ``pending``. None where the response is no answer, or the endpoint
-    is no status query."""
+    """What the status word means: ``charged``, ``rejected`` or ``pending``. None if the response is not an answer, or the
+    endpoint is not a status query."""
     unread: tuple[str, ...]
-    """The JSON pointers of the texts, numbers and booleans of the response that the dialect does not look at. Of a very long response
-    the first ones."""
+    """JSON pointers to the texts, numbers and booleans of the response that the dialect does not read; only the first ones of
+    a very long response."""
     problem: str | None
-    """Why the response is no answer: it is not JSON, its code is not known as a success, what the endpoint needs is missing. None
-    where it is one."""
+    """Why the response is not an answer: it is not JSON, its code is not known as a success, or a required field is missing.
+    None if it is an answer."""
 
 
 class Dialect:
-    """How to read the gateway's responses, as one JSON document that is the same in all languages.
+    """How to read the gateway's responses: one JSON document, the same in all languages.
 
-    Much of the interface is not shown: the responses of the mobile bank, of ``get-status`` and of the QR endpoints, the codes,
-    the full set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the
-    gateway really sends. ``Dialect()`` assumes the envelope that the interface shows; ``Dialect.named(name)`` is one that Kassa
-    knows; ``Dialect.from_json(text)`` replaces only what it names; ``to_json()`` gives the whole of it.
+    The interface does not document the responses of the mobile bank, of ``get-status`` and of the QR endpoints, the codes, or
+    all status words. A dialect maps them, so you need not wait for a release of Kassa when the gateway sends something else.
+    ``Dialect()`` assumes the documented envelope; ``Dialect.named(name)`` is a built-in dialect; ``Dialect.from_json(text)``
+    replaces only what it names; ``to_json()`` returns the whole dialect.
 
     >>> dialect = Dialect.from_json('{"charged_words": ["CHARGE", "PAID"]}')
     >>> Dialect.from_json(dialect.to_json()) == dialect
@@ -62,25 +62,25 @@ class Dialect:
     __slots__ = ("_json", "_native")
 
     def __init__(self) -> None:
-        """The dialect that assumes the envelope which the interface shows."""
+        """The default dialect: the envelope that the interface documents."""
         self._native: Any = native.Dialect()
         self._json: str = self._native.to_json()
 
     @classmethod
     def from_json(cls, text: str) -> "Dialect":
-        """Reads the JSON form. What it does not name stays as in its ``base``: the name of a known dialect, which is
-        ``interface`` unless given.
+        """Parses the JSON form. What it does not name stays as in its ``base``: the name of a built-in dialect, by default
+        ``interface``.
 
-        Raises `kassa.Invalid` naming every part that is not understood: a field that does not exist or that its endpoint
-        does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
+        Raises `kassa.Invalid` with every error: a field that does not exist or that its endpoint does not use, an invalid
+        pointer, a code or word in two lists that exclude each other.
         """
         with translated():
             return cls._of(native.Dialect.from_json(_check.text("text", text)))
 
     @classmethod
     def named(cls, name: str) -> "Dialect":
-        """A dialect that Kassa knows: ``interface``, the default, or ``finipay``, which the public pages of that gateway show.
-        It was never tried against the live service; what differs is replaced by `from_json` with this ``base``.
+        """A built-in dialect: ``interface``, the default, or ``finipay``, from the public pages of that gateway. It was never
+        tried against the live service; override differences with `from_json` and this ``base``.
 
         Raises `kassa.Invalid` for any other name.
 
@@ -92,7 +92,7 @@ class Dialect:
 
     @staticmethod
     def names() -> tuple[str, ...]:
-        """The names that `named` and the JSON's ``base`` take.
+        """The names that `named` and the JSON's ``base`` accept.
 
         >>> Dialect.names()
         ('interface', 'finipay')
@@ -108,17 +108,16 @@ class Dialect:
         return dialect
 
     def to_json(self) -> str:
-        """The whole dialect as JSON, defaults included: a good start for a file of one's own."""
+        """The whole dialect as JSON, including defaults: a good start for your own file."""
         return self._json
 
     def explain(self, endpoint: str, response: str) -> DialectReading:
-        """What this dialect reads in the body of a response to an endpoint's requests, for whoever writes a dialect. Nothing is
-        sent.
+        """What this dialect reads in the body of an endpoint's response, for authors of dialects. Sends nothing.
 
-        The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
-        ``raw`` of an answer or the ``body`` of an error, in which secrets are masked.
+        Without the request, no secret can be masked and nothing can be compared. Pass the ``raw`` of an answer or the
+        ``body`` of an error, in which secrets are masked.
 
-        Raises `kassa.Invalid` where there is no such endpoint.
+        Raises `kassa.Invalid` if there is no such endpoint.
 
         >>> response = '{"code": "100", "message": "Success", "data": "SUCCESSFUL"}'
         >>> Dialect.named("finipay").explain("qr_status", response).status_means
@@ -130,7 +129,7 @@ class Dialect:
         return reading
 
     def advice(self) -> tuple[Advice, ...]:
-        """What this dialect leaves open that matters to money, and what to set. It blocks nothing."""
+        """Settings that this dialect leaves open and that matter for money. It blocks nothing."""
         advice: tuple[Advice, ...] = call(self._native.advice)
         return advice
 

@@ -1,4 +1,4 @@
-"""ELQR, the national format of QR codes for payments in Kyrgyzstan."""
+"""ELQR, Kyrgyzstan's national format of payment QR codes."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -14,7 +14,7 @@ class ElqrKind(Enum):
     """Whether a code is for one payment."""
 
     STATIC = "static"
-    """A code for any number of payments, such as a sticker at a cash desk."""
+    """A code for any number of payments, such as a sticker at a checkout counter."""
     DYNAMIC = "dynamic"
     """A code for one payment."""
 
@@ -25,12 +25,12 @@ class ElqrKind(Enum):
 @mirrors(native.ElqrField)
 @dataclass(frozen=True, slots=True)
 class ElqrField:
-    """A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known."""
+    """An additional field of a code (tags 35 to 39), such as a table number; or one with an unknown tag."""
 
     tag: str
-    """Where it stands: the tag and the sub-tag, such as ``35.00``."""
+    """The tag and the sub-tag, such as ``35.00``."""
     text: str
-    """The whole of it. Of a further field it is ``key:label:value:title:visible``, where ``visible`` is ``11`` for yes and
+    """The whole value. For an additional field: ``key:label:value:title:visible``, where ``visible`` is ``11`` for yes and
     ``12`` for no."""
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class BankLink:
     """A link that opens a code in the app of a bank."""
 
     bank: str
-    """The bank or wallet by its name; ``ELQR`` for any of them."""
+    """The name of the bank or wallet; ``ELQR`` for any of them."""
     url: str
     """The link."""
 
@@ -54,8 +54,8 @@ class BankLink:
 class Elqr:
     """A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 
-    The text of a code is a link: whatever stands before its ``#`` opens an app, and the code itself stands behind it. `parse`
-    reads a text, `text` writes one, and `check` says whether the code asks the payer for the right amount.
+    The text of a code is a link: the part before its ``#`` opens an app, and the code itself follows. `parse` parses a text,
+    `text` writes one, and `check` tells whether the code asks the payer for the right amount.
 
     >>> code = Elqr(
     ...     kind=ElqrKind.DYNAMIC, provider="qr.example.kg", service_code="02", mcc="5812", amount_tyiyn=39_000, payee="SHOP"
@@ -68,24 +68,24 @@ class Elqr:
     Traceback (most recent call last):
     kassa.Invalid: Invalid input, nothing was sent: elqr has the amount 39000 (in tyiyn), and 39100 was asked for.
 
-    To be written, a code needs a ``service_code`` or a ``merchant_id``, and a dynamic one an ``amount_tyiyn``.
+    To write a code, set a ``service_code`` or a ``merchant_id``, and for a dynamic code an ``amount_tyiyn``.
 
-    **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway
-    answered with, and no others.
+    **The checksum detects mistakes, not forgery**: anybody can make a code with a right one. Show only codes from your
+    gateway's answers.
     """
 
     link: str = "https://pay.payqr.kg/"
-    """The link before the ``#``; empty where a code had none. It says which app opens: see `bank_links`."""
+    """The link before the ``#``; empty if there is no such payment. It decides which app opens: see `bank_links`."""
     kind: ElqrKind
     """Whether it is for one payment (tag 01)."""
     provider: str
     """The payment system of the payee, such as ``qr.example.kg`` (tag 32.00)."""
     service_code: str | None = None
-    """The service that is paid for, by the provider's own codes (tag 32.01)."""
+    """The provider's code of the service (tag 32.01)."""
     recipient: str | None = None
     """The payee's number at the provider: a phone number or an account (tag 32.10)."""
     transaction: str | None = None
-    """The number of the transaction, for the provider; some write another text here (tag 32.11)."""
+    """The provider's transaction number; some write another text here (tag 32.11)."""
     amount_editable: bool | None = None
     """Whether the payer may change the amount (tag 32.12)."""
     recipient_editable: bool | None = None
@@ -99,17 +99,17 @@ class Elqr:
     fields: tuple[ElqrField, ...] = ()
     """Further fields (tags 35 to 39)."""
     mcc: str
-    """What the merchant trades in: a merchant category code of ISO 18245 (tag 52)."""
+    """The merchant category code of ISO 18245 (tag 52)."""
     currency: str = "417"
     """The currency by its number in ISO 4217: ``417`` is the som (tag 53)."""
     amount_tyiyn: int | None = None
     """The amount in **tyiyn** (tag 54). Some codes without an amount say 0."""
     payee: str
-    """The payee's name, as the payer sees it (tag 59)."""
+    """The payee's name for the payer (tag 59)."""
     other: tuple[ElqrField, ...] = ()
-    """What else a code has, by its tag. It is not written again by `text`."""
+    """Other fields by their tags. `text` does not write them."""
     checksum_ok: bool = True
-    """Whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed."""
+    """Whether the checksum matches the text (tag 63). If not, the code was damaged or changed."""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, ElqrKind)
@@ -128,17 +128,18 @@ class Elqr:
 
     @classmethod
     def parse(cls, text: str) -> "Elqr":
-        """Reads the text of a code: a link with the code behind its ``#``, percent-encoded or not, or the code alone.
+        """Parses the text of a code: a link with the code after its ``#``, percent-encoded or not, or only the code.
 
-        A wrong checksum and a foreign currency are read and reported in ``checksum_ok`` and ``currency``: `check` refuses both.
+        A wrong checksum or a foreign currency is accepted here and reported in ``checksum_ok`` and ``currency``; `check`
+        refuses both.
 
-        Raises `kassa.Invalid` where the text is no ELQR, or damaged; it names the tag and the rule.
+        Raises `kassa.Invalid` if the text is not ELQR or is damaged; the error names the tag and the rule.
         """
         code: Elqr = call(native.parse_elqr, _check.text("text", text))
         return code
 
     def text(self) -> str:
-        """The text of the code, with a checksum of its own: to be drawn with `QrCode`, or opened as a link.
+        """The text of the code with a new checksum, to be drawn with `QrCode` or opened as a link.
 
         Raises `kassa.Invalid` with everything that the format does not allow.
         """
@@ -146,16 +147,16 @@ class Elqr:
         return text
 
     def check(self, amount_tyiyn: int) -> None:
-        """Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the
-        amount is this one. Where ``amount_editable`` is true, the payer may still pay another one.
+        """Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som,
+        and the amount matches. If ``amount_editable`` is true, the payer may still pay another amount.
 
         Raises `kassa.Invalid` with everything that differs.
         """
         call(lower(self).check, _check.whole_tyiyn("amount_tyiyn", amount_tyiyn))
 
     def bank_links(self) -> tuple[BankLink, ...]:
-        """The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is for
-        any bank. Some of the addresses are known from public lists alone.
+        """Links that open the code in a bank's app, one per bank, for a phone that shows the code itself. The first is for
+        any bank. Some URLs come only from public lists.
 
         Raises `kassa.Invalid` as `text` does.
         """

@@ -1,4 +1,4 @@
-"""Errors, told apart by what the caller can do next."""
+"""Errors, by what the caller can do next."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,18 +17,18 @@ E = TypeVar("E", bound="PaymentError")
 
 
 class PaymentError(Exception):
-    """Why a call failed, by **what it did to the money** and what to do next.
+    """Why a call failed: **what happened to the money**, and what to do next.
 
     Only `OutcomeUnknown` means that this call may have moved money; every other error says that it did not. No error ever
-    holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its response, it is masked.
+    holds a card number, a CVC, a one-time password or a password: if the gateway echoes one in its response, it is masked.
 
-    ``str(error)`` says what happened and what to do, and ``error.args`` holds that text alone. Errors can be pickled, and
-    matched on: ``case kassa.Refused(code="51")``.
+    ``str(error)`` says what happened and what to do, and ``error.args`` holds only that text. Errors can be pickled and
+    matched: ``case kassa.Refused(code="51")``.
 
-    What carries only the class of an error and its ``args`` (Celery's JSON results, for example) makes it again by its text:
-    ``type(error)(*error.args)``. Such an error says the same and knows what it did to the money. Of its fields it has what is
-    in the text: a ``detail``, and the ``payment`` of an `OutcomeUnknown`. The others are None or empty, and an `OutcomeUnknown`
-    whose text does not name its payment lacks that attribute.
+    Serializers that keep only the class of an error and its ``args`` (Celery's JSON results, for example) restore it from its
+    text: ``type(error)(*error.args)``. Such an error has the same text and knows what happened to the money. It has the
+    fields that are in the text: a ``detail``, and the ``payment`` of an `OutcomeUnknown`. The others are None or empty, and
+    an `OutcomeUnknown` whose text does not name its payment lacks that attribute.
     """
 
     _native: ClassVar[Any] = None
@@ -36,15 +36,15 @@ class PaymentError(Exception):
     _text: str | None = None
 
     http_status: int | None = None
-    """The HTTP status of the response, where one came."""
+    """The HTTP status of the response, if there was one."""
     code: str | None = None
-    """The gateway's code, where a response had one."""
+    """The gateway's code, if the response had one."""
     body: str | None = None
-    """The body of the response where one came, with secrets masked."""
+    """The body of the response, if there was one, with secrets masked."""
 
     def __init__(self, text: str) -> None:
-        """An error of no kind that Kassa knows, for a subclass of your own. Nothing is known of the money then, so it says
-        that the payment may exist."""
+        """An error of an unknown kind, for a subclass of your own. Nothing is known about the money then, so it says that the
+        payment may exist."""
         super().__init__(_check.text("text", text))
 
     def __init_subclass__(cls) -> None:
@@ -95,7 +95,7 @@ class PaymentError(Exception):
 
     @property
     def payment_may_exist(self) -> bool:
-        """True where **this call** may have moved money: for `OutcomeUnknown` alone. Never send such a payment again."""
+        """True if **this call** may have moved money: only for `OutcomeUnknown`. Never send such a payment again."""
         if not self._is_whole:
             return self._native is None or isinstance(self, OutcomeUnknown)
         may: bool = call(self._core().payment_may_exist)
@@ -103,7 +103,7 @@ class PaymentError(Exception):
 
     @property
     def is_retryable(self) -> bool:
-        """True where the same call may simply be made again, later: for `Unavailable` alone."""
+        """True if you can repeat the same call later: only for `Unavailable`."""
         if not self._is_whole:
             return isinstance(self, Unavailable)
         may: bool = call(self._core().is_retryable)
@@ -111,11 +111,11 @@ class PaymentError(Exception):
 
     @property
     def kind(self) -> str:
-        """The error's name, the same in every language: ``"Refused"``, say. For logs."""
+        """The error's name for logs, the same in every language, such as ``"Refused"``."""
         return next(kind.__name__ for kind in type(self).__mro__ if "_native" in vars(kind))
 
     def describe(self) -> str:
-        """What happened, and what to do, in one English sentence or two. The same as ``str(error)``."""
+        """What happened and what to do, in one or two English sentences. The same as ``str(error)``."""
         if self._text is not None:
             return self._text
         if self._native is None:
@@ -142,7 +142,7 @@ def _blank(kind: type[E], *args: Any) -> E:
 
 
 class Invalid(PaymentError):
-    """The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once."""
+    """The input breaks rules. **Nothing was sent.** Fix the named fields; the error has all violations."""
 
     __match_args__ = ("violations",)
 
@@ -155,8 +155,8 @@ class Invalid(PaymentError):
 
 
 class Misconfigured(PaymentError):
-    """The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not
-    the gateway (404, 405 or 407 without the gateway's envelope)."""
+    """The configuration is wrong: **nothing happened.** A bad setting, a bad certificate, or an address that is not the
+    gateway's (404, 405 or 407 without the gateway's envelope)."""
 
     __match_args__ = ("detail",)
 
@@ -177,7 +177,7 @@ class Unauthorized(PaymentError):
 
     def __init__(self, detail: str, http_status: int = 401, code: str | None = None, body: str = "") -> None:
         self.detail: str = _check.text("detail", detail)
-        """What the gateway said."""
+        """The gateway's message."""
         self.http_status: int | None = _check.http_status(http_status)
         self.code: str | None = _check.optional_text("code", code)
         self.body: str | None = _check.text("body", body)
@@ -185,7 +185,7 @@ class Unauthorized(PaymentError):
 
 class Unavailable(PaymentError):
     """**Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no
-    money failed on the way."""
+    money failed in transit."""
 
     __match_args__ = ("detail",)
 
@@ -200,14 +200,14 @@ class Unavailable(PaymentError):
         self.detail: str = _check.text("detail", detail)
         """What went wrong."""
         self.retry_after: timedelta | None = _check.optional_duration("retry_after", retry_after)
-        """The gateway's ``Retry-After``, capped at one minute. ``None`` where it sent none."""
+        """The gateway's ``Retry-After``, capped at one minute. ``None`` if it sent none."""
         self.http_status: int | None = _check.optional_http_status(http_status)
         self.code: str | None = _check.optional_text("code", code)
         self.body: str | None = _check.optional_text("body", body)
 
 
 class Refused(PaymentError):
-    """The gateway said no: **nothing happened.** Tell the payer."""
+    """The gateway refused: **nothing happened.** Tell the payer."""
 
     __match_args__ = ("code",)
 
@@ -215,7 +215,7 @@ class Refused(PaymentError):
         self.http_status: int | None = _check.http_status(http_status)
         self.code: str | None = _check.optional_text("code", code)
         self.reason: str | None = _check.optional_text("reason", reason)
-        """The gateway's own words, where there are any."""
+        """The gateway's message, if any."""
         self.body: str | None = _check.text("body", body)
 
     def _read(self, _text: str, /) -> None:
@@ -223,7 +223,7 @@ class Refused(PaymentError):
 
 
 class OutcomeUnknown(PaymentError):
-    """**The payment may have happened**: it was sent, and no verdict that can be trusted came back.
+    """**The payment may have happened**: it was sent, and no trustworthy response arrived.
 
     Watch `payment` (``gateway.watch(error.payment)``); never send it again.
     """
@@ -240,13 +240,13 @@ class OutcomeUnknown(PaymentError):
         body: str | None = None,
     ) -> None:
         self.payment: PaymentRef = _check.instance("payment", payment, PaymentRef)
-        """What to ask about the payment with."""
+        """The payment reference, for status queries."""
         self.detail: str = _check.text("detail", detail)
         """Why the outcome is unknown."""
         self.http_status: int | None = _check.optional_http_status(http_status)
         self.code: str | None = _check.optional_text("code", code)
         self.reason: str | None = _check.optional_text("reason", reason)
-        """The gateway's own words, where a response had any."""
+        """The gateway's message, if the response had one."""
         self.body: str | None = _check.optional_text("body", body)
 
     def _read(self, text: str, /) -> None:
@@ -259,7 +259,7 @@ class OutcomeUnknown(PaymentError):
 
 
 class Unexpected(PaymentError):
-    """The answer of a request that moves no money could not be understood: **nothing happened.**"""
+    """The response to a request that moves no money could not be understood: **nothing happened.**"""
 
     __match_args__ = ("detail",)
 
@@ -272,13 +272,13 @@ class Unexpected(PaymentError):
 
 
 class DeadlineExpired(PaymentError):
-    """A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide."""
+    """A watch reached its deadline while the payment was still pending. Watch it again, or let a person decide."""
 
     __match_args__ = ("last",)
 
     def __init__(self, last: StatusReport | None = None) -> None:
         self.last: StatusReport | None = _check.optional_instance("last", last, StatusReport)
-        """The last status that was seen, where there was one."""
+        """The last status, if any."""
 
     def _read(self, _text: str, /) -> None:
         self.last = None

@@ -1,4 +1,4 @@
-"""What is sent is written down first (write-ahead log), so that no payment is forgotten by a program that dies."""
+"""The journal: a write-ahead log of payments, so that none is forgotten when a program crashes."""
 
 from __future__ import annotations
 
@@ -18,28 +18,27 @@ from .payments import PaymentRef
 
 
 class Journal:
-    """A folder in which a gateway writes down what it sends, **before** it sends it. Give it to the gateway, or let the
-    gateway open it: ``kassa.Gateway(..., journal="/var/lib/shop/payments")``. Then
+    """A folder in which a gateway records each payment **before** sending it. Pass it to the gateway, or let the gateway open
+    it: ``kassa.Gateway(..., journal="/var/lib/shop/payments")``. Then
 
-    * every payment has an entry, flushed to the disk, before a byte of it is sent; what came back, and how it ended, is
-      noted by the gateway itself;
-    * **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or
-      dead: a second try is `kassa.OutcomeUnknown` and names what is known of the first. Where the first ended in an error
-      that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again
-      while it is unknown what the first one did;
-    * ``gateway.recover()`` polls every unfinished payment until it is final, also after a crash: deliver what is charged,
-      and ``finish`` it. ``unfinished()`` lists it without asking anybody.
+    * every payment has an entry, flushed to the disk before anything is sent; the gateway adds the response and the final
+      status;
+    * **the same order number is never sent twice**, by any thread, process or program that shares the folder, even after a
+      crash: a second attempt is `kassa.OutcomeUnknown` and tells what is known of the first. If the first ended with an error
+      that means that nothing happened, the number is free again. A mobile-bank confirmation is not sent again while the
+      outcome of the first one is unknown;
+    * ``gateway.recover()`` polls every unfinished payment until it is final, also after a crash: deliver what is charged, and
+      ``finish`` it. ``unfinished()`` lists them without a query.
 
-    Where an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secret, and can be read by the
-    owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order number says
-    nothing of where it was sent. It must be on a file system of the machine itself.
+    If an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secrets and are readable only by the
+    owner. One folder serves any number of processes, for **one gateway and one merchant**: an order number does not tell
+    where it was sent. The folder must be on a local file system.
 
-    Pay-forms and QR codes of which the gateway tells no transaction have no number to be found by: their entries have a name
-    (``entry_id``) that you give or the journal makes, and their payments a number once a callback or a return claims one.
+    Pay-forms, and QR codes without a transaction id, have no number to query by. Their entries have a name (``entry_id``),
+    which you give or the journal makes; their payments get a number when a callback or a return claims one.
 
-    Any thread may use it. Its methods wait for the disk; in an event loop there are ``unfinished`` and ``finish`` of
-    `AsyncGateway`, which do not. After a fork it goes on working in the child. Pickled, it is its folder, opened again
-    where it is read.
+    It is thread-safe. Its methods wait for the disk; in an event loop use ``unfinished`` and ``finish`` of `AsyncGateway`,
+    which do not block it. After a fork it works in the child. A pickled journal is its folder, opened again when it is read.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -52,9 +51,10 @@ class Journal:
     __slots__ = ("__weakref__", "_folder", "_here")
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
+        """Opens the journal in a folder, which is created if needed, and removes entries that were finished more than 90 days
+        ago.
 
-        Raises `kassa.Misconfigured` where the folder cannot be made, read or written.
+        Raises `kassa.Misconfigured` if the folder cannot be created, read or written.
         """
         given = _check.path("folder", folder)
         self._open(given)
@@ -67,37 +67,36 @@ class Journal:
         return cls(folder)
 
     def unfinished(self) -> Iterator[Unfinished]:
-        """All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
-        first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
-        little memory.
+        """All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. Oldest
+        first, by the day on which they began. They are read lazily, so any number of them needs little memory.
 
-        Raises `kassa.Unavailable` where the journal cannot be read.
+        Raises `kassa.Unavailable` if the journal cannot be read.
         """
         return Pages(call_on_disk(self._core().unfinished_pages)).items()
 
     def entry(self, payment: PaymentRef) -> JournalEntry | None:
-        """What is known of a payment, finished or not; None where it has no entry.
+        """What is known of a payment, finished or not; None if it has no entry.
 
-        Raises `kassa.Unavailable` where the entry cannot be read.
+        Raises `kassa.Unavailable` if the entry cannot be read.
         """
         entry: JournalEntry | None = call_on_disk(self._core().entry, _check.instance("payment", payment, PaymentRef))
         return entry
 
     def finish(self, entry: Unfinished | str) -> None:
-        """Says that a payment is done with, by its entry or the entry's ``id``: the goods were delivered, or a person has
-        dealt with it. It is listed no more, and kept for 90 days; its order number stays taken. Finishing it again does
+        """Marks an entry as finished, by the entry or its ``id``: the goods were delivered, or a person has dealt with it. A
+        finished entry is no longer listed; it is kept for 90 days, and its order number stays taken. Finishing it again does
         nothing.
 
-        Raises `kassa.Invalid` where there is no such entry, and `kassa.Unavailable` where that cannot be written: then it
-        is still unfinished.
+        Raises `kassa.Invalid` if there is no such entry, and `kassa.Unavailable` if the change cannot be written: then the
+        entry is still unfinished.
         """
         call_on_disk(self._core().finish, id_of(entry))
 
     def prune(self, older_than: timedelta | float) -> None:
-        """Removes finished entries for good: those of months that ended longer ago than this, a `timedelta` or a number of
-        seconds. Their order numbers are forgotten with them.
+        """Permanently removes finished entries from months that ended longer ago than this (a `timedelta` or a number of
+        seconds). The journal then forgets their order numbers.
 
-        Raises `kassa.Unavailable` where they cannot be removed.
+        Raises `kassa.Unavailable` if they cannot be removed.
         """
         call_on_disk(self._core().prune, _check.duration("older_than", older_than))
 
@@ -142,7 +141,7 @@ class Pages:
         self._process = os.getpid()
 
     def next(self) -> tuple[Unfinished, ...]:
-        """The next ones; none after the last one. It waits for the disk."""
+        """The next entries; none after the last one. It waits for the disk."""
         if self._process != os.getpid():
             raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
         page: tuple[Unfinished, ...] = call_on_disk(self._pages.next_page)

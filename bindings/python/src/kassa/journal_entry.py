@@ -1,4 +1,4 @@
-"""What a journal tells about payments."""
+"""Entries of a journal."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,16 +13,16 @@ from .payments import PaymentRef
 
 @mirrors_enum(native.JournalState)
 class JournalState(Enum):
-    """What a journal knows of a payment."""
+    """The state of a payment in a journal."""
 
     UNKNOWN = "unknown"
-    """It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask."""
+    """It was sent, or was about to be, and there is no trustworthy response. **It may have happened**: query it."""
     PENDING = "pending"
-    """The gateway accepted it. Ask for its end."""
+    """The gateway accepted it. Query its status until it is final."""
     CHARGED = "charged"
-    """The gateway said that the money was taken. Deliver the goods, then finish the entry."""
+    """The gateway reported that the money was taken. Deliver the goods, then finish the entry."""
     MISMATCH = "mismatch"
-    """The gateway's report was about something else than was asked for. Let a person look, then finish the entry."""
+    """The gateway's report does not match the request. Let a person look, then finish the entry."""
     REJECTED = "rejected"
     """It ended without the money being taken."""
 
@@ -36,33 +36,32 @@ class JournalState(Enum):
 @mirrors(native.JournalEntry)
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A payment in a `Journal`. Ask about its ``payment`` (``gateway.check``), deliver what is charged, then ``finish`` it.
+    """A payment in a `Journal`. Query its ``payment`` (``gateway.check``), deliver what is charged, then ``finish`` it.
 
-    It holds no secret; but whoever has the page's address can open it.
+    It holds no secrets, but whoever has the page's URL can open it.
     """
 
     id: str
-    """The entry's own name, by which it is finished."""
+    """The entry's id, for finishing it."""
     payment: PaymentRef
-    """What to ask about the payment with."""
+    """The payment reference, for status queries."""
     begun: datetime
-    """When it was written down, before anything was sent: in UTC."""
+    """When it was recorded, before anything was sent: in UTC."""
     state: JournalState
-    """What is known of it."""
+    """What is known of the payment."""
     is_finished: bool = False
-    """Whether ``finish`` was called for it: nothing is left to be done."""
+    """Whether ``finish`` was called for it: nothing is left to do."""
     reason: str | None = None
-    """What the gateway said when it ended, in its own words, after the number that it reported where that is none of the
-    payment's; of a mismatch the fields that differ from what was asked for, such as ``amount, currency``. At most 256
-    characters."""
+    """The gateway's last message, after the reported number if that is not the payment's; for a mismatch the fields that
+    differ from the request, such as ``amount, currency``. At most 256 characters."""
     code: str | None = None
-    """The gateway's code in the response to its creation, where there was one."""
+    """The gateway's code in the response to the create request, if any."""
     page_url: str | None = None
     """The page that the payer opens: the 3DS confirmation, or the pay-form."""
     qr_text: str | None = None
     """The text of the QR code, to be drawn with `QrCode`."""
     note: str | None = None
-    """The user's own note, such as the order in the shop: see ``with_note`` of the gateway."""
+    """Your own note, such as the order in the shop: see ``with_note`` of the gateway."""
 
     def __post_init__(self) -> None:
         _check.text("id", self.id)
@@ -80,13 +79,13 @@ class JournalEntry:
 @mirrors(native.Unfinished.UNREADABLE)
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file of a `Journal` that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the
-    order number whose entry it is, until a person has looked and finished it."""
+    """A file of a `Journal` that cannot be read: truncated, damaged, of a newer version, or not a journal file. It is kept,
+    and blocks its order number, until a person has looked and finished it."""
 
     id: str
-    """The file's name, by which it is finished."""
+    """The file's name, for finishing it."""
     why: str
-    """What is wrong with it."""
+    """The error."""
 
     def __post_init__(self) -> None:
         _check.text("id", self.id)
@@ -104,7 +103,7 @@ lifts(native.Unfinished.PAYMENT, lambda item: lift(item.entry))
 
 
 def id_of(entry: Unfinished | str) -> str:
-    """The name by which it is finished."""
+    """The id for finishing it."""
     if isinstance(entry, JournalEntry | Unreadable):
         return entry.id
     given: Any = entry

@@ -8,9 +8,9 @@ from ._generated import native
 
 
 def som_to_tyiyn(som: Decimal | int) -> int:
-    """An amount in som as a whole number of tyiyn. It refuses to round.
+    """Converts an amount in som to whole tyiyn. It never rounds.
 
-    Raises `kassa.Invalid` for an amount with a part of a tyiyn, or one that does not fit.
+    Raises `kassa.Invalid` for an amount with a fraction of a tyiyn, or one that is too large.
 
     >>> som_to_tyiyn(Decimal("100.10"))
     10010
@@ -20,7 +20,7 @@ def som_to_tyiyn(som: Decimal | int) -> int:
 
 
 def tyiyn_to_som(tyiyn: int) -> Decimal:
-    """A whole number of tyiyn in som.
+    """Converts whole tyiyn to som.
 
     >>> tyiyn_to_som(10010)
     Decimal('100.10')
@@ -30,20 +30,20 @@ def tyiyn_to_som(tyiyn: int) -> Decimal:
 
 
 def new_order_number() -> str:
-    """A new order number that no other call will ever return, 32 of the characters 0-9 and a-f.
+    """A new unique order number of 32 hexadecimal characters (0-9 and a-f).
 
-    It begins with the time, so that order numbers sort by when they were made.
+    It begins with the time, so order numbers sort by creation time.
     """
     number: str = native.new_order_number()
     return number
 
 
 def normalized_phone(typed: str) -> str | None:
-    """A phone number as it is sent to the gateway; `None` where it is none, or where it is not certain which one is meant.
+    """A phone number as sent to the gateway; `None` if the text is not a phone number or is ambiguous.
 
-    `typed` is what a person typed, pasted or had filled in. A form that shows the number lets the payer see a mistake before
-    the one-time password goes to somebody else. A number of Kyrgyzstan becomes ``996XXXXXXXXX``; one of another country, of
-    11 to 15 digits, stays as its digits.
+    `typed` is the text that a person typed, pasted or autofilled. Show the result in the form, so that the payer notices a
+    mistake before the one-time password goes to somebody else. A number of Kyrgyzstan becomes ``996XXXXXXXXX``; a foreign
+    number of 11 to 15 digits is reduced to its digits.
 
     >>> normalized_phone("0700 00-00-01")
     '996700000001'

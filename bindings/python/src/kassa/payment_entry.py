@@ -1,4 +1,4 @@
-"""What an app stores of a payment that is on its way."""
+"""The record of a payment that an app stores."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from .payments import PaymentRef
 @mirrors(native.PaymentEntry)
 @dataclass(frozen=True, slots=True)
 class PaymentEntry:
-    """One record of a payment on its way: its reference, and the page or the QR code that the payer was shown. A program
-    that stores it **can show them again** after it was killed, and asks about the payment with the same record.
+    """The record of an open payment: its reference, and the page or the QR code that the payer was shown. A program that
+    stores it **can show them again** after a crash, and query the payment with the same record.
 
-    What the gateway answers to a create has one (``created.entry()``), all but its own QR picture. It holds no secret; but
-    whoever has the page's address can open it. ``str(entry)`` is a text that is meant to be stored as it is. It ends with a
-    checksum, so that ``PaymentEntry.parse(text)`` refuses a text that was cut or changed.
+    Every create answer except the gateway's own QR picture returns one (``created.entry()``). It holds no secrets, but
+    whoever has the page's URL can open it. ``str(entry)`` is the text to store. It ends with a checksum, so
+    ``PaymentEntry.parse(text)`` refuses a text that was truncated or changed.
 
     >>> entry = PaymentEntry(PaymentRef.card("order-1", 10, "KGS"), page_url="https://pay.example.kg/3ds?token=1")
     >>> PaymentEntry.parse(str(entry)) == entry
@@ -25,7 +25,7 @@ class PaymentEntry:
     """
 
     payment: PaymentRef
-    """What to ask about the payment with."""
+    """The payment reference, for status queries."""
     page_url: str | None = None
     """The page that the payer opens: the 3DS confirmation, or the pay-form."""
     qr_text: str | None = None
@@ -38,10 +38,10 @@ class PaymentEntry:
 
     @classmethod
     def parse(cls, text: str) -> "PaymentEntry":
-        """Reads the stored text. White space around it is left out.
+        """Parses the stored text. Surrounding white space is ignored.
 
-        Raises `kassa.Invalid` for a text of another version, one that is not whole or was changed, and one whose payment cannot
-        be read.
+        Raises `kassa.Invalid` for a text of another version, a truncated or changed text, or one whose payment cannot be
+        read.
         """
         entry: PaymentEntry = call(native.parse_payment_entry, _check.text("text", text))
         return entry

@@ -1,4 +1,4 @@
-"""What a payment is asked about with, and what the gateway says about it."""
+"""Payment references, and the gateway's reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,10 +14,9 @@ from ._generated import native
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Provider:
-    """Who carries a payment out: ``Provider.CARDS``, ``Provider.MEGA_PAY``, ``Provider.MBANK``, or another by its name.
+    """Who processes a payment: ``Provider.CARDS``, ``Provider.MEGA_PAY``, ``Provider.MBANK``, or another one by name.
 
-    A known name is recognised in any letter case. A provider that this version does not know is carried, and cannot be
-    asked about.
+    Known names are case-insensitive. A provider unknown to this version is kept, but cannot be queried.
     """
 
     name: str
@@ -68,7 +67,7 @@ class PaymentKind(Enum):
     MBANK = "mbank"
     """A mobile-bank payment."""
     PAY_FORM = "pay_form"
-    """A payment made on the hosted pay-form."""
+    """A payment on the gateway's pay-form."""
     QR = "qr"
     """A dynamic QR payment."""
 
@@ -84,46 +83,43 @@ def _made(function: Callable[..., object], *arguments: object) -> "PaymentRef":
 @mirrors(native.PaymentRef)
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
-    """Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: **store it
-    before you send the payment**.
+    """Everything needed to query a payment again **and to recognize its report**, without secrets: **store it before you send
+    the payment**.
 
-    Take it from the request (``payment.payment_ref()``), store it, send, and store what the answer holds in its place: that
-    may know more numbers. ``str(ref)`` is a short text that is meant to be stored as it is, and ``PaymentRef.parse(text)``
-    reads it back, also after a crash.
+    Take it from the request (``payment.payment_ref()``), store it, send, and replace it with the reference from the answer,
+    which may have more numbers. ``str(ref)`` is the short text to store, and ``PaymentRef.parse(text)`` reads it back, also
+    after a crash.
 
     >>> str(PaymentRef.card("order-1", Decimal("100.10"), "KGS"))
     'kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS'
     """
 
     kind: PaymentKind
-    """What kind of payment it is."""
+    """The kind of payment."""
     order_number: str | None = None
-    """The merchant's order number; for a pay-form the number that its callback or return redirect names."""
+    """The merchant's order number; for a pay-form the number from its callback or return."""
     gateway_number: str | None = None
-    """The gateway's own order number, where it is known."""
+    """The gateway's own order number, if known."""
     provider: Provider | None = None
     """Who carries the payment out."""
     transaction_id: str | None = None
     """The identifier of a QR transaction."""
     confirm_identifier: str | None = None
-    """The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: ``"abc"`` with its quotes,
-    or ``123``. There where the dialect names it."""
+    """The identifier for the confirmation of a mobile-bank payment, **as JSON**: ``"abc"`` with its quotes, or ``123``. Set
+    if the dialect names it."""
     amount: Decimal | None = None
-    """The amount that was asked for, in units of the currency (for KGS: som); None where it is not known, as for a QR code of
-    an open amount."""
+    """The requested amount, in units of the currency (for KGS: som); None if unknown, as for a QR code without an amount."""
     currency: str | None = None
-    """The currency that was asked for."""
+    """The requested currency."""
     is_claimed: bool = False
-    """True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only claimed by
-    a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount
-    that was asked for."""
+    """True if the order number, or the transaction of a QR payment, was not chosen by the merchant but only claimed by a
+    callback or a return. **Anybody can claim one**, so such a payment counts as charged only if the gateway reports the
+    requested amount."""
     entry_id: str | None = None
-    """What the payment's entry in a `Journal` is called, where the payment has no number to be called by: that of a pay-form or
-    of a QR code. The gateway never sees it."""
+    """The id of the entry in a `Journal` for a payment without a number: a pay-form or a QR code. The gateway never sees it."""
     transaction_from_code: bool = False
-    """True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before
-    it was handed on. Only the answer of ``create_qr_data`` says so. **A charge that is reported without an amount counts only
-    for such a payment.**"""
+    """True if the transaction of a QR payment was read from the code itself, after Kassa checked the code's amount. Only the
+    answer of ``create_qr_data`` sets it. **A charge that is reported without an amount counts only for such a payment.**"""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, PaymentKind)
@@ -140,7 +136,7 @@ class PaymentRef:
 
     @classmethod
     def card(cls, order_number: str, amount: Decimal | int, currency: str) -> "PaymentRef":
-        """A card payment, by the merchant's order number, with what was asked for."""
+        """A card payment by the merchant's order number, with the requested amount and currency."""
         order_number = _check.text("order_number", order_number)
         amount = _check.amount("amount", amount)
         return _made(native.card_payment_ref, order_number, amount, _check.text("currency", currency))
@@ -153,53 +149,53 @@ class PaymentRef:
 
     @classmethod
     def pay_form(cls, amount: Decimal | int) -> "PaymentRef":
-        """A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot
-        be asked about before: see `with_claimed_number`."""
+        """A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and
+        cannot be queried before: see `with_claimed_number`."""
         return _made(native.pay_form_payment_ref, _check.amount("amount", amount))
 
     @classmethod
     def qr(cls, sum_tyiyn: int | None = None) -> "PaymentRef":
-        """A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction yet:
+        """A payment by a dynamic QR code, with the amount in **whole tyiyn** if the code has one. It has no transaction yet:
         see `with_transaction_id`."""
         return _made(native.qr_payment_ref, _check.optional_whole_tyiyn("sum_tyiyn", sum_tyiyn))
 
     @classmethod
     def parse(cls, text: str) -> "PaymentRef":
-        """Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
+        """Parses the stored text. Surrounding white space, as from files and fixed-width columns, is ignored.
 
-        Raises `kassa.Invalid` for a text of another version, one that is not whole, with white space inside, with an unknown or
-        doubled field, without a kind, or with an amount that is no decimal number.
+        Raises `kassa.Invalid` for a text of another version, a truncated text, inner white space, an unknown or repeated
+        field, a missing kind, or an amount that is not a decimal number.
         """
         return _made(native.parse_payment_ref, _check.text("text", text))
 
     def with_gateway_number(self, gateway_number: str) -> "PaymentRef":
-        """The same payment, with the gateway's own order number."""
+        """The same payment with the gateway's own order number."""
         return _made(lower(self).with_gateway_number, _check.text("gateway_number", gateway_number))
 
     def with_transaction_id(self, transaction_id: str) -> "PaymentRef":
-        """The same QR payment, with the identifier of its transaction, as the response to the request for the code told it."""
+        """The same QR payment with its transaction id from the create response."""
         return _made(lower(self).with_transaction_id, _check.text("transaction_id", transaction_id))
 
     def with_claimed_number(self, order_number: str, provider: Provider | None = None) -> "PaymentRef":
-        """The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each
-        one is asked.
+        """The same payment with the order number and the provider that a callback or a return claims. Without a provider,
+        each one is queried.
 
-        **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount:
-        remember which numbers were accepted, and accept none twice.
+        **One payment pays for one order.** A payer can claim one payment again for another cart of the same amount: store the
+        accepted numbers, and accept none twice.
         """
         order_number = _check.text("order_number", order_number)
         _check.optional_instance("provider", provider, Provider)
         return _made(lower(self).with_claimed_number, order_number, provider)
 
     def with_entry_id(self, entry_id: str) -> "PaymentRef":
-        """The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same
-        ``entry_id``: for a reference that goes into a signed address (`CallbackKey`) before the request is made."""
+        """The same payment of a pay-form or a QR code with the id of its journal entry, for a reference that is signed into a
+        URL (``entry_id``) before the request. Give the request the same `CallbackKey`."""
         return replace(self, entry_id=_check.text("entry_id", entry_id))
 
     @property
     def can_be_checked(self) -> bool:
-        """True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an
-        order number. Only such a payment can be checked or watched."""
+        """True if the payment has a number to query by: the transaction of a QR payment, the gateway's number, or an order
+        number. Only then it can be checked or watched."""
         can: bool = call(lower(self).can_be_checked)
         return can
 
@@ -210,16 +206,16 @@ class PaymentRef:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PaymentStatus:
-    """Where a payment stands: ``PaymentStatus.CHARGED``, ``PaymentStatus.REJECTED``, or another word of the gateway's.
+    """The status of a payment: ``PaymentStatus.CHARGED``, ``PaymentStatus.REJECTED``, or another word of the gateway's.
 
-    Only the first two are final. Words are compared without regard to letter case; one that is not known is carried as it
-    came. Compare with ``==``, or with ``match`` and ``case PaymentStatus.CHARGED``.
+    Only the first two are final. Words are case-insensitive; an unknown one is kept as received. Compare with ``==``, or with
+    ``match`` and ``case PaymentStatus.CHARGED``.
     """
 
     kind: Literal["charged", "rejected", "other"]
     """What it means."""
     word: str | None = None
-    """The gateway's word, where it is neither charged nor rejected."""
+    """The gateway's status word, if it is neither charged nor rejected."""
 
     CHARGED: ClassVar["PaymentStatus"]
     """The money was taken (CHARGE)."""
@@ -238,7 +234,7 @@ class PaymentStatus:
 
     @property
     def is_final(self) -> bool:
-        """True where nothing more will happen to the payment."""
+        """True if the status is final."""
         final: bool = lower(self).is_final()
         return final
 
@@ -246,7 +242,7 @@ class PaymentStatus:
         _check.no_truth(self, "whether it is kassa.PaymentStatus.CHARGED (==), or None")
 
     def __str__(self) -> str:
-        # A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge.
+        # An unknown word is quoted, so that the gateway's "charged" is never mistaken for a charge.
         text: str = lower(self).as_text()
         return text
 
@@ -277,14 +273,14 @@ lifts(native.PaymentStatus.OTHER, lambda status: PaymentStatus.other(status[0]))
 @mirrors(native.StatusReport)
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """The gateway's answer to a question about a payment. What it did not say is None, never zero or empty."""
+    """The gateway's report on a payment. A field that it lacks is None, never zero or empty."""
 
     status: PaymentStatus
-    """Where the payment stands."""
+    """The payment's status."""
     code: str | None = None
     """The gateway's code, such as ``200``."""
     reason: str | None = None
-    """The gateway's message, such as ``PAYMENT_SUCCESS``, in the language that was asked for."""
+    """The gateway's message, such as ``PAYMENT_SUCCESS``, in the requested language."""
     order_number: str | None = None
     """The order number as the gateway reports it."""
     amount: Decimal | None = None

@@ -11,12 +11,12 @@ from ._convert import lift, lower, mirrors_enum
 from ._generated import native
 
 QR_PNG_SIDE = 400
-"""The side of a picture unless another is asked for, in pixels: that of the gateway's own."""
+"""The default side of a picture in pixels, as in the gateway's own."""
 
 
 @mirrors_enum(native.QrLevel)
 class QrLevel(Enum):
-    """How much of a code may be unreadable. More costs modules."""
+    """The error correction level: how much of a code may be unreadable. More needs more modules."""
 
     LOW = "low"
     """7 %."""
@@ -29,7 +29,7 @@ class QrLevel(Enum):
 
 
 class QrCode:
-    """A QR code: the smallest one that holds its text. In a notebook it shows itself.
+    """A QR code, the smallest that holds its text. It displays itself in notebooks.
 
     >>> QrCode("https://pay.example.kg/q/17")
     QrCode(29x29 modules)
@@ -40,7 +40,7 @@ class QrCode:
     def __init__(self, text: str, level: QrLevel = QrLevel.MEDIUM) -> None:
         """Encodes a text.
 
-        Raises `kassa.Invalid` where the text is empty or too long for a code of this level.
+        Raises `kassa.Invalid` if the text is empty or too long for a code of this level.
         """
         self._text = _check.text("text", text)
         self._level = _check.instance("level", level, QrLevel)
@@ -53,17 +53,17 @@ class QrCode:
         return cls(text, level)
 
     def modules(self) -> tuple[tuple[bool, ...], ...]:
-        """The code as rows of modules, true where dark, without the light border around it."""
+        """The rows of modules, true for dark, without the light border."""
         rows: tuple[tuple[bool, ...], ...] = lift(self._native.modules())
         return rows
 
     def png(self, px: int = QR_PNG_SIDE) -> bytes:
         """A black and white PNG of ``px`` by ``px`` pixels.
 
-        Every module is the same whole number of pixels wide, and the code stands in the middle of white that is at least four
-        modules wide, so that scanners read it.
+        All modules have the same whole number of pixels, and the white border is at least four modules wide, so that scanners
+        can read it.
 
-        Raises `kassa.Invalid` where ``px`` is too small for the code, or larger than 10,000.
+        Raises `kassa.Invalid` if ``px`` is too small for the code, or larger than 10,000.
         """
         with translated():
             png: bytes = self._native.png(_check.count("px", px))
@@ -75,7 +75,7 @@ class QrCode:
         return svg
 
     def text(self) -> str:
-        """The code in half-block characters for a terminal with light letters on dark ground, border included."""
+        """The code in half-block characters for a terminal with a dark background, including the border."""
         text: str = self._native.text()
         return text
 

@@ -18,8 +18,8 @@ from .journal_entry import JournalEntry, Unreadable
 @mirrors(native.RecoveryPolicy)
 @dataclass(frozen=True, slots=True, init=False)
 class RecoveryPolicy:
-    """How ``recover`` follows payments. Each time is given as a `timedelta` or as a number of seconds, longer than zero,
-    and read as a `timedelta`.
+    """The polling policy of ``recover``. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and
+    read as a `timedelta`.
 
     >>> once_at_a_start = RecoveryPolicy(deadline=30)
     >>> once_at_a_start.interval, once_at_a_start.at_once
@@ -27,17 +27,17 @@ class RecoveryPolicy:
     """
 
     interval: timedelta = timedelta(seconds=10)
-    """The time from the start of one question about a payment to the start of the next, while the payment is younger than 20
-    minutes. Older ones are asked about less often: up to 2 hours of age a sixth as often, to a day a sixtieth, to three days
-    every 360th time, then daily."""
+    """The time from the start of one query of a payment to the start of the next, while the payment is younger than 20
+    minutes. Older payments are queried less often: until 2 hours of age a sixth as often, until a day a sixtieth, until three
+    days every 360th time, then daily."""
     deadline: timedelta = timedelta(minutes=20)
-    """How long to go on."""
+    """The time limit."""
     at_once: int = 8
-    """How many payments are asked about at the same time."""
+    """How many payments are queried concurrently."""
     follow_new: bool = False
-    """Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again after
-    each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made
-    such a payment and watches it, too, would deliver it as well."""
+    """Whether it also polls payments that begin later, for a back-end worker: it reads the journal again after each interval
+    and runs until its deadline, even if nothing is left. **Then only the recovery must deliver**: code that created such a
+    payment and also watches it would deliver it twice."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class RecoveryPolicy:
 
 
 Recovered: TypeAlias = JournalEntry | Unreadable
-"""What recovery brings: a payment that has come to its end, by its entry, or a file that only a person can read. The entry's
-state says how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (nothing was taken; it is listed no
-more), or ``MISMATCH`` (for a person). **A rejected one may come once more, as charged**: a gateway may take back what it
-said. One that is still ``UNKNOWN`` or ``OPEN`` is for a person, too: the gateway answers about others, and about this one with
-errors alone, as its reason says. It stays unfinished."""
+"""A result of recovery: a payment that has ended, as its entry, or a file that only a person can read. The entry's state says
+how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (no money was taken; it is no longer listed), or
+``MISMATCH`` (for a person). **A rejected payment may come again, as charged**: a gateway may correct its report. A payment
+that is still ``UNKNOWN`` or ``PENDING`` needs a person, too: the gateway answers about others, but only with errors about
+this one; the entry's reason has the error. It stays unfinished."""
 
 lifts(native.Recovered.PAYMENT, lambda recovered: lift(recovered.entry))
 lifts(native.Recovered.UNREADABLE, lambda recovered: Unreadable(recovered.id, recovered.why))
@@ -86,7 +86,7 @@ class Following:
         raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.recover()")
 
     def cancel(self) -> None:
-        """Stops asking, and lets other processes recover: there is no next end. Any thread may call it."""
+        """Stops polling, and lets other processes recover: no further result. Any thread may call it."""
         core = self._core()
         if core is not None:
             core.cancel()
@@ -94,7 +94,7 @@ class Following:
         self._native = None
 
     def _core(self) -> Any:
-        """None where it was cancelled."""
+        """None if it was cancelled."""
         if self._process != os.getpid():
             # Its clock stopped with the threads of the other process: waiting for it would never end.
             raise Misconfigured("the recovery was begun before a fork; recover again in this process")
@@ -113,24 +113,24 @@ def _let_go(error: BaseException) -> BaseException:
 
 
 class Recovery(Following):
-    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
-    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`). Made by
+    """Polls the payments that were unfinished in a gateway's journal when it began, each until it is final; with
+    ``RecoveryPolicy(follow_new=True)`` also those that begin later. Iterate over the results (`Recovered`). Made by
     ``gateway.recover()``.
 
-    What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes
-    stays unfinished, for the next recovery; so does one that has nothing to be asked with. Between two ends nothing new is
-    asked.
+    Payments that are already charged come at once, without a query. A payment that is still pending at the policy's deadline
+    stays unfinished for the next recovery, and so does one without a number to query by. Between two results, no new query
+    begins.
 
-    **Of all processes that share the folder, one recovers at a time**; another one waits until that one ends, is let go of, or
-    dies, so that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated:
-    a process may die between delivering and finishing.
+    **Of all processes that share the folder, one recovers at a time**; the others wait until it ends, is released, or dies,
+    so that no two deliver the same goods. Still, make delivery idempotent: a process may die between delivering and
+    finishing.
 
-    Closing the gateway ends it at once, whatever it waits for, and lets others recover; what had come to its end before still
-    comes. Leaving a loop ``for recovered in gateway.recover():`` early lets others recover. A recovery that has a name does so
-    when it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
+    Closing the gateway ends it at once and lets other processes recover; results that are already there still come. Leaving a
+    loop ``for recovered in gateway.recover():`` early lets other processes recover. A recovery that you hold in a variable
+    does so when it is cancelled: by `cancel`, or at the end of ``with gateway.recover() as recovery:``.
 
-    The iteration raises, once, as the last thing: `kassa.Unauthorized` and `kassa.Misconfigured` where asking on is useless
-    (three times in a row, or the gateway was closed), `kassa.Unavailable` where the journal cannot be read. None of them says
+    The iteration raises, once, at the end: `kassa.Unauthorized` and `kassa.Misconfigured` if further queries are useless
+    (three times in a row, or the gateway was closed), `kassa.Unavailable` if the journal cannot be read. None of them says
     anything about a payment.
     """
 
@@ -163,13 +163,14 @@ class Recovery(Following):
 
 
 class AsyncRecovery(Following):
-    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
-    ``RecoveryPolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Recovered`) with ``async for``. Made
-    by ``gateway.recover()``.
+    """Polls the payments that were unfinished in a gateway's journal when it began, each until it is final; with
+    ``RecoveryPolicy(follow_new=True)`` also those that begin later. Iterate over the results (`Recovered`) with ``async
+    for``. Made by ``gateway.recover()``.
 
-    Cancelling the task ends its loop, and lets others recover. Where only the wait for an end is cancelled (a timeout), nothing
-    is lost: what it would have brought is the next one. A recovery that has a name lets others recover when it is cancelled: by
-    `cancel`, or at the end of ``async with gateway.recover() as recovery:``. For the rest see `Recovery`.
+    Cancelling the task ends its loop, and lets other processes recover. If only the wait for a result is cancelled (a
+    timeout), nothing is lost: that result comes next. A recovery that you hold in a variable lets other processes recover
+    when it is cancelled: by `cancel`, or at the end of ``async with gateway.recover() as recovery:``. Otherwise as
+    `Recovery`.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""What must never be printed, nor written into a pickle."""
+"""Values that must never be printed or pickled."""
 
 from typing import Any, NoReturn, TypeVar
 
@@ -38,13 +38,13 @@ def hold(value: Secretive, native_value: object) -> None:
 class Card(Secretive):
     """A payment card: number (PAN), expiry, CVC and the holder's name.
 
-    It is never printed beyond its last four digits, and never pickled. The core wipes its copies when they are dropped;
-    the texts that you made it from are Python's, and stay in memory until they are collected.
+    Only its last four digits are ever printed, and it is never pickled. The core wipes its copies; the strings that you
+    created it from are Python's, and stay in memory until they are garbage collected.
 
-    Nothing is checked here but types; the request that carries the card reports every violation at once.
+    Only types are checked here; the request with the card reports all violations at once.
 
-    **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses ``create_pay_form``:
-    the payer then enters the card on the gateway's own page.
+    **Handling card numbers puts the merchant under PCI DSS.** To avoid that, use ``create_pay_form``: the payer then enters
+    the card on the gateway's own page.
 
     >>> Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov")
     Card(**** 1111)
@@ -55,7 +55,7 @@ class Card(Secretive):
     def __init__(self, pan: str, expiry_month: str, expiry_year: int, cvc: str, holder_name: str) -> None:
         """A card as the payer types it.
 
-        * ``pan``: the full number, 13 to 20 digits; spaces and hyphens between the digits are left out when it is sent
+        * ``pan``: the full number, 13 to 20 digits; spaces and hyphens are removed before sending
         * ``expiry_month``: two digits, ``"01"`` to ``"12"``
         * ``expiry_year``: four digits, such as 2031
         * ``cvc``: three characters
@@ -72,7 +72,7 @@ class Card(Secretive):
 
     @property
     def masked_number(self) -> str:
-        """The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number."""
+        """The masked number with its last four digits, for receipts and logs; only the mask if the number is invalid."""
         masked: str = self._native.masked_number()
         return masked
 
@@ -88,7 +88,7 @@ def card_of(native_card: object) -> Card:
 
 
 class Credentials(Secretive):
-    """The merchant's login and password, as the service's administrator issued them. Never printed, never pickled.
+    """The merchant's login and password, issued by the service's administrator. Never printed, never pickled.
 
     They also open the merchant's dashboard: keep them in the environment or a secret store, not in code.
 
@@ -108,9 +108,9 @@ class Credentials(Secretive):
 
 
 class Proxy(Secretive):
-    """The way to the gateway: ``Proxy.direct()``, ``Proxy.environment()`` or ``Proxy.url("http://...")``.
+    """The proxy to the gateway: ``Proxy.direct()``, ``Proxy.environment()`` or ``Proxy.url("http://...")``.
 
-    The URL of a proxy may hold a user and a password, so it is never printed, and never pickled.
+    A proxy's URL may contain a user and a password, so it is never printed or pickled.
     """
 
     __slots__ = ("_way",)
@@ -121,14 +121,14 @@ class Proxy(Secretive):
 
     @classmethod
     def direct(cls) -> "Proxy":
-        """No proxy, whatever the environment says. The default."""
+        """No proxy, even if the environment names one. The default."""
         return cls._by(native.Proxy.direct(), "direct")
 
     @classmethod
     def environment(cls) -> "Proxy":
         """The proxies that the environment names (``HTTPS_PROXY`` and the like).
 
-        A gateway with plain http, on this machine, is reached past them.
+        They are not used for a plain http gateway on this machine.
         """
         return cls._by(native.Proxy.environment(), "environment")
 
@@ -136,7 +136,7 @@ class Proxy(Secretive):
     def url(cls, url: str) -> "Proxy":
         """A proxy by its http or https URL.
 
-        The gateway's base URL has to be https: plain http is for a gateway on this machine alone, and goes past any proxy.
+        The gateway's base URL must be https: plain http is only for a gateway on this machine, which bypasses any proxy.
         """
         return cls._by(native.Proxy.from_url(_check.text("url", url)), "url, ***")
 

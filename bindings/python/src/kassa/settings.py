@@ -1,4 +1,4 @@
-"""What both gateways are made of: the settings, and the core's gateway that follows them."""
+"""The settings of both gateways, and the core's gateway made from them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .secrets import Credentials, Proxy
 
 @mirrors_enum(native.StatusQueryForm)
 class StatusQueryForm(Enum):
-    """How the fields of ``GET /api/v1.1.0/status`` travel."""
+    """How the fields of ``GET /api/v1.1.0/status`` are sent."""
 
     JSON_BODY = "json_body"
-    """As a JSON body, as the interface says."""
+    """As a JSON body, as the interface requires."""
     QUERY_STRING = "query_string"
-    """As a query string, for the way through a proxy that drops the body of a GET."""
+    """As a query string, for a proxy that drops the body of a GET."""
 
 
 C = TypeVar("C", bound="Connected")
@@ -58,26 +58,25 @@ class Connected:
         check_luhn: bool = False,
         journal: Journal | str | os.PathLike[str] | None = None,
     ) -> None:
-        """A gateway by its settings. Nothing is sent. A time is a `timedelta`, or a number of seconds.
+        """Creates a gateway from its settings. Sends nothing. A time is a `timedelta`, or a number of seconds.
 
-        * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
+        * ``base_url``: the gateway's base URL; it can have a path prefix; plain http only to a loopback address
         * ``credentials``: the merchant's login and password
-        * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``payment_deadline``: how long all of a call that moves money may take: connecting, sending, the whole response, and
-          every retry. What is cut off here may have happened all the same
-        * ``query_deadline``: how long every other call may take: status queries, pay-forms and QR codes
-        * ``query_retries``: how often a failed query is repeated within the deadline. A payment is repeated as often, but only
-          where no connection was ever made; a pay-form or a QR code is never repeated
-        * ``status_query``: how the fields of a status query travel
-        * ``dialect``: how to read the gateway's responses; the shown envelope unless given
-        * ``extra_root_certificates``: certificates (PEM texts) to trust beside Mozilla's roots
-        * ``proxy``: the way to the gateway; direct unless given, whatever the environment says
+        * ``connect_timeout``: the time limit of connecting, including TLS
+        * ``payment_deadline``: the time limit of a whole call that moves money: connecting, sending, the response, and all
+          retries. A payment that reaches it may still have happened
+        * ``query_deadline``: the time limit of every other call: status queries, pay-forms and QR codes
+        * ``query_retries``: how often a failed query is retried within the deadline. A payment is retried as often, but only
+          if no connection was made; a pay-form or a QR code is never retried
+        * ``status_query``: how the fields of a status query are sent
+        * ``dialect``: how to read the gateway's responses; by default the documented envelope
+        * ``extra_root_certificates``: certificates (PEM texts) to trust in addition to Mozilla's roots
+        * ``proxy``: the proxy to the gateway; by default none, even if the environment names one
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
         * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
-        * ``journal``: where payments are written down before they are sent, a `Journal` or its folder; nowhere unless given
+        * ``journal``: a `Journal` or its folder, which records payments before they are sent; none by default
 
-        Raises `kassa.Misconfigured` where a setting cannot work, naming it, and `ValueError` for a time that is not longer than
-        zero.
+        Raises `kassa.Misconfigured` naming the setting that is invalid, and `ValueError` for a time of zero or less.
         """
         config = native.GatewayConfig(
             base_url=_check.text("base_url", base_url),
@@ -108,18 +107,20 @@ class Connected:
         check_luhn: bool = False,
         journal: Journal | str | os.PathLike[str] | None = None,
     ) -> C:
-        """A gateway by the environment variables, and by settings that have none, such as the ``journal``. Nothing is sent.
+        """Creates a gateway from environment variables, and from arguments for settings without a variable, such as the
+        ``journal``. Sends nothing.
 
-        * ``KASSA_URL``: the gateway's base address
+        * ``KASSA_URL``: the gateway's base URL
         * ``KASSA_LOGIN``, ``KASSA_PASSWORD``: the merchant's login and password
-        * ``KASSA_DIALECT`` (optional): a known dialect, such as ``finipay``, or the path of a dialect's JSON file
-        * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` for those that ``HTTPS_PROXY`` and the like name
-        * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+        * ``KASSA_DIALECT`` (optional): a built-in dialect, such as ``finipay``, or the path of a dialect's JSON file
+        * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` to use ``HTTPS_PROXY`` and the like
+        * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust in addition to Mozilla's
+            roots
 
-        An empty variable is one that is not set.
+        An empty variable counts as not set.
 
-        Raises `kassa.Misconfigured`, once, naming every variable that is missing or cannot be used. It quotes none of their
-        values. Settings are refused as by ``Gateway(...)``.
+        Raises `kassa.Misconfigured`, once, naming every variable that is missing or invalid, without their values. Arguments
+        are validated as by ``Gateway(...)``.
         """
         with translated():
             config = native.config_from_environment()
@@ -135,42 +136,41 @@ class Connected:
         return gateway
 
     def with_deadline(self: C, deadline: timedelta | float) -> C:
-        """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
-        less time than the settings say, as in ``gateway.with_deadline(5).qr_status(...)``.
+        """The same gateway with one deadline for every call, whether it moves money or not, as in
+        ``gateway.with_deadline(5).qr_status(...)``.
 
-        It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch
-        made by it gives each of its queries that long. Closing one of them closes both.
+        It shares connections and payments in flight, and is cheap enough to create for one call. In a watch, the deadline
+        applies to each query. Closing one gateway closes both.
 
-        Raises `ValueError` for a deadline that is not longer than zero.
+        Raises `ValueError` for a deadline of zero or less.
         """
         time = _check.positive_duration("deadline", deadline)
         return self._derived(lambda: self._core().with_deadline(time))
 
     def with_journal(self: C, journal: Journal | str | os.PathLike[str]) -> C:
-        """The same gateway with a journal, a `Journal` or its folder: what it sends from now on is written down first. It
-        shares the connections and what is on its way, and closing one of them closes both.
+        """The same gateway with a journal, a `Journal` or its folder: it records each payment before sending it. It shares
+        connections and payments in flight, and closing one gateway closes both.
 
-        Raises `kassa.Misconfigured` where the folder cannot be made, read or written.
+        Raises `kassa.Misconfigured` if the folder cannot be created, read or written.
         """
         kept = opened(journal)
         return self._derived(lambda: self._core().with_journal(lower(kept)), kept)
 
     def with_note(self: C, note: str) -> C:
-        """The same gateway, which writes this note into the journal's entries of the payments that it makes: your own
-        order, for example, so that after a crash it is known what each payment is for.
+        """The same gateway, which adds this note to the journal entries of its payments, such as your own order: after a
+        crash, it tells what each payment is for.
 
         It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call, as in
         ``gateway.with_note("cart 17").create_card_payment(...)``. Closing one of them closes both.
 
-        Raises `kassa.Invalid` for a note of more than 256 characters, `kassa.Misconfigured` where the gateway has no
-        journal.
+        Raises `kassa.Invalid` for a note of more than 256 characters, `kassa.Misconfigured` if the gateway has no journal.
         """
         text = _check.text("note", note)
         return self._derived(lambda: self._core().with_note(text))
 
     @property
     def journal(self) -> Journal | None:
-        """The gateway's journal, where it has one."""
+        """The gateway's journal, if any."""
         return self._journal
 
     def _over_network(self, config: Any, journal: Journal | str | os.PathLike[str] | None) -> None:

@@ -1,4 +1,4 @@
-"""What the gateway says about a payment, compared with what was asked for."""
+"""Verdicts: the gateway's report on a payment, compared with the request."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -11,13 +11,13 @@ from .payments import PaymentRef, PaymentStatus, StatusReport
 
 
 class _Judged:
-    """What all verdicts share."""
+    """Base class of all verdicts."""
 
     __slots__ = ()
 
     @property
     def is_charged(self) -> bool:
-        """True where the money was taken, and nothing contradicts what was asked for: the only reason to ship."""
+        """True if the money was taken and nothing contradicts the request: the only reason to ship."""
         charged: bool = call(lower(self).is_charged)
         return charged
 
@@ -27,11 +27,11 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class Charged(_Judged):
-    """The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this
-    payment: its number, or, where the number was only claimed, the amount. **The only reason to ship.**
+    """The money was taken, nothing contradicts the request, and data of the merchant's ties the report to this payment: its
+    number or, if the number was only claimed, the amount. **The only reason to ship.**
 
-    **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it
-    for no other order.
+    **One payment pays for one order**: if the number was only claimed (a pay-form's always is), store it, and accept it for
+    no other order.
     """
 
     payment: PaymentRef
@@ -39,11 +39,11 @@ class Charged(_Judged):
     report: StatusReport
     """The gateway's own report."""
     compared: tuple[str, ...]
-    """The fields of the report that were there and are as they were asked for: ``orderNumber``, ``amount``, ``currency``.
-    And ``code.amount``, where the report of a QR payment has no amount: its transaction stood in the code that was shown to the
-    payer, whose amount is the one that was asked for, and cannot be changed by the payer."""
+    """The fields of the report that match the request: ``orderNumber``, ``amount``, ``currency``. Also ``code.amount`` if the
+    report of a QR payment has no amount: its transaction was in the code that the payer was shown, and that code has the
+    requested amount, which the payer cannot change."""
     kind: Literal["charged"] = field(default="charged", repr=False, kw_only=True)
-    """Tells stored verdicts apart."""
+    """Distinguishes stored verdicts."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
@@ -61,7 +61,7 @@ class Rejected(_Judged):
     report: StatusReport
     """The gateway's own report."""
     kind: Literal["rejected"] = field(default="rejected", repr=False, kw_only=True)
-    """Tells stored verdicts apart."""
+    """Distinguishes stored verdicts."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
@@ -78,7 +78,7 @@ class Pending(_Judged):
     report: StatusReport
     """The gateway's own report."""
     kind: Literal["pending"] = field(default="pending", repr=False, kw_only=True)
-    """Tells stored verdicts apart."""
+    """Distinguishes stored verdicts."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
@@ -88,17 +88,17 @@ class Pending(_Judged):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch(_Judged):
-    """The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it;
+    """The report, the callback or the return is about another order, amount or currency than the request. Do not act on it;
     let a person look."""
 
     payment: PaymentRef
     """The payment, with the number by which it was found."""
     fields: tuple[str, ...]
-    """The fields that differ, as the interface spells them."""
+    """The fields that differ, by their names in the interface."""
     report: StatusReport | None = None
-    """The gateway's own report, where it was asked."""
+    """The gateway's own report, if it was queried."""
     kind: Literal["mismatch"] = field(default="mismatch", repr=False, kw_only=True)
-    """Tells stored verdicts apart."""
+    """Distinguishes stored verdicts."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
@@ -109,16 +109,16 @@ class Mismatch(_Judged):
 
 @dataclass(frozen=True, slots=True)
 class Unverifiable(_Judged):
-    """Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment."""
+    """Nothing can be proved: there is no number to query by, or the report is not tied to this payment."""
 
     payment: PaymentRef
     """The payment, with the number by which it was found."""
     why: str
     """What is missing."""
     report: StatusReport | None = None
-    """The gateway's own report, where it was asked."""
+    """The gateway's own report, if it was queried."""
     kind: Literal["unverifiable"] = field(default="unverifiable", repr=False, kw_only=True)
-    """Tells stored verdicts apart."""
+    """Distinguishes stored verdicts."""
 
     def __post_init__(self) -> None:
         _check.instance("payment", self.payment, PaymentRef)
@@ -128,14 +128,13 @@ class Unverifiable(_Judged):
 
 
 Verdict: TypeAlias = Charged | Rejected | Pending | Mismatch | Unverifiable
-"""What the gateway says about a payment, compared with what was asked for. **Only `Charged` is a reason to ship.**
+"""The gateway's report on a payment, compared with the request. **Only `Charged` is a reason to ship.**
 
-It is the same, made in the same place, whether a payment is asked about once (``check``), until it ends (``watch``), or because
-of a callback or a return (``verify_callback``, ``verify_return``). Each has ``is_charged``, the ``payment`` that it is about,
-and ``report``, which is None where the gateway was not asked. ``kind`` names the verdict; JSON needs it, so that no verdict is
-read back as another.
+Every status check returns one: a single query (``check``), polling (``watch``), and the verification of a callback or a
+return (``verify_callback``, ``verify_return``). Each has ``is_charged``, its ``payment``, and ``report``, which is None if
+the gateway was not queried. ``kind`` names the verdict; JSON needs it, so that no verdict is read back as another.
 
-A verdict is neither true nor false: ``if verdict`` raises `TypeError`, because every verdict would pass it. Ask ``is_charged``.
+A verdict has no truth value: ``if verdict`` raises `TypeError`, because every verdict would be true. Use ``is_charged``.
 """
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an input, and what is merely worth a second look."""
+"""Violations of the input rules, and advice."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +11,7 @@ from ._generated import native
 
 @mirrors_enum(native.Language)
 class Language(Enum):
-    """A language in which violations, advice and a checkout's messages speak. As text it is its tag."""
+    """A language of violations, advice and a checkout's messages. As text it is its tag."""
 
     ENGLISH = "en"
     """English."""
@@ -22,7 +22,7 @@ class Language(Enum):
 
     @classmethod
     def from_tag(cls, tag: str) -> "Language":
-        """The language of a tag, as browsers and systems name it: ``ru-KG``, ``ky_KG``, ``kir``. Any other is English.
+        """The language of a tag, as browsers and systems write it: ``ru-KG``, ``ky_KG``, ``kir``. Any other is English.
 
         >>> Language.from_tag("ru-KG")
         <Language.RUSSIAN: 'ru'>
@@ -53,21 +53,22 @@ class Rule(Enum):
     HTTP_URL = "http_url"
     """An absolute http or https URL is needed."""
     RETURN_URI = "return_uri"
-    """An absolute URI is needed (a deep link will do), but not one that a browser or a system would run or read from."""
+    """An absolute URI is required (a deep link is valid), but not one that a browser or a system would execute or read files
+    from."""
     IP_ADDRESS = "ip_address"
     """An IPv4 or IPv6 address is needed."""
     ONE_OF = "one_of"
     """The value must be one of a few."""
     LUHN = "luhn"
-    """The check digit of the card number is wrong. Checked only where the gateway was told to."""
+    """The check digit of the card number is wrong. Checked only if the gateway is configured to."""
     FORMAT = "format"
-    """The text does not have the form that is needed."""
+    """The text does not have the required format."""
     SIGNATURE = "signature"
     """The signature must be one that this key made for this purpose."""
     EXACT = "exact"
-    """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
+    """The value cannot be sent or converted without rounding: it has too many decimals, or is too large."""
     EXPIRED = "expired"
-    """The card's expiry is in the past. Checked only in a `CardInput`; of a payment it is advice."""
+    """The card's expiry is in the past. A violation only in a `CardInput`; for a payment it is advice."""
     STATE = "state"
     """The action does not fit the state of its `kassa.checkout.Checkout`."""
 
@@ -78,14 +79,14 @@ class Rule(Enum):
 @mirrors(native.Violation)
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One rule that one field of an input breaks. The value itself is never part of it, so it is safe to log."""
+    """A broken rule of one input field. It never contains the value, so it is safe to log."""
 
     field: str
-    """The field, spelled as the gateway's interface spells it, such as ``callbackURL`` of a pay-form."""
+    """The field, by its name in the gateway's interface, such as ``callbackURL`` of a pay-form."""
     rule: Rule
     """The rule that is broken."""
     limit: str | None
-    """The limit of the rule where it has one, such as ``3`` or ``13 to 20``."""
+    """The rule's limit, if it has one, such as ``3`` or ``13 to 20``."""
     text: str
     """One sentence that names the field and the rule, in English; ``text_in`` has other languages."""
 
@@ -96,8 +97,7 @@ class Violation:
         _check.text("text", self.text)
 
     def text_in(self, language: Language) -> str:
-        """The same in a language, for the payer to read: what a payer types has a name there, any other field is named as
-        it is.
+        """The text for the payer in a language: fields that a payer types have a translated name, others their own name.
 
         >>> Violation("pan", Rule.REQUIRED, None, "pan must be given").text_in(Language.RUSSIAN)
         'Номер карты: обязательно для заполнения'
@@ -111,7 +111,7 @@ class Violation:
 
 @mirrors_enum(native.AdviceTopic)
 class AdviceTopic(Enum):
-    """What a piece of advice is about."""
+    """The topic of advice."""
 
     ORDER_NUMBER_CHARACTERS = "order_number_characters"
     """The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption."""
@@ -122,11 +122,11 @@ class AdviceTopic(Enum):
     CARD_EXPIRED = "card_expired"
     """The card's expiry is in the past."""
     PHONE_FORMAT = "phone_format"
-    """The phone number is none of Kyrgyzstan, ``996XXXXXXXXX``, as the interface's test numbers are."""
+    """The phone number is not a number of Kyrgyzstan (``996XXXXXXXXX``), as the interface's test numbers are."""
     RETURN_URL_FRAGMENT = "return_url_fragment"
-    """The return address has a ``#``: the gateway may add its parameters behind it, where servers do not see them."""
+    """The return URL has a ``#``: the gateway may add its parameters after it, where servers do not see them."""
     DIALECT = "dialect"
-    """The dialect leaves something open, or does not find it in a response."""
+    """The dialect leaves a setting open, or does not find a value in a response."""
 
     def __str__(self) -> str:
         return self.value
@@ -135,12 +135,12 @@ class AdviceTopic(Enum):
 @mirrors(native.Advice)
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something the interface only recommends, or that will probably be declined. It blocks nothing."""
+    """A recommendation of the interface, or something that will probably be declined. It blocks nothing."""
 
     field: str
-    """The field, spelled as the gateway's interface spells it."""
+    """The field, by its name in the gateway's interface."""
     topic: AdviceTopic
-    """What the advice is about."""
+    """The topic."""
     text: str
     """One sentence, in English; ``text_in`` has other languages."""
 
@@ -150,7 +150,7 @@ class Advice:
         _check.text("text", self.text)
 
     def text_in(self, language: Language) -> str:
-        """The same in a language, for the payer to read."""
+        """The text for the payer in a language."""
         text: str = call(lower(self).text_in, _check.instance("language", language, Language))
         return text
 

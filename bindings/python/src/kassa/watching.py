@@ -1,4 +1,4 @@
-"""Follows a payment to its end."""
+"""Watches: polling of one payment until it is final."""
 
 import os
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from .verdict import Verdict
 @mirrors(native.PollPolicy)
 @dataclass(frozen=True, slots=True, init=False)
 class PollPolicy:
-    """How a watch asks. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and read as a
-    `timedelta`.
+    """The polling policy of a watch. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and
+    read as a `timedelta`.
 
     >>> PollPolicy(interval=2.5).interval
     datetime.timedelta(seconds=2, microseconds=500000)
@@ -28,7 +28,7 @@ class PollPolicy:
     interval: timedelta = timedelta(seconds=10)
     """The time from the start of one query to the start of the next."""
     deadline: timedelta = timedelta(minutes=20)
-    """How long to go on while the payment is open, from the first query."""
+    """The time limit while the payment is pending, from the first query."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class PollPolicy:
 
 @dataclass(frozen=True, slots=True)
 class QueryFailed:
-    """A query failed, or the gateway does not know the payment (yet). The watch goes on."""
+    """A query failed, or the gateway does not know the payment (yet). The watch continues."""
 
     error: PaymentError
     """Why."""
@@ -60,7 +60,8 @@ class QueryFailed:
 
 
 WatchReport: TypeAlias = Verdict | QueryFailed
-"""What one query of a watch brought: a `Verdict` where the gateway answered. One that ends the watch is the last report."""
+"""The result of one query of a watch: a `Verdict` if the gateway answered. The verdict that ends the watch is the last
+report."""
 
 lifts(native.WatchReport.STATUS, lambda seen: lift(seen.verdict))
 lifts(native.WatchReport.QUERY_FAILED, lambda failed: QueryFailed(lift(failed.error)))
@@ -81,12 +82,12 @@ class Watching:
         raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.watch(payment)")
 
     def check_now(self) -> None:
-        """Makes the next query due at once: when the payer has just come back. Any thread may call it."""
+        """Makes the next query due at once, for example when the payer has just come back. Any thread may call it."""
         self._core().check_now()
 
     def cancel(self) -> None:
-        """Stops asking: there is no next report, and the outcome is None, unless the watch had ended before. Any thread may
-        call it."""
+        """Stops polling: no further report, and the outcome is None unless the watch had already ended. Any thread may call
+        it."""
         self._core().cancel()
 
     def _core(self) -> Any:
@@ -103,17 +104,17 @@ class Watching:
 
 
 class StatusWatch(Watching):
-    """Follows one payment: a query at once, then one every interval, one at a time, until there is a final `Verdict`.
+    """Polls one payment: a query at once, then one per interval, one at a time, until there is a final `Verdict`.
 
-    Iterate over the reports (each a `Verdict` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls nothing
-    is asked. Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report
-    that contradicts what was asked for end it where three queries in a row bring them. Where a question is refused or its
-    answer not understood, the next-best one is asked at once. A query that would be due while another one runs is skipped, and
-    a ``Retry-After`` of the gateway delays the next.
+    Iterate over the reports (each a `Verdict` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls, no
+    query is sent. Failed queries and "not found" are reported and do not end the watch. Wrong credentials, a wrong
+    configuration or a report that contradicts the request end it after three in a row. If a query is refused or its response
+    is not understood, the next-best query follows at once. A query that would be due while another one runs is skipped, and
+    the gateway's ``Retry-After`` delays the next.
 
-    The iteration ends after the final verdict; it raises `kassa.DeadlineExpired` where the payment was still pending at the
-    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless; closing the gateway ends it so, at
-    once. None of them says that the payment failed.
+    The iteration ends after the final verdict. It raises `kassa.DeadlineExpired` if the payment was still pending at the
+    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` if further queries are useless; closing the gateway ends it in
+    the same way, at once. None of these means that the payment failed.
 
     ``with gateway.watch(payment) as watch:`` cancels it at the end of the block.
     """
@@ -130,7 +131,7 @@ class StatusWatch(Watching):
         return report
 
     def outcome(self) -> Verdict | None:
-        """The verdict that ended the watch; **None where it was cancelled**, which says nothing about the payment. It asks on
+        """The verdict that ended the watch; **None if it was cancelled**, which says nothing about the payment. It polls
         until then, and can be called again afterwards.
 
         Raises as iterating does.
@@ -148,11 +149,10 @@ class StatusWatch(Watching):
 
 
 class AsyncStatusWatch(Watching):
-    """Follows one payment: a query at once, then one every interval, one at a time, until there is a final `Verdict`.
+    """Polls one payment: a query at once, then one per interval, one at a time, until there is a final `Verdict`.
 
-    Iterate over the reports with ``async for`` (each a `Verdict` or a `QueryFailed`), or await `outcome()`. Cancelling
-    the task that waits loses no report: a query under way goes on, and its report is the next one. For the rest see
-    `StatusWatch`.
+    Iterate over the reports with ``async for`` (each a `Verdict` or a `QueryFailed`), or await `outcome()`. Cancelling the
+    waiting task loses no report: a running query continues, and its report comes next. Otherwise as `StatusWatch`.
     """
 
     __slots__ = ()
@@ -167,7 +167,7 @@ class AsyncStatusWatch(Watching):
         return report
 
     async def outcome(self) -> Verdict | None:
-        """The verdict that ended the watch; **None where it was cancelled**, which says nothing about the payment. It asks on
+        """The verdict that ended the watch; **None if it was cancelled**, which says nothing about the payment. It polls
         until then, and can be called again afterwards.
 
         Raises as iterating does.

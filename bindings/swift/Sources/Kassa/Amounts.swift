@@ -1,9 +1,9 @@
 import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 
-/// What the amount of a request or a ``PaymentRef`` is written as: a whole number, or a `Decimal`.
+/// The type of the amount of a request or a ``PaymentRef``: a whole number, or a `Decimal`.
 ///
-/// `Double` is none, so an amount that passes through a float does not compile where it is written into a request:
+/// `Double` does not conform, so a floating-point amount in a request does not compile:
 ///
 /// ```swift
 /// PayForm(amount: 250, …)  // a whole number
@@ -11,10 +11,10 @@ import struct Foundation.Decimal  // and not the alias of the generated code
 /// PayForm(amount: 100.10, …)  // does not compile: Double is no ExactAmount
 /// ```
 ///
-/// It guards that place alone. What Swift reads as a `Decimal` passes through a float all the same, because Foundation's `Decimal`
-/// says that it can be written as one: after `let price: Decimal = 19.99` the price is 19.98999999999999488, and a request does
-/// compile with `amount: 2 * 19.99`. An amount like that has more decimals than its currency, and is refused before it is sent; one
-/// of more than 15 digits may be changed with nothing to show it. So write amounts with a fraction by `Decimal(exactly:)` alone.
+/// It guards only that place. A `Decimal` literal still passes through a float, because Foundation's `Decimal` is expressible by a float
+/// literal: after `let price: Decimal = 19.99` the price is 19.98999999999999488, and a request compiles with `amount: 2 * 19.99`. Such
+/// an amount has more decimals than its currency and is refused before sending; one of more than 15 digits may change silently. So write
+/// amounts with a fraction only with `Decimal(exactly:)`.
 public protocol ExactAmount: Sendable {
     /// The same as a decimal.
     var exactAmount: Decimal { get }
@@ -38,8 +38,8 @@ extension Decimal: ExactAmount {
     ///
     /// `Decimal(string:)` reads `12,50` as 12, and `1O0` as 1; this refuses both.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by the rule ``Rule/format`` where the text is no such number, and by
-    ///   ``Rule/exact`` where a `Decimal` cannot hold all of its digits.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by the rule ``Rule/format`` if the text is no such number, and by ``Rule/exact``
+    ///   if a `Decimal` cannot hold all of its digits.
     public init(exactly text: String) throws {
         guard let digits = exactDigits(of: text) else {
             throw refused(.format, "amount must be digits with at most one point between them, such as 100.10")
@@ -55,7 +55,7 @@ private func refused(_ rule: Rule, _ sentence: String) -> PaymentError {
     .invalid(violations: [Violation(field: "amount", rule: rule, text: sentence)])
 }
 
-/// A number as `Decimal` prints it: without zeros that change nothing. Nil where the text is no number.
+/// A number as `Decimal` prints it: without redundant zeros. Nil if the text is not a number.
 private func exactDigits(of text: String) -> String? {
     // Longer than any number that a Decimal can hold, digit for digit.
     guard text.utf8.count <= 512, let parts = text.wholeMatch(of: #/(-?)0*([0-9]+)(?:\.([0-9]+))?/#) else { return nil }

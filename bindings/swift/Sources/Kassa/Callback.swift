@@ -2,37 +2,37 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// A notification that the gateway sends to the merchant when the status of a payment changes.
+/// A callback (webhook): the gateway's notification that the status of a payment changed.
 ///
-/// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the gateway
-/// with ``Gateway/verifyCallback(_:payment:)`` before anything is shipped.
+/// **It is only a hint**: callbacks are not signed, so anybody can send one, and it can come late, twice or never. Verify it with
+/// ``Gateway/verifyCallback(_:payment:)`` before you ship anything.
 ///
-/// It needs an order number and no more. Any other field may be absent; ``missing`` names those that the interface requires.
+/// Only the order number is required. Any other field may be absent; ``missing`` names those that the interface requires.
 public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number of the payment.
     public var orderNumber: String
-    /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
+    /// The amount, if it can be read. **For QR payments the unit is not known** (som or tyiyn).
     public var amount: Decimal?
-    /// The currency, where it is given.
+    /// The currency, if given.
     public var currency: String?
-    /// The status that the callback claims, by the default words, where it is given; by a dialect's: ``status(by:)``.
+    /// The status that the callback claims, read with the default status words, if given. To read it with a dialect: ``status(by:)``.
     public var status: PaymentStatus?
-    /// When the payment was made, where the text of it is understood.
+    /// When the payment was made, if the text can be parsed.
     public var dateCreated: LocalDateTime?
-    /// The same as it came, where it is given.
+    /// The date as received, if given.
     public var dateCreatedText: String?
-    /// The payee, given for QR payments only.
+    /// The payee, only for QR payments.
     public var requisite: String?
-    /// Who carried the payment out, where it is given.
+    /// Who processed the payment, if given.
     public var provider: Provider?
-    /// The fields that the interface requires and that are absent or cannot be read, as the interface spells them: `amount`, `status`,
-    /// `dateCreated`, `provider`. The callback is a hint without them.
+    /// The required fields that are absent or cannot be read, by their names in the interface: `amount`, `status`, `dateCreated`,
+    /// `provider`. The callback is a hint even without them.
     public var missing: [String]
     /// The whole body.
     public var raw: String
 
-    /// One made by hand, for tests of your own. `raw` has to say the same: the word of the status, and the transaction id of a QR
-    /// payment, are read from there.
+    /// For tests of your own code. `raw` must have the same content: the status word and the transaction id of a QR payment are read from
+    /// it.
     public init(
         orderNumber: String, amount: Decimal? = nil, currency: String? = nil, status: PaymentStatus? = nil,
         dateCreated: LocalDateTime? = nil, dateCreatedText: String? = nil, requisite: String? = nil, provider: Provider? = nil,
@@ -50,18 +50,17 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
         self.raw = raw
     }
 
-    /// Reads the body of a callback (`docs/interface.md#callback-body`): a JSON object, or a form (`application/x-www-form-urlencoded`).
-    /// Fields are found by their names in any case (`OrderNumber`, `order_number`), also inside a member `data`. Fields that are not known
-    /// are kept in ``raw``.
+    /// Parses the body of a callback (`docs/interface.md#callback-body`): a JSON object, or a form (`application/x-www-form-urlencoded`).
+    /// Field names match in any case (`OrderNumber`, `order_number`), also inside a member `data`. Unknown fields are kept in ``raw``.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no order number.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if there is no order number.
     public init(_ body: String) throws {
         self.init(try translated { try parseCallback(body: checked(body, "callback")) })
     }
 
     /// Reads the body of a callback from its bytes, which must be UTF-8.
     ///
-    /// - Throws: As for a text, and where the bytes are not UTF-8.
+    /// - Throws: As for a text, or if the bytes are not UTF-8.
     public init(_ body: Data) throws {
         guard let text = String(data: body, encoding: .utf8) else {
             let violation = Violation(field: "callback", rule: .format, text: "callback is not UTF-8")
@@ -86,29 +85,28 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
             raw: try fields.decode(String.self, forKey: .raw))
     }
 
-    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen. **Nil where
-    /// the callback has no status**: the next one about the same payment may look the same and tell of something new, so treat every such
-    /// callback as a new one.
+    /// A deduplication key: the same text for every copy of the same notification, however it is formatted. **Nil if the callback has no
+    /// status**: the next callback about the same payment may look the same and mean something new, so treat each one as new.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if ``amount`` is not a number.
     public func dedupKey() throws -> String? {
         try translated { try core.dedupKey() }
     }
 
-    /// The status that the callback claims, **by the words of the gateway's dialect**, where it is given; ``status`` is by the default
-    /// words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a ``requisite``, those of the
-    /// endpoint `qr_status` as well.
+    /// The status that the callback claims, **read with the gateway's dialect**, if given; ``status`` uses only the default status words.
+    /// The dialect's global lists apply; for a callback about a QR payment, which has a ``requisite``, those of the endpoint `qr_status`
+    /// as well.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if ``amount`` is not a number.
     public func status(by dialect: Dialect) throws -> PaymentStatus? {
         try translated { try core.statusBy(dialect: dialect.core) }.map(PaymentStatus.init)
     }
 
-    /// What to ask about the payment with, for a merchant who has stored nothing; nil for a QR payment, whose callback has no number to
-    /// ask by. **Its number is only claimed**, and what was asked for is not known, so no check of it ever says that it was charged: ask
-    /// with the reference that was stored at the sale.
+    /// A payment reference for status queries, for a merchant who has stored none; nil for a QR payment, whose callback has no number
+    /// that can be queried. **Its number is only claimed**, and the requested amount is unknown, so no check of it ever says that it was
+    /// charged: query with the reference that you stored at the sale.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if ``amount`` is not a number.
     public func paymentRef() throws -> PaymentRef? {
         try translated { try core.paymentRef() }.map(PaymentRef.init)
     }
@@ -117,27 +115,27 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String { described(self) }
 }
 
-/// The payer's return from the gateway's pages. **It is a hint**: anybody can make one. Ask the gateway with
+/// The payer's return from the gateway's pages. **It is only a hint**: anybody can forge one. Verify it with
 /// ``Gateway/verifyReturn(_:payment:)``.
 public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number, from `OrderNumber`.
     public let orderNumber: String
-    /// The status code, from `statusCode`; `200` on success. Any text is carried.
+    /// The status code, from `statusCode`; `200` on success. Any text is accepted.
     public let statusCode: String?
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(orderNumber: String, statusCode: String? = nil) {
         self.orderNumber = orderNumber
         self.statusCode = statusCode
     }
 
-    /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own after the
-    /// merchant's.
+    /// Parses the URL that the payer came back to. If a parameter occurs twice, the last one counts: the gateway appends its own after
+    /// the merchant's.
     ///
-    /// The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a second
-    /// `?`, after `&amp;` or `;`, and after a `&` without any `?`.
+    /// The gateway's parameters are also found in a badly assembled URL: after a `#`, after a second `?`, after `&amp;` or `;`, and after
+    /// a `&` without any `?`.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the text is not an absolute URI, or names no order.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the text is not an absolute URI, or names no order.
     public init(_ url: String) throws {
         self.init(try translated { try parseReturnRedirect(url: checked(url, "url")) })
     }

@@ -1,23 +1,22 @@
 internal import KassaGenerated
 
-/// Signs which payment an address is about: into the callback and return URLs that go out, and read back from the address that was
-/// called.
+/// Signs a payment reference into callback and return URLs, and reads it back from the URL that was called.
 ///
-/// The interface signs no callbacks. With a key, a shop without a database still knows which order a callback is about, and a forged one
-/// goes no further: not even as far as a question to the gateway.
+/// The gateway does not sign its callbacks. With a key, a shop without a database knows which order a callback is about, and rejects a
+/// forged one without a query to the gateway.
 ///
-/// **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw it; the payer's
-/// browser sees the return URL. The signature says that this shop made the reference, never that anything was paid: the gateway's
-/// report decides (``Gateway/verifyCallback(_:payment:)``, ``Gateway/watch(_:policy:)``). A return URL does not pass as a callback
-/// URL, nor the other way about.
+/// **A signed callback is still only a hint.** A genuine URL can be called again by the gateway and by everybody who saw it; the payer's
+/// browser sees the return URL. The signature proves that this shop made the reference, never that anything was paid: the gateway's
+/// report decides (``Gateway/verifyCallback(_:payment:)``, ``Gateway/watch(_:policy:)``). A return URL is not accepted as a callback URL,
+/// or the reverse.
 ///
-/// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed, neither host and
-/// path nor parameters of the shop's own, and not the `OrderNumber` that the gateway adds either.
+/// The reference is signed, not encrypted: whoever sees the URL can read it. Nothing else in the URL is signed: not the host, the path,
+/// your own parameters, or the `OrderNumber` that the gateway adds.
 ///
-/// The address grows by one query parameter, `kassa`, of some 140 to 250 characters with ordinary order numbers: 45, and four for every
-/// three bytes of the reference's text. The interface limits no length.
+/// The URL grows by one query parameter, `kassa`. With ordinary order numbers it has 140 to 250 characters: 45, plus four for every three
+/// bytes of the reference's text. The interface sets no length limit.
 ///
-/// The key belongs where the gateway's password is, which is **not inside a mobile app**.
+/// Keep the key where you keep the gateway's password, and **not in a mobile app**.
 ///
 /// ```swift
 /// let key = try CallbackKey(secret: secret)
@@ -32,47 +31,48 @@ public struct CallbackKey: Sendable {
         self.core = core
     }
 
-    /// A key by its secret: 32 bytes or more that nobody can guess, such as `openssl rand -base64 32` prints. Give every shop its own.
+    /// Creates a key from a secret: at least 32 bytes that nobody can guess, such as `openssl rand -base64 32` prints. Use a different
+    /// one for each shop.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where it is shorter than 32 bytes.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if it is shorter than 32 bytes.
     public init(secret: String) throws {
         core = try translated { try KassaGenerated.CallbackKey(secret: checked(secret, "secret")) }
     }
 
-    /// The same key, which also reads what was signed with a previous secret: for key rotation. Sign with the new one, and drop the
-    /// previous one once its payments are over.
+    /// The same key, which also accepts signatures made with a previous secret: for key rotation. Drop the previous secret once its
+    /// payments are final.
     ///
     /// - Throws: As ``init(secret:)`` does.
     public func withPrevious(_ secret: String) throws -> CallbackKey {
         CallbackKey(core: try translated { try core.withPrevious(secret: checked(secret, "secret")) })
     }
 
-    /// A callback URL with the reference in it, signed. What the URL holds stays as it is.
+    /// Adds the signed reference to a callback URL. The rest of the URL stays unchanged.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the URL is not an absolute http or https one or has a parameter `kassa`
-    ///   already, and where the reference would not be read back as it is.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the URL is not an absolute http or https URL, already has a parameter `kassa`,
+    ///   or if the reference could not be read back unchanged.
     public func callbackURL(_ url: String, for payment: PaymentRef) throws -> String {
         try translated { try core.callbackUrl(url: checked(url, "callbackUrl"), payment: payment.core) }
     }
 
-    /// A return URL with the reference in it, signed. The deep link of an app will do. What it holds stays as it is, and the gateway adds
-    /// parameters of its own.
+    /// Adds the signed reference to a return URL, which can be an app's deep link. The rest of the URL stays unchanged, and the gateway
+    /// adds parameters of its own.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the text is not an absolute URI or has a parameter `kassa` already, and where
-    ///   the reference would not be read back as it is.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the text is not an absolute URI, already has a parameter `kassa`, or if the
+    ///   reference could not be read back unchanged.
     public func returnURL(_ url: String, for payment: PaymentRef) throws -> String {
         try translated { try core.returnUrl(url: checked(url, "returnUrl"), payment: payment.core) }
     }
 
-    /// The reference that was signed into the callback URL that was called: all of it, or the path and the query.
+    /// Reads the signed reference from the callback URL that was called: the whole URL, or its path and query.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no parameter `kassa` or more than one, and where it was not signed
-    ///   by this key as a callback URL. Answer such a call with an HTTP error, and ask the gateway nothing.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if there is not exactly one parameter `kassa`, or if this key did not sign it as a
+    ///   callback URL. Answer such a call with an HTTP error, and do not query the gateway.
     public func readCallbackURL(_ called: String) throws -> PaymentRef {
         PaymentRef(try translated { try core.readCallbackUrl(called: checked(called, "kassa")) })
     }
 
-    /// The reference that was signed into the return URL that the payer came back to: all of it, or the path and the query.
+    /// Reads the signed reference from the return URL that the payer came back to: the whole URL, or its path and query.
     ///
     /// - Throws: As ``readCallbackURL(_:)`` does.
     public func readReturnURL(_ called: String) throws -> PaymentRef {
@@ -84,6 +84,6 @@ extension CallbackKey: CustomStringConvertible, CustomReflectable {
     /// A mask.
     public var description: String { "CallbackKey(***)" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

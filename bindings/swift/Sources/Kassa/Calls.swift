@@ -41,7 +41,7 @@ private func own(_ error: any Error) -> any Error {
     }
 }
 
-/// Awaits the core, and gives up at once when the task is cancelled: the core then drops its side of the call, and answers nothing.
+/// Awaits the core, and stops at once when the task is cancelled: the core then drops its side of the call and returns nothing.
 func untilCancelled<Answer>(_ make: (CancellableCall) async throws -> Answer) async throws -> Answer {
     let call = CancellableCall()
     return try await withTaskCancellationHandler {

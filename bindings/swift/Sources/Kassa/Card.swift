@@ -2,12 +2,11 @@ internal import KassaGenerated
 
 /// A payment card: number (PAN), expiry, CVC and the holder's name.
 ///
-/// It is never printed beyond its last four digits. The core wipes its copies of the number and the CVC when they are dropped; the
-/// texts that you made it from are Swift's. Nothing is checked here; the request that carries the card reports every violation at
-/// once.
+/// Only its last four digits are ever printed. The core wipes its copies of the number and the CVC; the strings that you created it from
+/// are Swift's. Nothing is checked here; the request with the card reports all violations at once.
 ///
-/// **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses ``Gateway/createPayForm(_:)``:
-/// the payer then enters the card on the gateway's own page.
+/// **Handling card numbers puts the merchant under PCI DSS.** To avoid that, use ``Gateway/createPayForm(_:)``: the payer then enters the
+/// card on the gateway's own page.
 ///
 /// ```swift
 /// let card = Card(pan: "4111 1111 1111 1111", expiryMonth: "08", expiryYear: 2031, cvc: "123", holderName: "Aibek Usenov")
@@ -23,7 +22,7 @@ public struct Card: Sendable {
     /// A card as the payer types it.
     ///
     /// - Parameters:
-    ///   - pan: The full number, 13 to 20 digits; spaces and hyphens between the digits are left out when it is sent.
+    ///   - pan: The full number, 13 to 20 digits; spaces and hyphens are removed before sending.
     ///   - expiryMonth: Two digits, `"01"` to `"12"`.
     ///   - expiryYear: Four digits, such as 2031.
     ///   - cvc: Three characters.
@@ -33,7 +32,7 @@ public struct Card: Sendable {
             pan: pan, expiryMonth: expiryMonth, expiryYear: Int32(clamping: expiryYear), cvc: cvc, holderName: holderName)
     }
 
-    /// The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number.
+    /// The masked number with its last four digits, for receipts and logs; only the mask if the number is invalid.
     public var maskedNumber: String { core.maskedNumber() }
 }
 
@@ -41,6 +40,6 @@ extension Card: CustomStringConvertible, CustomReflectable {
     /// The masked number.
     public var description: String { "Card(\(maskedNumber))" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

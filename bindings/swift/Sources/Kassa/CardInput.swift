@@ -1,19 +1,19 @@
 internal import KassaGenerated
 
-/// What a payer has typed into a card form so far, so that no app parses `08/31` by itself.
+/// The input of a card form so far, so that your app need not parse `08/31` itself.
 ///
-/// Set each field to what stands **in the whole field**, and it comes back formatted, so it can be the state of a SwiftUI form:
+/// Set each property to the text **of the whole field**, and read it back formatted, so it can be the state of a SwiftUI form:
 ///
 /// ```swift
 /// @State private var card = CardInput()
 /// TextField("08/31", text: $card.expiry)
 /// ```
 ///
-/// What was formatted stays as it is. Where the cursor stands is the app's own.
+/// Formatted text is stable: formatting it again changes nothing. The app keeps the cursor position.
 ///
-/// Digits of any script are read; spaces, hyphens and other characters that come with pasting are left out of number, expiry and
-/// CVC. An expiry is judged against today's month (UTC), or the one that ``asOf(year:month:)`` gives. **A CVC has three digits,
-/// because that is what the gateway takes**: American Express prints four, and cannot be paid with here.
+/// Digits of any script are accepted; spaces, hyphens and other pasted characters are removed from number, expiry and CVC. The expiry is
+/// compared with the current month (UTC), or the one that ``asOf(year:month:)`` sets. **A CVC has three digits, because that is what the
+/// gateway takes**: American Express cards have four and cannot be used.
 ///
 /// It is never printed, not even its last digits. See ``Card`` on PCI DSS.
 ///
@@ -39,7 +39,7 @@ public struct CardInput: Sendable {
         set { self = withNumber(newValue) }
     }
 
-    /// The expiry as `08/31`, or as much of it as was typed.
+    /// The expiry as `08/31`, as far as typed.
     public var expiry: String {
         get { core.expiry() }
         set { self = withExpiry(newValue) }
@@ -51,74 +51,74 @@ public struct CardInput: Sendable {
         set { self = withCvc(newValue) }
     }
 
-    /// The holder's name as it was typed.
+    /// The holder's name as typed.
     public var holderName: String {
         get { core.holderName() }
         set { self = withHolderName(newValue) }
     }
 
-    /// The same with this number: what stands in the whole field.
+    /// The same input with this number: the text of the whole field.
     public func withNumber(_ typed: String) -> CardInput { with(typed) { core.withNumber(typed: $0) } }
 
-    /// The same with this expiry, month first: `08/31`, `8/31`, `0831`, `08-31`, `08 / 2031`.
+    /// The same input with this expiry, month first: `08/31`, `8/31`, `0831`, `08-31`, `08 / 2031`.
     public func withExpiry(_ typed: String) -> CardInput { with(typed) { core.withExpiry(typed: $0) } }
 
-    /// The same with this security code (CVC, CVV).
+    /// The same input with this security code (CVC, CVV).
     public func withCvc(_ typed: String) -> CardInput { with(typed) { core.withCvc(typed: $0) } }
 
-    /// The same with this holder's name, as it is.
+    /// The same input with this holder's name, unchanged.
     public func withHolderName(_ typed: String) -> CardInput { with(typed) { core.withHolderName(typed: $0) } }
 
-    /// The same, with the expiry judged against this month and not against today. The month is 1 to 12.
+    /// The same input, with the expiry compared with this month instead of the current one. The month is 1 to 12.
     public func asOf(year: Int, month: Int) -> CardInput {
         CardInput(core.asOf(year: Int32(clamping: year), month: UInt8(clamping: month)))
     }
 
-    /// The brand, as soon as the digits tell it.
+    /// The brand, as soon as the digits show it.
     public var brand: CardBrand { CardBrand(core.brand()) }
 
-    /// How many digits a number of this brand can have, the fewest first; 13 to 20 unless the brand is known.
+    /// The possible numbers of digits for this brand, in ascending order; 13 to 20 if the brand is unknown.
     public var numberLengths: [Int] { core.numberLengths().map(Int.init) }
 
-    /// How far the number is.
+    /// The state of the number.
     public var numberState: FieldState { FieldState(core.numberState()) }
 
-    /// How far the expiry is.
+    /// The state of the expiry.
     public var expiryState: FieldState { FieldState(core.expiryState()) }
 
-    /// How far the security code is. It has three digits, whatever the brand: the gateway takes no more.
+    /// The state of the security code. It has three digits for every brand: the gateway takes no more.
     public var cvcState: FieldState { FieldState(core.cvcState()) }
 
-    /// How far the holder's name is: anything but spaces will do.
+    /// The state of the holder's name: anything but spaces is valid.
     public var holderNameState: FieldState { FieldState(core.holderNameState()) }
 
     /// The card.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` with all violations at once, by the names that the fields have in a card
-    ///   payment: `pan`, `expiryMonth`, `expiryYear`, `cvc` and `name`.
+    /// - Throws: ``PaymentError/invalid(violations:)`` with all violations at once, by the field names of a card payment: `pan`,
+    ///   `expiryMonth`, `expiryYear`, `cvc` and `name`.
     public func card() throws -> Card { Card(core: try translated { try core.card() }) }
 
-    /// A text that cannot be handed on changes nothing: no card has it.
+    /// A text that is too long to pass on changes nothing: no card has one.
     private func with(_ typed: String, _ change: (String) -> KassaGenerated.CardInput) -> CardInput {
         canBeHandedOn([typed]) ? CardInput(change(typed)) : self
     }
 }
 
 extension CardInput: CustomStringConvertible, CustomReflectable {
-    /// Nothing of what was typed.
+    /// A mask: nothing of the input.
     public var description: String { "CardInput(***)" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a form shows at a field while the payer types.
+/// The state of a form's field while the payer types.
 public enum FieldState: Hashable, Sendable {
-    /// Nothing is wrong yet, and something is missing: go on typing.
+    /// Incomplete, and nothing is wrong yet.
     case incomplete
-    /// The field can be sent as it is. A number of a brand that has several lengths may still go on.
+    /// Complete: the field can be sent. The number may still get longer if its brand has several lengths.
     case complete
-    /// No typing at the end can make it right: the rule that is broken, with its text.
+    /// Wrong: further digits cannot make it valid. It has the broken rule, with its text.
     case wrong(Violation)
 
     init(_ core: KassaGenerated.FieldState) {
@@ -131,9 +131,9 @@ public enum FieldState: Hashable, Sendable {
     }
 }
 
-/// The brand of a payment card, as its first digits tell it.
+/// The brand of a payment card, as its first digits show.
 ///
-/// Only ranges that are beyond doubt are known here; everything else is ``unknown``, which is no reason to refuse a card.
+/// Only unambiguous ranges are listed; everything else is ``unknown``, which is no reason to refuse a card.
 public enum CardBrand: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// 4; 16 digits, and 13 or 19 on some cards.
     case visa
@@ -143,7 +143,7 @@ public enum CardBrand: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case mir
     /// 62; 16 to 19 digits.
     case unionPay = "union_pay"
-    /// 9417, the national system of Kyrgyzstan; 16 digits.
+    /// 9417, Kyrgyzstan's national card system; 16 digits.
     case elcart
     /// 34 and 37; 15 digits. Its security code has four digits, and the gateway takes three.
     case amex
@@ -151,7 +151,7 @@ public enum CardBrand: String, Hashable, Sendable, CaseIterable, CustomStringCon
     case maestro
     /// 3528 to 3589; 16 to 19 digits.
     case jcb
-    /// None of these, or too few digits to tell.
+    /// None of these, or too few digits.
     case unknown
 
     /// Its name, the same in every language.

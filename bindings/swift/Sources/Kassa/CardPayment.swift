@@ -6,7 +6,7 @@ internal import KassaGenerated
 ///
 /// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct CardPayment: Sendable {
-    /// The merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only: ``newOrderNumber()``.
+    /// The merchant's unique number of the payment, preferably only A-Z a-z 0-9 - _: ``newOrderNumber()``.
     public var orderNumber: String
     /// What is paid for.
     public var description: String
@@ -19,7 +19,7 @@ public struct CardPayment: Sendable {
     public var card: Card
     /// The payer's language, two letters, such as `ky`.
     public var language: String
-    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    /// Where the payer's browser goes after success: a web page or an app's deep link.
     public var returnURL: String?
     /// Where the gateway sends its callbacks: an absolute http or https URL.
     public var callbackURL: String
@@ -28,7 +28,7 @@ public struct CardPayment: Sendable {
     /// The payer's e-mail.
     public var email: String?
 
-    /// A request. Nothing is checked here: sending it reports every violation at once.
+    /// Creates a request. Nothing is checked here: sending it reports all violations at once.
     public init(
         orderNumber: String, description: String, amount: some ExactAmount, currency: String, card: Card, language: String,
         returnURL: String? = nil, callbackURL: String, ip: String, email: String? = nil
@@ -45,16 +45,16 @@ public struct CardPayment: Sendable {
         self.email = email
     }
 
-    /// What to store **before** sending, so that the payment can be asked about whatever happens.
+    /// The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public func paymentRef() throws -> PaymentRef {
         PaymentRef(try translated { try core.paymentRef() })
     }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public func advice() throws -> [Advice] {
         try translated { try core.advice() }.map(Advice.init)
     }
@@ -76,9 +76,9 @@ extension CardPayment {
 
 /// The gateway accepted a card payment. **It is not paid yet**: follow ``nextStep``, then watch ``payment``.
 public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What to ask about the payment with. Store it: it may know more than the one made before sending.
+    /// The payment reference. Store it in place of the one made before sending: it may hold more numbers.
     public let payment: PaymentRef
-    /// What comes next.
+    /// The next step.
     public let nextStep: NextStep
     /// The gateway's code, `110`.
     public let code: String?
@@ -89,7 +89,7 @@ public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConve
     /// The whole response, with secrets masked.
     public let raw: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(
         payment: PaymentRef, nextStep: NextStep, code: String? = nil, amount: Decimal? = nil, currency: String? = nil,
         raw: String = ""
@@ -106,12 +106,12 @@ public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConve
     public var description: String { described(self) }
 }
 
-/// What comes after a card payment was accepted.
+/// The next step after a card payment was accepted.
 public enum NextStep: Hashable, Sendable, Codable {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
     case openConfirmation(url: URL)
-    /// Nothing to confirm. Ask for the status: only a status query decides a payment. `status` is the word that the create response
-    /// showed, such as `Success`.
+    /// Nothing to confirm. Query the status: only a status query decides whether the payment is charged. `status` is the status word in
+    /// the create response, such as `Success`.
     case checkStatus(status: String?)
 }
 
@@ -126,8 +126,8 @@ extension NextStep: CustomStringConvertible {
 }
 
 extension CardPaymentCreated {
-    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the page is not a URL for
-    ///   Foundation. The payment was accepted, so nothing else would be true.
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` if the page is not a URL for Foundation.
+    ///   The payment was accepted, so nothing else would be true.
     init(_ core: KassaGenerated.CardPaymentCreated) throws {
         let payment = PaymentRef(core.payment)
         let nextStep: NextStep

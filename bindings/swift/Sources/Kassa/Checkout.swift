@@ -1,14 +1,13 @@
 internal import KassaGenerated
 
-/// One checkout, as its payer's app pays it: what a payment screen shows (``CheckoutState``) and what the payer can do. It talks to
-/// the merchant's server (`kassa-server`) with a client token that opens this one checkout, so **an app holds no secret of the
-/// merchant's**.
+/// One checkout from its payer's side: the state for a payment screen (``CheckoutState``) and the payer's actions. It talks to the
+/// merchant's server (`kassa-server`) with a client token that opens only this checkout, so **the app contains no credentials of the
+/// merchant**.
 ///
-/// It follows the checkout by itself until it is closed, or nobody holds it any more: hold it for as long as its screen is there.
-/// Actions return at once; what comes of them is a state. Whatever fails between app and server is tried again with the same
-/// idempotency key, and shown as a message: **never is anything paid twice, and never is a payment called failed, because of the
-/// network.** An app that was killed opens the checkout again with its token, and is where it was. Everybody who has it open sees the
-/// same.
+/// It polls the checkout until it is closed or released: keep a reference while its screen is shown. Actions return at once; their result
+/// is a new state. A failed request to the server is retried with the same idempotency key and shown as a message: **a network error
+/// never causes a double payment, and never shows a payment as failed.** After the app was killed, open the checkout again with its
+/// token, and it continues where it was. Everybody who has the checkout open sees the same state.
 ///
 /// ```swift
 /// let checkout = try Checkout(serverURL: "https://pay.shop.example.kg", clientToken: token) { try await newTokenFromTheShop() }
@@ -17,26 +16,25 @@ internal import KassaGenerated
 /// }
 /// ```
 ///
-/// The state ``CheckoutState/paid(amount:currency:)`` is the server's word, which an app can show. **The shop delivers by the server's
+/// The state ``CheckoutState/paid(amount:currency:)`` is the server's report, which an app can show. **The shop delivers on the server's
 /// event, never because an app says so.**
 public final class Checkout: Sendable {
     private let core: KassaGenerated.Checkout
     private let serverURL: String
     private let renewal: Task<Void, Never>?
 
-    /// Opens a checkout of the merchant's server by a client token, and begins to follow it. Whether the server is reached, and takes
-    /// the token, the states tell.
+    /// Opens a checkout of the merchant's server with a client token, and begins to poll it. The states tell whether the server is
+    /// reachable and accepts the token.
     ///
     /// - Parameters:
     ///   - serverURL: https, or http to a loopback address.
-    ///   - clientToken: What the shop's back end handed to the app.
-    ///   - settings: How it reaches the server; as they are by themselves unless given.
-    ///   - renewToken: Gets a new client token from the shop's back end, called when the one before is not good any more (it lives for 15
-    ///     minutes unless the server is set up otherwise). Where it throws, it is called again, after a while; the error is for you, and
-    ///     stands in the log (``KassaLog``), while the payer reads ``MessageTopic/tokenNotRenewed``. Its task is cancelled when the
-    ///     checkout is closed, or nobody holds it any more.
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the address or a setting cannot work, or the token can
-    ///   be no client token (such as an API key of the shop's), naming it.
+    ///   - clientToken: The client token from the shop's back end.
+    ///   - settings: The connection settings.
+    ///   - renewToken: Gets a new client token from the shop's back end. It is called when the old token expires (after 15 minutes by
+    ///     default). If it throws, it is called again later; the error is logged for you (``KassaLog``), and the payer sees
+    ///     ``MessageTopic/tokenNotRenewed``. Its task is cancelled when the checkout is closed or released.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the address or a setting is invalid, or the token cannot
+    ///   be a client token (for example, it is an API key of the shop); the error names it.
     public init(
         serverURL: String, clientToken: String, settings: CheckoutSettings = CheckoutSettings(),
         renewToken: (@Sendable () async throws -> String)? = nil
@@ -55,91 +53,90 @@ public final class Checkout: Sendable {
         close()
     }
 
-    /// Where it stands now.
+    /// The current state.
     public var state: CheckoutState { CheckoutState(core.state()) }
 
-    /// What is to be paid; nil before the server has answered.
+    /// The checkout's details; nil until the server has answered.
     public var details: CheckoutDetails? { core.details().map(CheckoutDetails.init) }
 
-    /// The states as they come: the one of now first, then each that is another one. See ``CheckoutStates``.
+    /// The states as they change: the current one first, then each new one. See ``CheckoutStates``.
     public var states: CheckoutStates { CheckoutStates(core) }
 
-    /// Pays by the mobile bank: it sends a one-time password to this phone. However it is written, what is sent is
-    /// ``normalizedPhone(_:)`` of it: show that to the payer before.
+    /// Pays by the mobile bank, which sends a one-time password to this phone. The number is normalized with ``normalizedPhone(_:)``
+    /// before sending: show the result to the payer first.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where this does not fit the state, or where it is no phone number.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if the state does not allow it, or if it is not a phone number.
     ///   Nothing was sent then.
     public func payByMbank(phone: String) throws {
         try translated { try core.payByMbank(phone: checked(phone, "phone")) }
     }
 
-    /// Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces, hyphens
-    /// and marks that are not seen are left out.
+    /// Confirms the mobile-bank payment with the one-time password that the payer received. Spaces, hyphens and invisible characters are
+    /// removed.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where none is awaited, or where none is given or it has no digit.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if no password is expected, or if it is empty or has no digit.
     ///   Nothing was sent then.
     public func confirm(otp: String) throws {
         try translated { try core.confirm(otp: checked(otp, "otp")) }
     }
 
-    /// Pays by a card. **A form for card numbers in an app puts the merchant under PCI DSS**; on the gateway's own page
-    /// (``payByForm()``) payers pay by card too.
+    /// Pays by card. **A card form in an app puts the merchant under PCI DSS**; payers can also pay by card on the gateway's own page
+    /// (``payByForm()``).
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where this does not fit the state (also where the server takes no
-    ///   cards), or with everything that is wrong with the card. Nothing was sent then.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if the state does not allow it (also if the server accepts no
+    ///   cards), or with all violations of the card. Nothing was sent then.
     public func payByCard(_ card: Card) throws {
         try translated { try core.payByCard(card: card.core) }
     }
 
-    /// Makes a QR code to pay by.
+    /// Creates a QR code to pay with.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where this does not fit the state.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if the state does not allow it.
     public func payByQr() throws {
         try translated { try core.payByQr() }
     }
 
-    /// Makes a page of the gateway's, where the payer chooses how to pay.
+    /// Creates a pay-form, the gateway's own page where the payer chooses a method.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where this does not fit the state.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if the state does not allow it.
     public func payByForm() throws {
         try translated { try core.payByForm() }
     }
 
-    /// The payer wants another number, or another way to pay, than that of the open payment: the state becomes `ready` with
-    /// `canKeepMethod`. **Nothing is sent yet, and the open payment can still be paid**; the `payBy…` that follows replaces it. What
-    /// becomes of it meanwhile is shown at once. An app that was killed while its payer chose shows the open payment again.
+    /// The payer wants another number or payment method than that of the open payment. The state becomes `ready` with `canKeepMethod`.
+    /// **Nothing is sent yet, and the open payment can still be paid**; the `payBy…` that follows replaces it. If it ends meanwhile, that
+    /// is shown at once. An app that was killed during the choice shows the open payment again.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where the state has no `canChangeMethod`, or it is false.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if the state has no `canChangeMethod`, or it is false.
     public func changeMethod() throws {
         try translated { try core.changeMethod() }
     }
 
-    /// The payer stays with the open payment after all: its state is shown again.
+    /// The payer keeps the open payment: its state is shown again.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` where nothing is being changed.
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if no other method is being chosen.
     public func keepMethod() throws {
         try translated { try core.keepMethod() }
     }
 
-    /// The app has opened the page of ``CheckoutState/openPage(url:begunHere:methods:message:)``: it is not to be opened by itself again,
-    /// whatever else of the state changes.
+    /// Tell the checkout that the app has opened the page of ``CheckoutState/openPage(url:begunHere:methods:message:)``, so that it is
+    /// not opened automatically again when the state changes.
     public func pageOpened() { core.pageOpened() }
 
-    /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is not
-    /// believed**, so it needs not be read.
+    /// The payer came back from a page, by a deep link or by closing it: the gateway is queried at once. **The link's content is not
+    /// trusted**, so you need not read it.
     public func cameBack() { core.cameBack() }
 
-    /// Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to the front, and
-    /// for a button.
+    /// Queries the gateway at once, and runs pending retries at once: for an app that returns to the foreground, and for a button.
     public func checkNow() { core.checkNow() }
 
-    /// Goes on with another client token of the same checkout. A text that can be none, such as an API key of the shop's, is sent to
-    /// nobody, and a message says so (``MessageTopic/tokenNotRenewed``). One that is too long for a text of 2 GiB changes nothing.
+    /// Continues with a new client token of the same checkout. A text that cannot be a client token, such as an API key of the shop, is
+    /// not sent, and a message says so (``MessageTopic/tokenNotRenewed``). A text longer than 2 GiB changes nothing.
     public func renewToken(_ clientToken: String) {
         if canBeHandedOn([clientToken]) { core.renewToken(clientToken: clientToken) }
     }
 
-    /// Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of it.
+    /// Stops polling, and ends the states. A payment that was sent continues at the server; opening the checkout again shows its state.
     public func close() {
         core.close()
         renewal?.cancel()
@@ -176,7 +173,7 @@ extension LogEvent {
 }
 
 extension Checkout: CustomStringConvertible, CustomReflectable {
-    /// Its address, and where it stands. The token is not printed, nor is a page, which whoever sees its address can open.
+    /// Its address and its state, without the token or the URL of a page.
     public var description: String { "Checkout(\(serverURL), \(state.kind))" }
 
     /// The same as ``description``.

@@ -2,9 +2,9 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// What is to be paid by a ``Checkout``. It never changes.
+/// The details of a ``Checkout``. They never change.
 public struct CheckoutDetails: Hashable, Sendable {
-    /// The shop's own reference, such as the number of the order: what a payer names to the shop's support.
+    /// The shop's own reference, such as the order number, which a payer tells the shop's support.
     public let reference: String
     /// The amount, in units of the currency.
     public let amount: Decimal
@@ -12,14 +12,14 @@ public struct CheckoutDetails: Hashable, Sendable {
     public let currency: String
     /// What is paid for.
     public let description: String
-    /// The ways to pay that the shop allows, without those of which this version knows nothing.
+    /// The payment methods that the shop allows, without those unknown to this version.
     public let methods: [PaymentMethod]
-    /// Where the payer returns to from a page: a page of the shop's, or a deep link of the app.
+    /// Where the payer returns after a page: a page of the shop, or a deep link of the app.
     public let returnURL: String
     /// When it expires, by the server's clock.
     public let expiresAt: Date
 
-    /// Made by hand, for previews and tests of your own.
+    /// For previews and tests of your own code.
     public init(
         reference: String, amount: Decimal, currency: String, description: String, methods: [PaymentMethod], returnURL: String,
         expiresAt: Date
@@ -34,15 +34,15 @@ public struct CheckoutDetails: Hashable, Sendable {
     }
 }
 
-/// A way to pay.
+/// A payment method.
 public enum PaymentMethod: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
-    /// The gateway's own page, where the payer chooses: ``Checkout/payByForm()``.
+    /// The gateway's own page, where the payer chooses a method: ``Checkout/payByForm()``.
     case payForm = "pay_form"
     /// A QR code, which an app of a bank scans: ``Checkout/payByQr()``.
     case qr
     /// The mobile bank, confirmed by a one-time password: ``Checkout/payByMbank(phone:)``.
     case mbank
-    /// A card, where the merchant's server takes cards: ``Checkout/payByCard(_:)``.
+    /// A card, if the merchant's server accepts cards: ``Checkout/payByCard(_:)``.
     case card
 
     /// Its name, the same in every language.

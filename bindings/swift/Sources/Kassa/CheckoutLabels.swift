@@ -1,6 +1,6 @@
 internal import KassaGenerated
 
-/// The words of a payment screen that are the same in every state: buttons, fields, ways to pay. None of them has a place to be filled in.
+/// The labels of a payment screen that do not depend on the state: buttons, fields, payment methods. None has a placeholder.
 ///
 /// ```swift
 /// CheckoutLabels.of(.english).confirm  // "Confirm the payment"
@@ -8,37 +8,37 @@ internal import KassaGenerated
 public struct CheckoutLabels: Hashable, Sendable {
     /// The screen's title.
     public let title: String
-    /// Before a colon and the shop's own reference.
+    /// The label of the shop's reference, followed by a colon.
     public let order: String
-    /// Before a colon and ``CheckoutTexts/reason``.
+    /// The label of ``CheckoutTexts/reason``, followed by a colon.
     public let reason: String
-    /// The way to pay by the gateway's own page.
+    /// The payment method: the gateway's own page.
     public let payForm: String
-    /// What the payer has to know about it.
+    /// Its explanation for the payer.
     public let payFormHint: String
-    /// The way to pay by a QR code.
+    /// The payment method: a QR code.
     public let qr: String
-    /// What the payer has to know about it.
+    /// Its explanation for the payer.
     public let qrHint: String
-    /// The way to pay by the mobile bank, and the title of its form.
+    /// The payment method: the mobile bank; also the title of its form.
     public let mbank: String
-    /// What the payer has to know about it.
+    /// Its explanation for the payer.
     public let mbankHint: String
-    /// The way to pay by a card that is typed into the app.
+    /// The payment method: a card entered in the app.
     public let card: String
-    /// What the payer has to know about it.
+    /// Its explanation for the payer.
     public let cardHint: String
-    /// The title of the form for a card.
+    /// The title of the card form.
     public let cardTitle: String
     /// The field for the phone.
     public let phone: String
-    /// Below it, as long as what was typed is no number: whose it is, and an example.
+    /// The hint below the phone field until the input is a phone number, with an example.
     public let phoneExample: String
-    /// Where what was typed is no number, whatever rule it breaks: an example says more than the rule.
+    /// The error if the input is not a phone number: an example, whatever rule is broken.
     public let phoneWrong: String
     /// The field for the code from the SMS.
     public let code: String
-    /// Where too little of it was typed.
+    /// The error if the code is too short.
     public let codeShort: String
     /// The field for the card's number.
     public let cardNumber: String
@@ -46,13 +46,13 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let cardExpiry: String
     /// The field for the card's security code.
     public let cardCvc: String
-    /// Where it stands.
+    /// Where to find the code on the card.
     public let cardCvcHint: String
     /// The field for the name of the card's holder.
     public let cardHolder: String
-    /// The button that pays, where the amount is not known yet.
+    /// The pay button while the amount is unknown.
     public let pay: String
-    /// The button that goes on after the phone was typed.
+    /// The button that continues after the phone number.
     public let proceed: String
     /// The button that sends the code.
     public let confirm: String
@@ -60,39 +60,39 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let openPage: String
     /// The button that opens it again.
     public let openPageAgain: String
-    /// Where nothing on this phone opens a page; above its address.
+    /// The text above a page's URL if no app on this phone opens it.
     public let noBrowser: String
-    /// The button that copies the address.
+    /// The button that copies the URL.
     public let copyAddress: String
-    /// What is said then.
+    /// The confirmation of that.
     public let addressCopied: String
-    /// The button that asks at once how it ended, while a page or a QR code can be paid.
+    /// The button that queries the status at once, while a page or a QR code can be paid.
     public let havePaid: String
-    /// The button that asks at once how it ended, while the bank is waited for.
+    /// The button that queries the status at once, while the bank's answer is pending.
     public let checkNow: String
-    /// The button that opens an app of a bank on this phone.
+    /// The button that opens a bank's app on this phone.
     public let openBankApp: String
-    /// Where there is none.
+    /// The text if there is no such app.
     public let noBankApp: String
-    /// The button that shows the banks by name, for a code that opens in the app of each.
+    /// The button that lists the banks whose apps open the code.
     public let chooseBank: String
     /// The button that saves the picture of the QR code.
     public let savePicture: String
-    /// What is said then.
+    /// The confirmation of that.
     public let pictureSaved: String
-    /// What is said where it was not.
+    /// The error if the picture could not be saved.
     public let pictureNotSaved: String
-    /// What the QR code is, for those who hear the screen.
+    /// The description of the QR code for screen readers.
     public let qrPicture: String
-    /// Above the other ways to pay, or the button that shows them, while a page is there; and the button that leaves a QR code.
+    /// The heading above the other methods (or the button that shows them) beside a page, and the button that leaves a QR code.
     public let otherWay: String
-    /// Beside it while a page is there: when not to.
+    /// The warning beside it for a page: when not to switch.
     public let otherWayHint: String
-    /// Beside it while a QR code is there: when not to.
+    /// The warning beside it for a QR code: when not to switch.
     public let otherThanCodeHint: String
-    /// The button that leaves the question for the code from the SMS.
+    /// The button that leaves the form for the code from the SMS.
     public let otherNumber: String
-    /// Beside it: for whom it is, and what becomes of the code.
+    /// The hint beside it: when to use it, and what happens to the code.
     public let otherNumberHint: String
     /// The button that goes back.
     public let back: String
@@ -100,17 +100,17 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let backToCode: String
     /// The button that closes the screen.
     public let close: String
-    /// The button that closes it where the payment is paid.
+    /// The button that closes the screen after the payment.
     public let done: String
-    /// What covers the screen while the app is not in front.
+    /// The text that covers the screen while the app is in the background.
     public let covered: String
 
-    /// The words in a language.
+    /// The labels in a language.
     public static func of(_ language: Language) -> CheckoutLabels {
         CheckoutLabels(checkoutLabels(language: language.core))
     }
 
-    /// The name of a way to pay.
+    /// The name of a payment method.
     public func name(of method: PaymentMethod) -> String {
         switch method {
         case .payForm: payForm
@@ -120,7 +120,7 @@ public struct CheckoutLabels: Hashable, Sendable {
         }
     }
 
-    /// What the payer has to know about a way to pay.
+    /// The explanation of a payment method for the payer.
     public func hint(of method: PaymentMethod) -> String {
         switch method {
         case .payForm: payFormHint

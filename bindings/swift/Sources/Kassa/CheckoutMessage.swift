@@ -1,24 +1,24 @@
 internal import KassaGenerated
 
-/// What a payer reads beside a ``CheckoutState``, in their language.
+/// A message for the payer beside a ``CheckoutState``, in their language.
 ///
 /// ```swift
 /// CheckoutMessage(topic: .codeRefused).textIn(.english)  // "This code was not accepted. Enter it again."
 /// ```
 public struct CheckoutMessage: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What it is about.
+    /// The topic.
     public let topic: MessageTopic
-    /// More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What is in
-    /// the way of reaching the server is told for developers, and is not for a payer to read.
+    /// Further text as received, in any language: the gateway's refusal, or the server's explanation. For connection problems it is meant
+    /// for developers, not for the payer.
     public let reason: String?
 
-    /// One made by hand, for previews and tests of your own.
+    /// For previews and tests of your own code.
     public init(topic: MessageTopic, reason: String? = nil) {
         self.topic = topic
         self.reason = reason
     }
 
-    /// What it says to the payer, in a language. The reason is not part of it.
+    /// The message text in a language, without the reason.
     public func textIn(_ language: Language) -> String {
         KassaGenerated.CheckoutMessage(topic: topic.core, reason: nil).textIn(language: language.core)
     }
@@ -27,26 +27,26 @@ public struct CheckoutMessage: Hashable, Sendable, Codable, CustomStringConverti
     public var description: String { described(self) }
 }
 
-/// What a ``CheckoutMessage`` is about.
+/// The topic of a ``CheckoutMessage``.
 public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
-    /// The server is not reached. It is tried again by itself, and nothing is lost.
+    /// The server is not reachable. It is retried automatically, and nothing is lost.
     case noNetwork = "no_network"
-    /// The server asked to wait, or failed. It is tried again by itself.
+    /// The server asked to wait, or failed. It is retried automatically.
     case serverBusy = "server_busy"
-    /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that fails. It
-    /// is tried again by itself.
+    /// The response did not come from the merchant's server: a captive portal, a wrong address, or a bad certificate. It is retried
+    /// automatically.
     case notTheServer = "not_the_server"
-    /// The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by
-    /// itself.
+    /// The server's certificate is not valid yet by this device's clock: the payer should check its date and time. It is retried
+    /// automatically.
     case wrongClock = "wrong_clock"
-    /// The app's own function gave no new client token. It is asked again by itself. The reason is the app's own error: for its developer
-    /// to read (it is in ``KassaLog``, too), and never for a payer.
+    /// The app's renewal function returned no new client token. It is called again automatically. The reason is the app's own error: for
+    /// its developer to read (it is in ``KassaLog``, too), and never for a payer.
     case tokenNotRenewed = "token_not_renewed"
-    /// Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.**
+    /// The outcome of the payment is unknown; the gateway is polled. **The payer must not pay again.**
     case outcomeUnknown = "outcome_unknown"
-    /// The gateway did not take the one-time password.
+    /// The gateway did not accept the one-time password.
     case codeRefused = "code_refused"
-    /// The one-time password did not reach the gateway: the payer enters it again.
+    /// The one-time password did not reach the gateway: the payer should enter it again.
     case codeNotSent = "code_not_sent"
     /// The gateway refused to make the payment: no money moved.
     case refused
@@ -54,14 +54,14 @@ public enum MessageTopic: String, Hashable, Sendable, Codable, CaseIterable, Cus
     case notMade = "not_made"
     /// The gateway reported that the payment was rejected: no money moved.
     case rejected
-    /// The server refused what was typed; the reason says which rule it breaks.
+    /// The server refused the input; the reason names the rule that it breaks.
     case inputRefused = "input_refused"
-    /// So many tries are not allowed.
+    /// Too many attempts.
     case tooManyTries = "too_many_tries"
-    /// The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or too
-    /// many were replaced. The state shows how it stands now.
+    /// The server did not replace the open payment: it has moved on, was already replaced elsewhere, or too many were replaced. The state
+    /// shows the current status.
     case changeRefused = "change_refused"
-    /// The gateway reports something else than was asked for: a person of the merchant's finds out.
+    /// The gateway's report does not match the request: the merchant's staff decide.
     case mismatch
     /// The shop cancelled it.
     case cancelled

@@ -2,11 +2,11 @@ internal import KassaGenerated
 
 /// How a ``Checkout`` reaches the merchant's server. The defaults are right for most apps.
 public struct CheckoutSettings: Sendable {
-    /// How long making a connection may take, TLS included.
+    /// The time limit of connecting, including TLS.
     public var connectTimeout: Duration
-    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    /// Certificates (PEM) to trust in addition to Mozilla's roots; one text may hold several.
     public var extraRootCertificates: [String]
-    /// The way to the server; proxies in the environment are used only when asked for.
+    /// The proxy to the server; those of the environment are used only on request.
     public var proxy: Proxy
     /// Added to the user agent, such as `my-shop/1.2`.
     public var userAgentSuffix: String?

@@ -2,46 +2,45 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// Where a ``Checkout`` stands, which is what a payment screen shows. A message beside it is for the payer to read
-/// (``CheckoutMessage/textIn(_:)``); one about the network is there for as long as it lasts, and **never means that the payment failed**.
+/// The state of a ``Checkout``, for a payment screen. A message beside it is for the payer (``CheckoutMessage/textIn(_:)``); one about
+/// the network stays until the problem is over, and **never means that the payment failed**.
 public enum CheckoutState: Hashable, Sendable {
-    /// The server has not answered yet; the message says why not, where something is in the way.
+    /// The server has not answered yet; the message says the reason, if there is a problem.
     case opening(message: CheckoutMessage? = nil)
-    /// The payer chooses how to pay; there may be no way for which there is an action here. The message says what became of the last
-    /// try, where there was one. `canKeepMethod` is true while the payer chooses again though a payment is open:
-    /// ``Checkout/keepMethod()`` goes back to that.
+    /// The payer chooses a payment method; there may be no way for which there is an action here. The message says the result of the last
+    /// attempt, if any. `canKeepMethod` is true while the payer chooses again although a payment is open: ``Checkout/keepMethod()`` goes
+    /// back to it.
     case ready(methods: [PaymentMethod], message: CheckoutMessage? = nil, canKeepMethod: Bool = false)
-    /// What the payer asked for is on its way; the message says what is in the way. Nothing else can be asked for meanwhile.
+    /// The payer's action is being sent; the message tells a problem, if any. No other action is possible meanwhile.
     case sending(message: CheckoutMessage? = nil)
-    /// The payer enters the one-time password that the mobile bank sent: ``Checkout/confirm(otp:)``. `attemptsLeft` passwords may still be
-    /// tried; the message says why the last one was not taken, where there was one. `phoneLast2` are the last two digits of the phone that
-    /// the password went to, where the server tells them. `canChangeMethod` says whether the payer can choose another number or another
-    /// way to pay: ``Checkout/changeMethod()``.
+    /// The payer enters the one-time password that the mobile bank sent: ``Checkout/confirm(otp:)``. `attemptsLeft` attempts are left;
+    /// the message says why the last password was not accepted, if any was tried. `phoneLast2` are the last two digits of the phone that
+    /// the password went to, if the server tells them. `canChangeMethod` says whether the payer can choose another number or payment
+    /// method: ``Checkout/changeMethod()``.
     case enterOtp(attemptsLeft: Int, message: CheckoutMessage? = nil, phoneLast2: String? = nil, canChangeMethod: Bool = false)
-    /// The payer pays, or confirms a payment by card (3DS), on a page of the gateway's: https, or loopback. `begunHere` is true where an
-    /// action of this object led here: open it at once. It is false after the app was killed, or where another device began: show a button
-    /// that opens it. `methods` are other ways to pay that can be begun instead, the message says what became of another try.
+    /// The payer pays, or confirms a card payment (3DS), on a page of the gateway: https, or loopback. `begunHere` is true if an action
+    /// of this object led here: open the page at once. It is false after the app was killed, or if another device began: show a button
+    /// that opens it. `methods` are other payment methods that can be started instead, the message tells the result of another attempt.
     case openPage(url: String, begunHere: Bool, methods: [PaymentMethod], message: CheckoutMessage? = nil)
-    /// The payer scans a code with the app of a bank: draw the text with ``QrCode``. On the phone itself the text, where it is a link,
-    /// opens that app. `canChangeMethod` says whether the payer can choose another way to pay: ``Checkout/changeMethod()``. **A code that
-    /// was left can still be paid**, so warn a payer who may have paid by it.
+    /// The payer scans a code with a bank's app: draw the text with ``QrCode``. On the phone itself, open the text if it is a link.
+    /// `canChangeMethod` says whether the payer can choose another payment method: ``Checkout/changeMethod()``. **An abandoned code can
+    /// still be paid**, so warn a payer who may have paid with it.
     case showQr(text: String, message: CheckoutMessage? = nil, canChangeMethod: Bool = false)
-    /// The payer has done everything, and the gateway is asked how it ended. `pageURL` is the page that the payer came back from, to be
-    /// opened again by a button; `methods` are other ways to pay that can be begun instead.
+    /// The payer has done everything; the gateway is polled for the result. `pageURL` is the page that the payer came back from, for a
+    /// button that opens it again; `methods` are other payment methods that can be started instead.
     case waiting(pageURL: String? = nil, methods: [PaymentMethod], message: CheckoutMessage? = nil)
-    /// **Paid**, by the gateway's own report to the merchant's server. The end.
+    /// **Paid**, by the gateway's report to the merchant's server. Final.
     case paid(amount: Decimal, currency: String)
-    /// Not paid, and it cannot be paid any more.
+    /// Not paid, and it can no longer be paid.
     case notPaid(reason: CheckoutMessage)
-    /// What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**
+    /// The merchant's staff must find out what happened to the money. **The payer must not pay again.**
     case personNeeded(message: CheckoutMessage)
     /// Nobody paid in time.
     case expired
-    /// The client token is not good any more, and nobody gave a new one (``Checkout/renewToken(_:)``). **It says nothing about the
-    /// money.**
+    /// The client token has expired, and no new one was given (``Checkout/renewToken(_:)``). **It says nothing about the money.**
     case tokenExpired
 
-    /// True where nothing changes any more: it was paid.
+    /// True if the state is final: the checkout is paid.
     public var isPaid: Bool {
         if case .paid = self { true } else { false }
     }

@@ -1,10 +1,10 @@
 internal import KassaGenerated
 
-/// The states of a ``Checkout``, as they come: the one of now first, then each that is another one. One that was replaced before
-/// anybody took it is left out.
+/// The states of a ``Checkout`` as they change: the current one first, then each new one. A state that was replaced before it was read is
+/// skipped.
 ///
-/// Each iteration has all states for itself, so several screens can follow one checkout. It ends when the checkout is closed, when nobody
-/// holds the ``Checkout`` any more, and at once where its task is cancelled; it never throws.
+/// Each iteration gets all states, so several screens can show one checkout. It ends when the checkout is closed or the ``Checkout`` is
+/// released, and at once if its task is cancelled; it never throws.
 public struct CheckoutStates: AsyncSequence, Sendable {
     /// What the iteration yields.
     public typealias Element = CheckoutState
@@ -19,7 +19,7 @@ public struct CheckoutStates: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let core: KassaGenerated.CheckoutStates
 
-        /// The next state, when it is there; nil after the end, and where the task is cancelled.
+        /// Waits for the next state; nil after the end, or if the task is cancelled.
         public mutating func next() async -> CheckoutState? {
             // The core has no error here.
             try? await untilCancelled { try await $0.nextState(states: core) }.map(CheckoutState.init)
@@ -34,6 +34,6 @@ extension CheckoutStates: CustomStringConvertible, CustomReflectable {
     /// Its name.
     public var description: String { "CheckoutStates" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

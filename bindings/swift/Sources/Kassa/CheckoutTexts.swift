@@ -2,22 +2,22 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// What a payment screen says about its state, in one language.
+/// The texts of a payment screen for one state, in one language.
 ///
 /// ```swift
 /// CheckoutTexts.of(.expired, mayHavePaid: false, in: .english).title  // "The time to pay is over"
 /// ```
 public struct CheckoutTexts: Hashable, Sendable {
-    /// What it is about, in a few words.
+    /// A short title.
     public let title: String
-    /// What the payer does now, or what it means for their money; nil where the title says it.
+    /// What the payer should do, or what the state means for their money; nil if the title is enough.
     public let explanation: String?
-    /// What became of the last try, or what is in the way.
+    /// The result of the last attempt, or the problem.
     public let message: String?
-    /// More words about that, as they came from gateway or server, in any language. What is told for developers is not among them.
+    /// Further text about it from the gateway or the server, in any language, without texts for developers.
     public let reason: String?
 
-    /// Made by hand, for previews and tests of your own.
+    /// For previews and tests of your own code.
     public init(title: String, explanation: String? = nil, message: String? = nil, reason: String? = nil) {
         self.title = title
         self.explanation = explanation
@@ -25,8 +25,8 @@ public struct CheckoutTexts: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// What the screen says of a state. `mayHavePaid` is true where something that the payer was shown can still be paid: a page whose
-    /// checkout has ended, or a QR code that was left for another way to pay. **Then they are not told to order again without a warning.**
+    /// The texts for a state. `mayHavePaid` is true if the payer was shown something that can still be paid: a page whose checkout has
+    /// ended, or a QR code that was left for another method. **Then the texts do not suggest a new order without a warning.**
     public static func of(_ state: CheckoutState, mayHavePaid: Bool, in language: Language) -> CheckoutTexts {
         let core = checkoutTexts(state: state.said, mayHavePaid: mayHavePaid, language: language.core)
         return CheckoutTexts(title: core.title, explanation: core.explanation, message: core.message, reason: core.reason)
@@ -39,25 +39,25 @@ public func amountText(_ amount: Decimal, currency: String, in language: Languag
     inWords(amount, currency) { try KassaGenerated.amountText(amount: amount, currency: currency, language: language.core) }
 }
 
-/// The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known there is ``CheckoutLabels/pay``.
+/// The text of the pay button, with the amount: `Pay 390.50 som`. Before the amount is known there is ``CheckoutLabels/pay``.
 public func payText(_ amount: Decimal, currency: String, in language: Language) -> String {
     inWords(amount, currency) { try KassaGenerated.payText(amount: amount, currency: currency, language: language.core) }
 }
 
-/// What stands below the field for a phone: to which number the code goes, by the rule of ``normalizedPhone(_:)``. Nil where what was typed
-/// is none; show ``CheckoutLabels/phoneExample`` then. **Show it**: a payer who sees it notices a mistake before the code is sent to
-/// somebody else. The number is never broken over two lines.
+/// The hint below the phone field: to which number the code goes, normalized with ``normalizedPhone(_:)``. Nil if the input is not a
+/// phone number; show ``CheckoutLabels/phoneExample`` then. **Always show the hint**, so that the payer notices a mistake before the code
+/// goes to somebody else. The number has no-break spaces.
 public func phoneHint(_ typed: String, in language: Language) -> String? {
     canBeHandedOn([typed]) ? KassaGenerated.phoneHint(typed: typed, language: language.core) : nil
 }
 
 extension CheckoutDetails {
-    /// What is to be paid, as people write it: `390,50 сом`.
+    /// The amount, formatted for people: `390,50 сом`.
     public func amountText(in language: Language) -> String {
         Kassa.amountText(amount, currency: currency, in: language)
     }
 
-    /// The button that pays, with the amount: `Pay 390.50 som`.
+    /// The text of the pay button, with the amount: `Pay 390.50 som`.
     public func payText(in language: Language) -> String {
         Kassa.payText(amount, currency: currency, in: language)
     }

@@ -70,7 +70,7 @@ extension KeyedDecodingContainer {
 // Values that are stored as one text of their own.
 
 extension Decoder {
-    /// Reads the text. What is wrong with it is the cause of the `DecodingError`.
+    /// Reads the text. The error in it is the cause of the `DecodingError`.
     func storedText<Value>(_ read: (String) throws -> Value) throws -> Value {
         let text = try singleValueContainer().decode(String.self)
         do {
@@ -82,7 +82,7 @@ extension Decoder {
 }
 
 extension Encoder {
-    /// Writes the text. There is none where an amount is none.
+    /// Writes the text. There is none if an amount is none.
     func store(text: String?, of value: Any) throws {
         guard let text else {
             let problem = EncodingError.Context(codingPath: codingPath, debugDescription: "its amount is no amount")
@@ -109,7 +109,7 @@ extension Duration {
         return "\(sign)\(seconds.magnitude)" + (kept.isEmpty ? "" : ".\(kept)")
     }
 
-    /// Nil where the text is not a number of seconds that a duration can have.
+    /// Nil if the text is not a number of seconds that a duration can have.
     init?(secondsText text: String) {
         guard text.utf8.count <= 64, let parts = text.wholeMatch(of: #/(-?)([0-9]+)(?:\.([0-9]{1,18}))?/#) else { return nil }
         let (sign, fraction) = (parts.1, parts.3 ?? "")

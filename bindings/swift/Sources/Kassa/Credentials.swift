@@ -1,6 +1,6 @@
 internal import KassaGenerated
 
-/// The merchant's login and password, as the service's administrator issued them. Never printed.
+/// The merchant's login and password, issued by the service's administrator. Never printed.
 ///
 /// They also open the merchant's dashboard, so **they do not belong inside a mobile app**: let a back end create pay-forms for it.
 public struct Credentials: Sendable {
@@ -20,6 +20,6 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
     /// A mask.
     public var description: String { "Credentials(***)" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,8 +3,8 @@ internal import KassaGenerated
 
 /// A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
 ///
-/// The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it. ``init(_:)`` reads a
-/// text, ``text()`` writes one, and ``check(amountTyiyn:)`` says whether the code asks the payer for the right amount.
+/// The text of a code is a link: the part before its `#` opens an app, and the code itself follows. ``init(_:)`` parses a text,
+/// ``text()`` writes one, and ``check(amountTyiyn:)`` tells whether the code asks the payer for the right amount.
 ///
 /// ```swift
 /// let code = Elqr(
@@ -13,26 +13,25 @@ internal import KassaGenerated
 /// try read.check(amountTyiyn: 39_000)
 /// ```
 ///
-/// To be written, a code needs a ``serviceCode`` or a ``merchantID``, and a dynamic one an ``amountTyiyn``.
+/// To write a code, set a ``serviceCode`` or a ``merchantID``, and for a dynamic code an ``amountTyiyn``.
 ///
-/// **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway answered with,
-/// and no others.
+/// **The checksum detects mistakes, not forgery**: anybody can make a code with a right one. Show only codes from your gateway's answers.
 public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
     /// Whether it is for one payment (tag 01).
     public var kind: ElqrKind
     /// The payment system of the payee, such as `qr.example.kg` (tag 32.00).
     public var provider: String
-    /// The payee's name, as the payer sees it (tag 59).
+    /// The payee's name for the payer (tag 59).
     public var payee: String
-    /// What the merchant trades in: a merchant category code of ISO 18245 (tag 52).
+    /// The merchant category code of ISO 18245 (tag 52).
     public var mcc: String
-    /// The service that is paid for, by the provider's own codes (tag 32.01).
+    /// The provider's code of the service (tag 32.01).
     public var serviceCode: String?
     /// The amount in **tyiyn** (tag 54). Some codes without an amount say 0.
     public var amountTyiyn: Int?
     /// The payee's number at the provider: a phone number or an account (tag 32.10).
     public var recipient: String?
-    /// The number of the transaction, for the provider; some write another text here (tag 32.11).
+    /// The provider's transaction number; some write another text here (tag 32.11).
     public var transaction: String?
     /// Whether the payer may change the amount (tag 32.12).
     public var amountEditable: Bool?
@@ -48,11 +47,11 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
     public var fields: [ElqrField]
     /// The currency by its number in ISO 4217: `417` is the som (tag 53).
     public var currency: String
-    /// The link before the `#`; empty where a code had none. It says which app opens: see ``bankLinks()``.
+    /// The link before the `#`; empty if there is no such payment. It decides which app opens: see ``bankLinks()``.
     public var link: String
-    /// What else a code has, by its tag. It is not written again by ``text()``.
+    /// Other fields by their tags. ``text()`` does not write them.
     public var other: [ElqrField]
-    /// Whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed.
+    /// Whether the checksum matches the text (tag 63). If not, the code was damaged or changed.
     public var checksumOK: Bool
 
     /// A code to be written. Nothing is checked here: ``text()`` reports everything that the format does not allow.
@@ -82,33 +81,33 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
         self.checksumOK = checksumOK
     }
 
-    /// Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
+    /// Parses the text of a code: a link with the code after its `#`, percent-encoded or not, or only the code.
     ///
-    /// A wrong checksum and a foreign currency are read and reported in ``checksumOK`` and ``currency``: ``check(amountTyiyn:)`` refuses
-    /// both.
+    /// A wrong checksum or a foreign currency is accepted here and reported in ``checksumOK`` and ``currency``; ``check(amountTyiyn:)``
+    /// refuses both.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the text is no ELQR, or damaged; it names the tag and the rule.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the text is not ELQR or is damaged; the error names the tag and the rule.
     public init(_ text: String) throws {
         self.init(try translated { try parseElqr(text: checked(text, "elqr")) })
     }
 
-    /// The text of the code, with a checksum of its own: to be drawn with ``QrCode``, or opened as a link.
+    /// The text of the code with a new checksum, to be drawn with ``QrCode`` or opened as a link.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` with everything that the format does not allow.
     public func text() throws -> String {
         try translated { try core().text() }
     }
 
-    /// Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount is
-    /// this one. Where ``amountEditable`` is true, the payer may still pay another one.
+    /// Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
+    /// matches. If ``amountEditable`` is true, the payer may still pay another amount.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` with everything that differs.
     public func check(amountTyiyn: Int) throws {
         try translated { try core().check(amountTyiyn: Int64(amountTyiyn)) }
     }
 
-    /// The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is for any bank.
-    /// Some of the addresses are known from public lists alone.
+    /// Links that open the code in a bank's app, one per bank, for a phone that shows the code itself. The first is for any bank. Some
+    /// URLs come only from public lists.
     ///
     /// - Throws: As ``text()``.
     public func bankLinks() throws -> [BankLink] {
@@ -123,7 +122,7 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// Whether a code is for one payment.
 public enum ElqrKind: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
-    /// A code for any number of payments, such as a sticker at a cash desk.
+    /// A code for any number of payments, such as a sticker at a checkout counter.
     case `static`
     /// A code for one payment.
     case dynamic
@@ -132,11 +131,11 @@ public enum ElqrKind: String, Hashable, Sendable, Codable, CaseIterable, CustomS
     public var description: String { rawValue }
 }
 
-/// A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known.
+/// An additional field of a code (tags 35 to 39), such as a table number; or one with an unknown tag.
 public struct ElqrField: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// Where it stands: the tag and the sub-tag, such as `35.00`.
+    /// The tag and the sub-tag, such as `35.00`.
     public var tag: String
-    /// The whole of it. Of a further field it is `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for no.
+    /// The whole value. For an additional field: `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for no.
     public var text: String
 
     /// A field by its tag.
@@ -151,12 +150,12 @@ public struct ElqrField: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// A link that opens a code in the app of a bank.
 public struct BankLink: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The bank or wallet by its name; `ELQR` for any of them.
+    /// The name of the bank or wallet; `ELQR` for any of them.
     public let bank: String
     /// The link.
     public let url: URL
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(bank: String, url: URL) {
         self.bank = bank
         self.url = url
@@ -176,7 +175,7 @@ extension Elqr {
             currency: core.currency, link: core.link, other: core.other.map(ElqrField.init), checksumOK: core.checksumOk)
     }
 
-    /// - Throws: ``PaymentError/invalid(violations:)`` where a text is too long to be handed on.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if a text is too long to be handed on.
     private func core() throws -> KassaGenerated.Elqr {
         for text in texts { _ = try checked(text, "elqr") }
         return KassaGenerated.Elqr(

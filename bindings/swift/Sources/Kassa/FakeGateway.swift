@@ -1,11 +1,11 @@
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the test says.
+/// An in-memory gateway for tests of **your own** code: it sends nothing, does not wait in real time, and does what the test tells it.
 ///
-/// ``gateway`` is a ``Gateway`` like any other, with the same rules, errors and verdicts; the other methods are the payer's side, and
-/// what goes wrong. Payments are named by what the code under test knows of them: an order number, a gateway's number, a transaction, a
-/// page's address or a QR code's text. Two fake gateways know nothing of each other.
+/// ``gateway`` is an ordinary ``Gateway``, with the same rules, errors and verdicts; the other methods act as the payer or cause faults.
+/// Payments are identified by what the code under test knows: an order number, a gateway number, a transaction id, a page's URL or a QR
+/// code's text. Two fake gateways are independent.
 ///
 /// ```swift
 /// let fake = try FakeGateway()
@@ -21,31 +21,30 @@ internal import KassaGenerated
 /// #expect(try await gateway.watch(tea.paymentRef()).outcome()?.isCharged == true)
 /// ```
 ///
-/// **The clock** is virtual. While it runs, whoever waits for a moment finds that it has come: a watch of 20 minutes ends at once. A
-/// test that wants to see the time between stops it (``stopClock()``) and moves it (``advance(by:)``).
+/// **The clock** is virtual. While it runs, every wait ends at once, even a watch of 20 minutes. To see the time in between, stop it
+/// (``stopClock()``) and move it (``advance(by:)``).
 ///
-/// It is small, and always well-behaved unless it is told otherwise. To build a checkout against real pages, callbacks and many more
-/// faults, there is the sandbox (`KassaSandbox`).
+/// It is small, and behaves well unless told otherwise. For real pages, callbacks and many more faults, use the sandbox (`KassaSandbox`).
 public final class FakeGateway: Sendable {
     /// The gateway for the code under test; always the same one.
     public let gateway: Gateway
     private let core: KassaGenerated.FakeGateway
 
-    /// A fake gateway without payments, whose clock runs.
+    /// Creates a fake gateway without payments, with a running clock.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where Kassa's threads cannot be started.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if Kassa's threads cannot be started.
     public init() throws {
         core = try translated { try KassaGenerated.FakeGateway() }
         gateway = Gateway(core: core.gateway(), baseURL: "https://fake.example")
     }
 
-    /// All payments so far, the oldest first.
+    /// All payments so far, oldest first.
     public var payments: [FakePayment] { core.payments().map(FakePayment.init) }
 
-    /// The payer pays. The answer is what the gateway would tell the merchant, for a test to hand on.
+    /// The payer pays. Returns what the gateway would send to the merchant, to pass to the code under test.
     ///
     /// - Parameter payment: One of its numbers, the address of its page, or the text of its code.
-    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no such payment, or it is final.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if there is no such payment, or it is final.
     @discardableResult
     public func charge(_ payment: String) throws -> FakeNotification {
         FakeNotification(try translated { try core.charge(payment: checked(payment, "payment")) })
@@ -59,26 +58,25 @@ public final class FakeGateway: Sendable {
         FakeNotification(try translated { try core.reject(payment: checked(payment, "payment")) })
     }
 
-    /// What becomes of the payments that are made from now on. They stay open unless this says otherwise.
+    /// Sets what happens to payments created from now on. By default they stay open.
     public func plan(_ plan: FakePlan) { core.plan(plan: plan.core) }
 
-    /// Lets one call go wrong: the next one, or the one after those that were given before.
+    /// Makes one call fail: the next one, or the one after the calls with faults that were set before.
     public func failNext(_ fault: FakeFault) { core.failNext(fault: fault.core) }
 
-    /// The one-time password of every payer: with it a mobile-bank payment is confirmed and charged.
+    /// The one-time password of every payer: it confirms a mobile-bank payment, which is then charged.
     public var otp: String { core.otp() }
 
-    /// The time on the clock since the fake gateway was made.
+    /// The time on the clock since the fake gateway was created.
     public var now: Duration { Duration(core: core.now()) }
 
-    /// Moves the clock forward. Whoever waited for a moment up to then goes on.
+    /// Moves the clock forward. Waits that end by then continue.
     public func advance(by duration: Duration) { core.advance(by: duration.core) }
 
-    /// Stops the clock: from now on time passes by ``advance(by:)`` alone. Whoever waits for a moment then waits until a test goes
-    /// there, or starts the clock.
+    /// Stops the clock: from now on only ``advance(by:)`` moves it. Waits then last until a test moves or starts the clock.
     public func stopClock() { core.stopClock() }
 
-    /// Lets the clock run again.
+    /// Starts the clock again.
     public func startClock() { core.startClock() }
 }
 
@@ -90,49 +88,47 @@ extension FakeGateway: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["payments": payments, "now": now]) }
 }
 
-/// A payment in the books of a ``FakeGateway``.
+/// A payment of a ``FakeGateway``.
 public struct FakePayment: Hashable, Sendable, CustomStringConvertible {
-    /// What kind of payment it is.
+    /// The kind of payment.
     public let kind: PaymentKind
-    /// The merchant's order number; for a pay-form the one that the payment got when its payer acted.
+    /// The merchant's order number; for a pay-form the number that the payment got when its payer acted.
     public let orderNumber: String?
     /// The gateway's own number, for cards.
     public let gatewayNumber: String?
     /// The identifier of a QR transaction.
     public let transactionID: String?
-    /// The amount in units of the currency (for KGS: som); nil for a QR code of an open amount.
+    /// The amount in units of the currency (for KGS: som); nil for a QR code without an amount.
     public let amount: Decimal?
     /// The currency's three letters.
     public let currency: String
-    /// Where the payment stands.
+    /// The payment's status.
     public let status: PaymentStatus
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     public let pageURL: String?
     /// The text of the QR code.
     public let qrText: String?
-    /// Where callbacks about it would go. The fake gateway sends none: it hands them to the test.
+    /// The callback URL. The fake gateway sends nothing to it: it returns callbacks to the test.
     public let callbackURL: String?
 
     /// All fields that are there.
     public var description: String { described(self) }
 }
 
-/// What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that takes callbacks
-/// and returns.
+/// What the gateway sends after the payer has paid or declined, for a test to pass to the code that handles callbacks and returns.
 public struct FakeNotification: Hashable, Sendable, CustomStringConvertible {
     /// The body of the callback (webhook), for `Callback.init(_:)`.
     public let callback: String
-    /// Where the payer's browser would come back to, for ``ReturnRedirect``; only after a payment, and where there is an address to
-    /// return to.
+    /// The URL to which the payer's browser would return, for ``ReturnRedirect``; only after a payment, and if there is a return URL.
     public let returnURL: String?
 
     /// All fields that are there.
     public var description: String { described(self) }
 }
 
-/// What becomes of the payments that are made from now on, without a test's doing.
+/// What happens automatically to payments created from now on.
 public enum FakePlan: Hashable, Sendable {
-    /// They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation, whatever is planned.
+    /// They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation, whatever is planned.
     case stayPending
     /// Their payers pay, after that time on the fake gateway's clock.
     case charge(after: Duration)
@@ -140,23 +136,23 @@ public enum FakePlan: Hashable, Sendable {
     case reject(after: Duration)
 }
 
-/// What goes wrong with one call (fault injection).
+/// The fault of one call (fault injection).
 public enum FakeFault: Hashable, Sendable {
     /// No connection is made: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
     case noConnection
-    /// The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown all the same.
+    /// The connection breaks before the gateway gets the request: a payment was **not** made, but its outcome is still unknown.
     case requestLost
-    /// The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its outcome
+    /// The gateway executes the request, and the connection breaks before the response arrives: a payment **was** made, and its outcome
     /// is unknown.
     case responseLost
-    /// The gateway does what it was asked, and never answers: as ``responseLost``, when the call's deadline has passed. On a stopped clock
-    /// the call waits.
+    /// The gateway executes the request and never responds: as ``responseLost``, after the call's deadline. On a stopped clock the call
+    /// waits.
     case noResponse
-    /// The gateway refuses, with this code and these words: ``PaymentError/refused(httpStatus:code:reason:body:)``.
+    /// The gateway refuses, with this code and message: ``PaymentError/refused(httpStatus:code:reason:body:)``.
     case refused(code: String, reason: String)
     /// The gateway does not accept the credentials: ``PaymentError/unauthorized(detail:httpStatus:code:body:)``.
     case unauthorized
-    /// The gateway is broken and does nothing (HTTP 500): a payment's outcome is unknown, anything else unavailable.
+    /// The gateway fails and does nothing (HTTP 500): a payment's outcome is unknown, any other call is unavailable.
     case serverError
     /// The gateway takes no more requests now (HTTP 429): ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` with
     /// this wait.

@@ -2,9 +2,9 @@ internal import KassaGenerated
 
 /// The payment gateway: one for a whole program, from any task.
 ///
-/// Every call throws a ``PaymentError`` that says whether it may have moved money, and `CancellationError` **at once** when its task
-/// is cancelled. A cancelled query ends. A cancelled payment is prevented where no connection was made yet; afterwards it goes on
-/// without its caller, who asks with the ``PaymentRef`` that was stored before.
+/// Every call throws a ``PaymentError`` that says whether it may have moved money, and `CancellationError` **at once** when its task is
+/// cancelled. A cancelled query ends. A cancelled payment is not sent if no connection was made yet; later it continues without its
+/// caller. Query it with the ``PaymentRef`` that you stored before.
 ///
 /// ```swift
 /// let credentials = Credentials(login: "shop", password: password)
@@ -32,15 +32,15 @@ internal import KassaGenerated
 public final class Gateway: PaymentGateway {
     let core: KassaGenerated.Gateway
     private let baseURL: String
-    /// The gateway's journal, where it has one.
+    /// The gateway's journal, if any.
     public let journal: Journal?
 
-    /// A gateway by its configuration. Nothing is sent.
+    /// Creates a gateway from a configuration. Sends nothing.
     ///
     /// - Parameters:
-    ///   - config: Where the gateway is, who asks it, and what its responses are called.
-    ///   - journal: Where it writes down what it sends, before it sends it.
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where a setting cannot work, naming it.
+    ///   - config: The gateway's address, the credentials, and the dialect.
+    ///   - journal: The journal that records payments before they are sent.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if a setting is invalid; the error names it.
     public init(_ config: GatewayConfig, journal: Journal? = nil) throws {
         let core = try translated { try KassaGenerated.Gateway(config: config.core()) }
         self.core = journal.map { core.withJournal(journal: $0.core) } ?? core
@@ -54,12 +54,12 @@ public final class Gateway: PaymentGateway {
         self.journal = journal
     }
 
-    /// A gateway with every other setting at its default. Nothing is sent.
+    /// Creates a gateway with every other setting at its default. Sends nothing.
     ///
     /// - Parameters:
     ///   - baseURL: The gateway's address, without a path of its endpoints.
     ///   - credentials: The merchant's login and password.
-    ///   - journal: Where it writes down what it sends, before it sends it.
+    ///   - journal: The journal that records payments before they are sent.
     /// - Throws: As ``init(_:journal:)`` does.
     public convenience init(baseURL: String, credentials: Credentials, journal: Journal? = nil) throws {
         try self.init(GatewayConfig(baseURL: baseURL, credentials: credentials), journal: journal)
@@ -67,19 +67,19 @@ public final class Gateway: PaymentGateway {
 
     /// Creates a card payment. **Moves money**; sent once.
     ///
-    /// The answer means that the gateway accepted it, not that it is paid: follow its ``CardPaymentCreated/nextStep``, then watch it.
+    /// An answer means that the gateway accepted the payment, not that it is paid: follow ``CardPaymentCreated/nextStep``, then watch it.
     ///
-    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the payment may exist all the
-    ///   same: watch it, never send it again. Every other ``PaymentError`` says that no money moved.
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` if the payment may exist: watch it, and
+    ///   never send it again. Every other ``PaymentError`` says that no money moved.
     public func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated {
         try CardPaymentCreated(await asked { try await $0.createCardPayment(gateway: core, payment: payment.core) })
     }
 
-    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
+    /// Queries the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
     /// - Parameters:
     ///   - gatewayNumber: The number that the gateway gave the payment.
-    ///   - language: The language (ISO 639-1) of the gateway's messages; the merchant's default without it.
+    ///   - language: The language (ISO 639-1) of the gateway's messages; by default the merchant's.
     /// - Throws: No ``PaymentError`` says anything about the payment itself. A number that the gateway does not know is
     ///   ``PaymentError/refused(httpStatus:code:reason:body:)``.
     public func paymentStatus(_ gatewayNumber: String, language: String? = nil) async throws -> StatusReport {
@@ -97,20 +97,21 @@ public final class Gateway: PaymentGateway {
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
     ///
     /// - Parameters:
-    ///   - payment: The one that the create answer holds: with the merchant's order number, and the identifier that the gateway wants
-    ///     back where the dialect names it.
+    ///   - payment: The reference from the create answer: it has the merchant's order number, and the identifier that the gateway wants
+    ///     back, if the dialect names it.
     ///   - otp: The one-time password.
     /// - Throws: As ``createCardPayment(_:)`` does. A wrong password is ``PaymentError/refused(httpStatus:code:reason:body:)``.
     public func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed {
         MbankConfirmed(try await asked { try await $0.confirmMbankPayment(gateway: core, payment: payment.core, otp: otp) })
     }
 
-    /// Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the error; sent once.
+    /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error, and is sent
+    /// once.
     public func createPayForm(_ form: PayForm) async throws -> PayFormCreated {
         try PayFormCreated(await asked { try await $0.createPayForm(gateway: core, form: form.core) })
     }
 
-    /// Asks for the status of a payment by the **merchant's** order number and the provider.
+    /// Queries the status of a payment by the **merchant's** order number and the provider.
     ///
     /// - Throws: As ``paymentStatus(_:language:)`` does.
     public func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport {
@@ -120,50 +121,50 @@ public final class Gateway: PaymentGateway {
         return StatusReport(report)
     }
 
-    /// Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error; sent once.
+    /// Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once.
     public func createQrImage(_ payment: QrPayment) async throws -> QrImage {
         QrImage(try await asked { try await $0.createQrImage(gateway: core, payment: payment.core) })
     }
 
-    /// Makes the data of a QR code, to be drawn with ``QrCode``. Moves no money, whatever the error; sent once.
+    /// Creates the data of a QR code, to be drawn with ``QrCode``. Moves no money, whatever the error, and is sent once.
     public func createQrData(_ payment: QrPayment) async throws -> QrData {
         QrData(try await asked { try await $0.createQrData(gateway: core, payment: payment.core) })
     }
 
-    /// Asks for the status of a QR payment by its transaction id.
+    /// Queries the status of a QR payment by its transaction id.
     ///
     /// - Throws: As ``paymentStatus(_:language:)`` does.
     public func qrStatus(_ transactionID: String) async throws -> StatusReport {
         StatusReport(try await asked { try await $0.qrStatus(gateway: core, transactionId: transactionID) })
     }
 
-    /// Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of the payment's
-    /// numbers, and by the next one where that question is refused or its answer not understood.
+    /// Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of the payment's
+    /// numbers, and by the next one if that query is refused or its response is not understood.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with; otherwise as
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the reference has no number to query by; otherwise as
     ///   ``paymentStatus(_:language:)`` does. None of them says anything about the payment.
     public func check(_ payment: PaymentRef) async throws -> Verdict {
         Verdict(try await asked { try await $0.check(gateway: core, payment: payment.core) })
     }
 
-    /// Verifies a callback: compares it with what was asked for, and asks the gateway. **A callback is only a hint**: nothing proves who
-    /// sent it.
+    /// Verifies a callback: compares it with the request, and queries the gateway. **A callback is only a hint**: nothing proves who sent
+    /// it.
     ///
-    /// Where the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then
-    /// the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
-    /// amount may be in tyiyn: `qr_numbers` in the ``Dialect`` says how.
+    /// If the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's number is taken as a claim.
+    /// Then the gateway must report the requested amount, and the number must not be that of a QR payment, whose amount may be in tyiyn:
+    /// `qr_numbers` in the ``Dialect`` tells how to exclude that.
     ///
     /// - Parameters:
     ///   - callback: What somebody sent.
     ///   - payment: The reference that was stored at the sale, **never one made from the callback**.
-    /// - Throws: Where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+    /// - Throws: If the query failed, or the gateway does not know the payment. That proves nothing: verify again.
     public func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict {
         Verdict(
             try await asked { try await $0.verifyCallback(gateway: core, callback: callback.core, payment: payment.core) })
     }
 
-    /// Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
-    /// payer's browser. For a pay-form, its order number is taken as a claim, as ``verifyCallback(_:payment:)`` takes a callback's.
+    /// Verifies the payer's return: queries the gateway. **A return is only a hint**: it passes through the payer's browser. For a
+    /// pay-form, its order number is taken as a claim, as ``verifyCallback(_:payment:)`` does with a callback's.
     ///
     /// - Parameters:
     ///   - redirect: The address that the payer came back to.
@@ -177,16 +178,16 @@ public final class Gateway: PaymentGateway {
     /// Follows a payment until there is a final ``Verdict``, or the policy's deadline passes. Nothing is sent until the watch is asked
     /// for a report.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the reference has no number to query by.
     public func watch(_ payment: PaymentRef, policy: PollPolicy = PollPolicy()) throws -> StatusWatch {
         StatusWatch(try translated { try core.watch(payment: payment.core, policy: policy.core) })
     }
 
-    /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time than
-    /// the configuration says, as in `gateway.withDeadline(.seconds(5)).qrStatus(...)`.
+    /// The same gateway with one deadline for every call, whether it moves money or not, as in
+    /// `gateway.withDeadline(.seconds(5)).qrStatus(...)`.
     ///
-    /// It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by it
-    /// gives each of its queries that long. Closing one of them closes both.
+    /// It shares connections and payments in flight, and is cheap enough to create for one call. In a watch, the deadline applies to each
+    /// query. Closing one gateway closes both.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` for a deadline of zero or less.
     public func withDeadline(_ deadline: Duration) throws -> Gateway {
@@ -194,7 +195,7 @@ public final class Gateway: PaymentGateway {
         return Gateway(core: changed, baseURL: baseURL, journal: journal)
     }
 
-    /// The same gateway with a journal: what it sends from now on is written down first. Closing one of them closes both.
+    /// The same gateway with a journal: it records each payment before sending it. Closing one of them closes both.
     public func withJournal(_ journal: Journal) -> Gateway {
         Gateway(core: core.withJournal(journal: journal.core), baseURL: baseURL, journal: journal)
     }
@@ -204,16 +205,16 @@ public final class Gateway: PaymentGateway {
     /// for one call.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` for a note of more than 256 characters (Unicode scalars),
-    ///   ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
+    ///   ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal.
     public func withNote(_ note: String) throws -> Gateway {
         let changed = try translated { try core.withNote(note: checked(note, "note")) }
         return Gateway(core: changed, baseURL: baseURL, journal: journal)
     }
 
-    /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that
-    /// runs for long. Nothing is asked until it is iterated over: see ``Recovery``.
+    /// Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a long-running
+    /// program. No query is sent before you iterate: see ``Recovery``.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal, and
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal, and
     ///   ``PaymentError/invalid(violations:)`` for a policy of zeros.
     public func recover(_ policy: RecoveryPolicy = RecoveryPolicy()) throws -> Recovery {
         let recovery = Recovery { [core] in try core.recover(policy: policy.core) }
@@ -221,17 +222,17 @@ public final class Gateway: PaymentGateway {
         return recovery
     }
 
-    /// The unfinished entries of the gateway's journal, without asking anybody: see ``Journal/unfinished()``.
+    /// The unfinished entries of the gateway's journal, without queries: see ``Journal/unfinished()``.
     ///
-    /// The iteration throws ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
+    /// The iteration throws ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal.
     public func unfinished() -> UnfinishedEntries {
         UnfinishedEntries { [core] in try core.unfinishedPages() }
     }
 
-    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it. It is done
-    /// even where the task is cancelled.
+    /// Marks an entry of the gateway's journal as finished: the goods were delivered, or a person has dealt with it. It completes even if
+    /// the task is cancelled.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal; otherwise as
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the gateway has no journal; otherwise as
     ///   `Journal.finish(_:)` does.
     public func finish(_ entry: JournalEntry) async throws {
         try await finish(entry.id)
@@ -244,10 +245,9 @@ public final class Gateway: PaymentGateway {
         try await translated { try await core.finish(id: checked(id, "id")) }
     }
 
-    /// Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets
-    /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment on
-    /// its way has its response, for as long as its deadline at most, or until this task is cancelled; a task that was cancelled before does
-    /// not wait.
+    /// Refuses further calls, and ends every watch and recovery at once: their callers get
+    /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment
+    /// in flight has its response, at most until its deadline, or until this task is cancelled; an already cancelled task does not wait.
     public func close() async {
         let call = CancellableCall()
         await withTaskCancellationHandler {
@@ -257,11 +257,11 @@ public final class Gateway: PaymentGateway {
         }
     }
 
-    /// The same as ``close()``, and waits for so long at most; zero waits for nothing.
+    /// The same as ``close()``, with a limit to the wait; zero does not wait.
     ///
-    /// - Returns: True where every payment has its response. **Where it is false, the outcome of a payment is unknown**: it goes on while the
-    ///   process lives. A journal has it, and the next ``recover(_:)`` follows it; without a journal, ask with the ``PaymentRef`` that was
-    ///   stored. Never send it again.
+    /// - Returns: True if every payment has its response. **False means that the outcome of a payment is unknown**: it continues while
+    ///   the process lives. The next ``recover(_:)`` polls it if there is a journal; without a journal, query with the ``PaymentRef``
+    ///   that you stored. Never send it again.
     @discardableResult
     public func close(within timeout: Duration) async -> Bool {
         let call = CancellableCall()

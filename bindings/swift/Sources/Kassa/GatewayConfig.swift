@@ -2,27 +2,27 @@ internal import KassaGenerated
 
 /// How a ``Gateway`` reaches the payment gateway.
 public struct GatewayConfig: Sendable {
-    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
+    /// The gateway's base URL; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
     public var baseURL: String
     /// The merchant's login and password.
     public var credentials: Credentials
-    /// How long making a connection may take, TLS included.
+    /// The time limit of connecting, including TLS.
     public var connectTimeout: Duration
-    /// How long all of a call that moves money may take: connecting, sending, the whole response, and every retry. What is cut off here
-    /// may have happened all the same.
+    /// The time limit of a whole call that moves money: connecting, sending, the response, and all retries. A payment that reaches it may
+    /// still have happened.
     public var paymentDeadline: Duration
-    /// How long every other call may take: status queries, pay-forms and QR codes.
+    /// The time limit of every other call: status queries, pay-forms and QR codes.
     public var queryDeadline: Duration
-    /// How often a failed query is repeated within the deadline. A payment is repeated as often, but only where no connection was
-    /// ever made; a pay-form or a QR code is never repeated. From 0 to 4294967295.
+    /// How often a failed query is retried within the deadline. A payment is retried as often, but only if no connection was made; a
+    /// pay-form or a QR code is never retried. From 0 to 4294967295.
     public var queryRetries: Int
-    /// How the fields of a status query travel.
+    /// How the fields of a status query are sent.
     public var statusQuery: StatusQueryForm
     /// How to read the gateway's responses.
     public var dialect: Dialect
-    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    /// Certificates (PEM) to trust in addition to Mozilla's roots; one text may hold several.
     public var extraRootCertificates: [String]
-    /// The way to the gateway; proxies in the environment are used only when asked for.
+    /// The proxy to the gateway; those of the environment are used only on request.
     public var proxy: Proxy
     /// Added to the user agent, such as `my-shop/1.2`.
     public var userAgentSuffix: String?
@@ -51,8 +51,8 @@ public struct GatewayConfig: Sendable {
 }
 
 extension GatewayConfig {
-    /// The configuration that the environment variables say. What has no variable is at its default, and can be set afterwards; an
-    /// empty variable is one that is not set.
+    /// The configuration from environment variables. Settings without a variable have their default, and can be set afterwards; an empty
+    /// variable counts as not set.
     ///
     /// | Variable | |
     /// |---|---|
@@ -62,8 +62,8 @@ extension GatewayConfig {
     /// | `KASSA_PROXY` (optional) | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` (optional) | the path of a PEM file with certificates to trust beside Mozilla's roots |
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, once, naming every variable that is missing or cannot be used. It quotes none
-    ///   of their values.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, once, naming every variable that is missing or invalid,
+    ///   without their values.
     public static func fromEnvironment() throws -> GatewayConfig {
         let core = try translated { try configFromEnvironment() }
         return GatewayConfig(
@@ -72,11 +72,11 @@ extension GatewayConfig {
     }
 }
 
-/// How the fields of `GET /api/v1.1.0/status` travel.
+/// How the fields of `GET /api/v1.1.0/status` are sent.
 public enum StatusQueryForm: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// As a JSON body, as the interface says.
+    /// As a JSON body, as the interface requires.
     case jsonBody = "json_body"
-    /// As a query string, for the way through a proxy that drops the body of a GET.
+    /// As a query string, for a proxy that drops the body of a GET.
     case queryString = "query_string"
 
     /// Its name, the same in every language.

@@ -1,8 +1,8 @@
 import Foundation
 internal import KassaGenerated
 
-/// A folder in which a ``Gateway`` writes down what it sends, **before** it sends it, so that no payment is forgotten by an app or a
-/// program that dies.
+/// A folder in which a ``Gateway`` writes down what it sends, **before** it sends it, so that no payment is forgotten when the app or
+/// program crashes.
 ///
 /// ```swift
 /// let gateway = try Gateway(config, journal: .standard())
@@ -15,37 +15,35 @@ internal import KassaGenerated
 /// ```
 ///
 /// A gateway with a journal (``Gateway/init(_:journal:)``, ``Gateway/withJournal(_:)``) keeps these promises:
-/// - Every payment has an entry, flushed to the disk, before a byte of it is sent. What came back, and how it ended, is noted by the
-///   gateway itself.
-/// - **The same order number is never sent twice**, by any task, process or program that shares the folder, living or dead: a second try
-///   is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and names what is known of the first. Where the first
-///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
-///   again while it is unknown what the first one did.
-/// - ``unfinished()`` lists everything unfinished, and ``Gateway/recover(_:)`` follows it to its end: deliver what is charged,
-///   and finish it (`finish(_:)`).
-/// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
+/// - Every payment has an entry, flushed to the disk before anything is sent. The gateway adds the response and the final status.
+/// - **The same order number is never sent twice**, by any task, process or program that shares the folder, even after a crash: a second
+///   attempt is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and tells what is known of the first. If the
+///   first ended with an error that means that nothing happened, the number is free again. A mobile-bank confirmation is not sent again
+///   while the outcome of the first one is unknown.
+/// - ``unfinished()`` lists everything unfinished, and ``Gateway/recover(_:)`` polls it until it is final: deliver what is charged, and
+///   finish it (`finish(_:)`).
+/// - If an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///
-/// Entries hold no secret, and can be read by their owner alone. One folder serves any number of processes, for **one gateway and one
-/// merchant**: an order number says nothing of where it was sent. It must be on a file system of the machine itself.
+/// Entries hold no secrets and are readable only by the owner. One folder serves any number of processes, for **one gateway and one
+/// merchant**: an order number does not tell where it was sent. The folder must be on a local file system.
 ///
-/// Pay-forms and QR codes, which have no number of the merchant's, have a name for their entry in the reference
-/// (``PaymentRef/entryID``). Keep the reference, or sign it into the addresses (``CallbackKey``): with it a callback finds the entry. A
-/// number that a callback claims pays for one entry alone.
+/// Pay-forms and QR codes have no order number; their reference has the id of the entry (``PaymentRef/entryID``). Store the reference, or
+/// sign it into the URLs (``CallbackKey``), so that a callback finds the entry. A number that a callback claims pays for only one entry.
 ///
-/// The methods that read or write the disk do so on threads apart from those that run tasks. **A cancelled task does not keep them from
-/// ending**: what is finished is finished.
+/// The methods that use the disk run on threads of their own, not on those of tasks. **A cancelled task does not stop them**: an entry
+/// that is finished stays finished.
 public final class Journal: Sendable {
     /// Where it is.
     public let folder: URL
     let core: KassaGenerated.Journal
 
-    /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago. It reads the disk,
-    /// so open it once, when the program starts.
+    /// Opens the journal in a folder, which is created if needed, and removes entries that were finished more than 90 days ago. It reads
+    /// the disk, so open it once, when the program starts.
     ///
-    /// An app gives ``standard()``, or a folder of its app group where an extension pays, too. Of such a folder it should set itself what
-    /// ``standard()`` sets, **before** the journal is first opened.
+    /// In an app, use ``standard()``, or a folder of its app group if an extension pays, too. For such a folder, set what ``standard()``
+    /// sets **before** you first open the journal.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made, read or written.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the folder cannot be created, read or written.
     public init(folder: URL) throws {
         guard folder.isFileURL else {
             throw PaymentError.misconfigured(detail: "the journal's folder must be a file URL")
@@ -55,16 +53,15 @@ public final class Journal: Sendable {
         self.folder = folder
     }
 
-    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
-    /// day on which they were begun. They are read as they are asked for, so that any number of them needs little memory, and entries can
-    /// be finished meanwhile.
+    /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. Oldest first, by the day
+    /// on which they began. They are read lazily, so any number of them needs little memory, and you can finish entries meanwhile.
     public func unfinished() -> UnfinishedEntries {
         UnfinishedEntries { [core] in core.unfinishedPages() }
     }
 
-    /// What is known of a payment, finished or not; nil where it has no entry.
+    /// What is known of a payment, finished or not; nil if it has no entry.
     ///
-    /// - Throws: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` where the entry cannot be read.
+    /// - Throws: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` if the entry cannot be read.
     public func entry(_ payment: PaymentRef) async throws -> JournalEntry? {
         try await apart { [core] in try core.entry(payment: payment.core).map(JournalEntry.init) }
     }
@@ -72,8 +69,8 @@ public final class Journal: Sendable {
     /// Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no more, and kept
     /// for 90 days; its order number stays taken. Finishing it again does nothing.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where this journal has no such entry, and
-    ///   ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` where that cannot be written: then it is still unfinished.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if this journal has no such entry, and
+    ///   ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` if that cannot be written: then it is still unfinished.
     public func finish(_ entry: JournalEntry) async throws {
         try await finish(entry.id)
     }
@@ -85,9 +82,9 @@ public final class Journal: Sendable {
         try await apart { [core] in try core.finish(id: checked(id, "id")) }
     }
 
-    /// Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are forgotten with them.
+    /// Permanently removes finished entries from months that ended longer ago than this. The journal then forgets their order numbers.
     ///
-    /// - Throws: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` where they cannot be removed.
+    /// - Throws: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` if they cannot be removed.
     public func prune(olderThan age: Duration) async throws {
         try await apart { [core] in try core.prune(olderThan: age.core) }
     }

@@ -3,33 +3,33 @@ internal import KassaGenerated
 
 /// A payment in a ``Journal``.
 ///
-/// It holds no secret; but **whoever has the page's address can open it**, so keep what is printed of an entry out of logs. It is
-/// `Codable`, an object with these names; when it was begun is written as the encoder writes dates.
+/// It holds no secrets, but **whoever has the page's URL can open it**, so do not log entries. It is `Codable`, an object with these
+/// names; the encoder's date format applies.
 public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStringConvertible {
-    /// The entry's own name, by which it is finished.
+    /// The entry's id, for finishing it.
     public var id: String
-    /// What to ask about the payment with.
+    /// The payment reference, for status queries.
     public var payment: PaymentRef
-    /// When it was written down: before anything was sent.
+    /// When it was recorded: before anything was sent.
     public var begun: Date
-    /// What is known of it.
+    /// What is known of the payment.
     public var state: JournalState
-    /// Whether `Gateway.finish(_:)` was called for it: nothing is left to be done.
+    /// Whether `Gateway.finish(_:)` was called for it: nothing is left to do.
     public var isFinished: Bool
     /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's; of a
     /// mismatched one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
     /// scalars).
     public var reason: String?
-    /// The gateway's code in the response to its creation, where there was one.
+    /// The gateway's code in the response to the create request, if any.
     public var code: String?
     /// The page that the payer opens: the 3DS confirmation. A text, and not a `URL`, as in a ``PaymentEntry``.
     public var pageURL: String?
     /// The text of the QR code, to be drawn with ``QrCode``.
     public var qrText: String?
-    /// The user's own note, such as the order in the shop: see ``Gateway/withNote(_:)``.
+    /// Your own note, such as the order in the shop: see ``Gateway/withNote(_:)``.
     public var note: String?
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(
         id: String, payment: PaymentRef, begun: Date, state: JournalState, isFinished: Bool = false, reason: String? = nil,
         code: String? = nil, pageURL: String? = nil, qrText: String? = nil, note: String? = nil
@@ -50,15 +50,15 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     public var description: String { described(self) }
 }
 
-/// What a journal knows of a payment.
+/// The state of a payment in a journal.
 public enum JournalState: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
-    /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask.
+    /// It was sent, or was about to be, and there is no trustworthy response. **It may have happened**: query it.
     case unknown
-    /// The gateway accepted it. Ask for its end.
+    /// The gateway accepted it. Query its status until it is final.
     case pending
-    /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
+    /// The gateway reported that the money was taken. Deliver the goods, then finish the entry.
     case charged
-    /// The gateway's report was about something else than was asked for. Let a person look, then finish the entry.
+    /// The gateway's report does not match the request. Let a person look, then finish the entry.
     case mismatch
     /// It ended without the money being taken.
     case rejected
@@ -71,8 +71,8 @@ public enum JournalState: String, Hashable, Sendable, Codable, CaseIterable, Cus
 public enum Unfinished: Hashable, Sendable, Codable {
     /// A payment that is pending, unknown or mismatched, or charged and not yet finished.
     case payment(entry: JournalEntry)
-    /// A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number whose entry it
-    /// is, until a person has looked and finishes it by this name. `why` says what is wrong with it.
+    /// A file that cannot be read: truncated, damaged, of a newer version, or not a journal file. It is kept, and blocks its order
+    /// number, until a person has looked and finishes it by this name. `why` says the error.
     case unreadable(id: String, why: String)
 }
 

@@ -1,19 +1,19 @@
 import Foundation
 
 extension Journal {
-    /// Opens the journal of this app, or of this user, where it belongs on this system.
+    /// Opens the journal of this app or user in the system's usual place.
     ///
-    /// - **On Apple's systems** in `Kassa/journal` of Application Support: in an app, and in a Mac program in the App Sandbox, its own. The
-    ///   folder is **excluded from backups**: an old journal that is put back knows nothing of what was sent since then, and the same on
-    ///   two devices would be worse. Its files can be read **after the first unlock** since the device was started
-    ///   (`FileProtectionType.completeUntilFirstUserAuthentication`), so that an app that is woken behind a locked screen can ask about its
+    /// - **On Apple's systems** in `Kassa/journal` of Application Support: in an app, and in a Mac program in the App Sandbox, its own.
+    ///   The folder is **excluded from backups**: a restored old journal does not know what was sent since, and a copy on a second device
+    ///   would be worse. Its files can be read **after the first unlock** since the device was started
+    ///   (`FileProtectionType.completeUntilFirstUserAuthentication`), so that an app that wakes behind a locked screen can query its
     ///   payments. Both are set before anything is written.
     /// - **Elsewhere** in `$XDG_DATA_HOME/kassa/journal`, or in `~/.local/share/kassa/journal` where that is not set.
     ///
-    /// **A folder serves one gateway and one merchant.** Outside an app's sandbox this one is the user's, and all programs of that user
-    /// share it; so a second merchant, and a gateway for tries, each need a folder of their own: ``init(folder:)``.
+    /// **A folder serves one gateway and one merchant.** Outside an app's sandbox, all programs of the user share this folder; so a
+    /// second merchant, or a test gateway, needs a folder of its own: ``init(folder:)``.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the folder cannot be made, read or written.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the folder cannot be created, read or written.
     public static func standard() throws -> Journal {
         let folder: URL
         do {

@@ -5,11 +5,11 @@ internal import KassaGenerated
     internal import OSLog
 #endif
 
-/// Where Kassa's events go: nowhere, until they are asked for. There is no secret of Kassa's and no body in them; why an app's own function
-/// gave no client token is in its own words.
+/// The destination of Kassa's log events: by default none. Events contain no secrets of Kassa and no bodies; an error of the app's own
+/// renewal function is logged with its own text.
 public enum KassaLog {
-    /// Sends all events of the program to a handler from now on; to none for nil. The handler is called on a thread of Kassa's own,
-    /// one event after the other, and no call waits for it. Where it is too slow for a thousand events, further ones are dropped.
+    /// Sends all events of the program to a handler from now on; nil discards them. The handler is called on a thread of Kassa, one event
+    /// at a time, and no call waits for it. If more than a thousand events are waiting, further ones are dropped.
     ///
     /// ```swift
     /// KassaLog.send { event in

@@ -3,7 +3,8 @@ internal import KassaGenerated
 
 /// A date and a time of day **without a zone**: the interface does not say which zone its dates are in, so neither does Kassa.
 ///
-/// ``dateComponents`` hands it to Foundation, without a zone as well; a `Date` needs the zone that you know the gateway to be in.
+/// ``dateComponents`` converts it for Foundation, also without a time zone; a `Date` needs the time zone of the gateway, which you have
+/// to know.
 public struct LocalDateTime: Hashable, Sendable {
     /// The year.
     public let year: Int
@@ -15,9 +16,9 @@ public struct LocalDateTime: Hashable, Sendable {
     public let hour: Int
     /// The minute, 0 to 59.
     public let minute: Int
-    /// The second, 0 to 59; 0 where it was not given.
+    /// The second, 0 to 59; 0 if not given.
     public let second: Int
-    /// The fraction of the second in nanoseconds; 0 where it was not given.
+    /// The fraction of the second in nanoseconds; 0 if not given.
     public let nanosecond: Int
 
     /// The same for Foundation: without a calendar, and without a zone.
@@ -28,7 +29,7 @@ public struct LocalDateTime: Hashable, Sendable {
 }
 
 extension LocalDateTime: LosslessStringConvertible, Comparable {
-    /// Reads `2026-11-20T09:05`, with or without seconds and a fraction of them; nil where the text has another form.
+    /// Reads `2026-11-20T09:05`, with or without seconds and their fraction; nil if the text has another form.
     public init?(_ text: String) {
         guard text.utf8.count <= longestText, let core = parseLocalDateTime(text: text) else { return nil }
         self.init(core)
@@ -37,7 +38,7 @@ extension LocalDateTime: LosslessStringConvertible, Comparable {
     /// Such as `2026-11-20T09:05:07.25`.
     public var description: String { core.asText() }
 
-    /// True where the first is earlier, in the same zone.
+    /// True if the first is earlier, in the same time zone.
     public static func < (one: LocalDateTime, other: LocalDateTime) -> Bool {
         one.inOrder.lexicographicallyPrecedes(other.inOrder)
     }

@@ -4,8 +4,8 @@ internal import KassaGenerated
 public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
     /// The merchant's unique number of the payment; ``newOrderNumber()`` makes one.
     public var orderNumber: String
-    /// The payer's phone number, to which the one-time password goes, however it is written: what is sent is
-    /// ``normalizedPhone(_:)`` of it.
+    /// The payer's phone number, which receives the one-time password, in any notation: it is normalized with ``normalizedPhone(_:)``
+    /// before sending.
     public var phone: String
     /// The amount in **whole som**, at least 1.
     public var amountSom: Int
@@ -14,7 +14,7 @@ public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
     /// Where the gateway sends its callbacks: an absolute http or https URL.
     public var callbackURL: String?
 
-    /// A request. Nothing is checked here: sending it reports every violation at once.
+    /// Creates a request. Nothing is checked here: sending it reports all violations at once.
     public init(orderNumber: String, phone: String, amountSom: Int, comment: String, callbackURL: String? = nil) {
         self.orderNumber = orderNumber
         self.phone = phone
@@ -23,10 +23,10 @@ public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
         self.callbackURL = callbackURL
     }
 
-    /// What to store **before** sending, so that the payment can be asked about whatever happens.
+    /// The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
     public func paymentRef() -> PaymentRef { PaymentRef(core.paymentRef()) }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     public func advice() -> [Advice] { core.advice().map(Advice.init) }
 
     /// All fields that are there.
@@ -35,19 +35,19 @@ public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What to confirm the payment with, and to ask about it. Store it: where the dialect names the identifier that the confirm request
-    /// carries back, it is in here.
+    /// The payment reference, for the confirmation and for status queries. Store it: it has the identifier for the confirmation, if the
+    /// dialect names it.
     public let payment: PaymentRef
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     public let code: String?
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     public let reason: String?
-    /// The status word that the response shows, where there is one. Only a status query decides a payment.
+    /// The status word in the response, if any. Only a status query decides whether the payment is charged.
     public let status: String?
     /// The whole response, with secrets masked.
     public let raw: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(payment: PaymentRef, code: String? = nil, reason: String? = nil, status: String? = nil, raw: String = "") {
         self.payment = payment
         self.code = code
@@ -62,18 +62,18 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
 
 /// The gateway accepted a confirmation. **Accepted, not final**: watch ``payment`` for its final status.
 public struct MbankConfirmed: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What to ask about the payment with.
+    /// The payment reference, for status queries.
     public let payment: PaymentRef
-    /// The gateway's code, where there is one.
+    /// The gateway's code, if any.
     public let code: String?
-    /// The gateway's own words, where there are any.
+    /// The gateway's message, if any.
     public let reason: String?
-    /// The status word that the response shows, where there is one. Only a status query decides a payment.
+    /// The status word in the response, if any. Only a status query decides whether the payment is charged.
     public let status: String?
     /// The whole response, with secrets masked.
     public let raw: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(payment: PaymentRef, code: String? = nil, reason: String? = nil, status: String? = nil, raw: String = "") {
         self.payment = payment
         self.code = code

@@ -2,11 +2,11 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+/// A request for a pay-form: the gateway's own page on which the payer chooses a method (card, MBank or MegaPay).
 ///
-/// The answer carries no identifier, so **put a reference of your own into the query of** ``callbackURL`` **and** ``returnURL``
-/// (such as `?ref=cart-17`), store ``paymentRef()`` under it, and verify the callback and the return with that. Their order
-/// number is only claimed: how to rule out that it is a QR payment's, the dialect says (`qr_numbers`).
+/// The answer has no identifier, so **put your own reference into the query of** ``callbackURL`` **and** ``returnURL`` (such as
+/// `?ref=cart-17`), store ``paymentRef()`` under it, and verify the callback and the return with it. Their order number is only claimed;
+/// `qr_numbers` of the dialect tells how to exclude that it is a QR payment's.
 ///
 /// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct PayForm: Hashable, Sendable, CustomStringConvertible {
@@ -16,13 +16,13 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
     public var serviceName: String
     /// Where the gateway sends its callbacks: an absolute http or https URL.
     public var callbackURL: String
-    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    /// Where the payer's browser goes after success: a web page or an app's deep link.
     public var returnURL: String
-    /// The name of its entry in the gateway's ``Journal``, one of its own for each pay-form: where the callback's address has to say which
-    /// payment it is about. ``newOrderNumber()`` makes one; so does the gateway where this is nil, which never sees it.
+    /// The id of its entry in the gateway's ``Journal``, unique for each pay-form. Set it if the callback URL must identify the payment;
+    /// ``newOrderNumber()`` makes one. Generated if nil. The gateway never sees it.
     public var entryID: String?
 
-    /// A request. Nothing is checked here: sending it reports every violation at once.
+    /// Creates a request. Nothing is checked here: sending it reports all violations at once.
     public init(
         amount: some ExactAmount, serviceName: String, callbackURL: String, returnURL: String, entryID: String? = nil
     ) {
@@ -33,17 +33,17 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
         self.entryID = entryID
     }
 
-    /// What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number until a callback
-    /// or a return claims one: see ``Gateway/verifyCallback(_:payment:)``.
+    /// The payment reference, with the requested amount. Store it **before** sending. The payer chooses the method, so the payment has no
+    /// number until a callback or a return claims one: see ``Gateway/verifyCallback(_:payment:)``.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public func paymentRef() throws -> PaymentRef {
         PaymentRef(try translated { try core.paymentRef() })
     }
 
-    /// What is worth a second look before sending. It blocks nothing.
+    /// Advice about the request, to review before sending. It blocks nothing.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public func advice() throws -> [Advice] {
         try translated { try core.advice() }.map(Advice.init)
     }
@@ -52,16 +52,16 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
     public var description: String { described(self) }
 }
 
-/// A hosted page, ready for the payer.
+/// A pay-form (the gateway's own payment page), ready for the payer.
 public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What was asked for, to verify the callback and the return with.
+    /// The payment reference with the requested amount, to verify the callback and the return.
     public let payment: PaymentRef
     /// The page to open in a new browser window. Always https, or loopback.
     public let payFormURL: URL
     /// The whole response, with secrets masked.
     public let raw: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(payment: PaymentRef, payFormURL: URL, raw: String = "") {
         self.payment = payment
         self.payFormURL = payFormURL
@@ -80,7 +80,7 @@ extension PayForm {
 }
 
 extension PayFormCreated {
-    /// - Throws: ``PaymentError/unexpected(detail:httpStatus:code:body:)`` where the page is not a URL for Foundation.
+    /// - Throws: ``PaymentError/unexpected(detail:httpStatus:code:body:)`` if the page is not a URL for Foundation.
     init(_ core: KassaGenerated.PayFormCreated) throws {
         guard let url = URL(string: core.payFormUrl) else {
             throw PaymentError.unexpected(detail: "the response's payFormUrl cannot be read", body: core.raw)

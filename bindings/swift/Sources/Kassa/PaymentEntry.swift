@@ -1,12 +1,12 @@
 internal import KassaGenerated
 
-/// One record of a payment that is on its way: its reference, and the page or the QR code that the payer was shown. An app that stores
-/// it **can show them again** after it was killed, and asks about the payment with the same record.
+/// The record of an open payment: its reference, and the page or the QR code that the payer was shown. An app that stores it **can show
+/// them again** after it was killed, and query the payment with the same record.
 ///
-/// Every answer to a create has one, except the gateway's own QR picture: ``CardPaymentCreated/entry()``,
-/// ``MbankPaymentCreated/entry()``, ``PayFormCreated/entry()``, ``QrData/entry()``. It holds no secret; but **whoever has the page's
-/// address can open it**, so keep its text out of logs. The text is stored as it is: ``description`` writes it, ``init(_:)`` reads it,
-/// and `Codable` uses it. A checksum at its end tells a text that was cut or changed from a whole one.
+/// Every create answer returns one, except the gateway's own QR picture: ``CardPaymentCreated/entry()``, ``MbankPaymentCreated/entry()``,
+/// ``PayFormCreated/entry()``, ``QrData/entry()``. It holds no secrets, but **whoever has the page's URL can open it**, so do not log its
+/// text. Store the text: ``description`` writes it, ``init(_:)`` reads it, and `Codable` uses it. A checksum at its end detects a
+/// truncated or changed text.
 ///
 /// ```swift
 /// let payment = try PaymentRef.card("order-1", amount: 250, currency: "KGS")
@@ -14,7 +14,7 @@ internal import KassaGenerated
 /// let again = try PaymentEntry(stored)  // the same payment, and its page
 /// ```
 public struct PaymentEntry: Hashable, Sendable {
-    /// What to ask about the payment with.
+    /// The payment reference, for status queries.
     public var payment: PaymentRef
     /// The page that the payer opens: the 3DS confirmation, or the pay-form. A text, and not a `URL`, so that it comes back from the
     /// store character by character.
@@ -29,7 +29,7 @@ public struct PaymentEntry: Hashable, Sendable {
         self.qrText = qrText
     }
 
-    /// Reads the stored text. White space around it is left out.
+    /// Parses the stored text. Surrounding white space is ignored.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, for one that is not whole or was changed, and for
     ///   one whose payment cannot be read.
@@ -39,27 +39,27 @@ public struct PaymentEntry: Hashable, Sendable {
 }
 
 extension PaymentEntry: CustomStringConvertible, Codable {
-    /// The text to store. (Where the payment's amount is no number or has too many digits there is none: then all fields, which
-    /// ``init(_:)`` refuses. No answer gives such an entry.)
+    /// The text to store. (If the payment's amount is not a number or has too many digits, this is a list of all fields, which
+    /// ``init(_:)`` refuses. No answer has such an entry.)
     public var description: String { (try? core.asText()) ?? described(self) }
 
     /// Reads the stored text.
     ///
-    /// - Throws: `DecodingError` where the text is damaged; its `underlyingError` is the ``PaymentError``.
+    /// - Throws: `DecodingError` if the text is damaged; its `underlyingError` is the ``PaymentError``.
     public init(from decoder: any Decoder) throws {
         self = try decoder.storedText(Self.init)
     }
 
     /// Writes the text to store.
     ///
-    /// - Throws: `EncodingError` where the payment's amount is not a number that can be sent.
+    /// - Throws: `EncodingError` if the payment's amount is not a number that can be sent.
     public func encode(to encoder: any Encoder) throws {
         try encoder.store(text: try? core.asText(), of: self)
     }
 }
 
 extension CardPaymentCreated {
-    /// What to store in place of the reference: it also holds the confirmation page, where there is one.
+    /// The entry to store in place of the reference: it also holds the confirmation page, if any.
     public func entry() -> PaymentEntry {
         switch nextStep {
         case .openConfirmation(let url): PaymentEntry(payment: payment, pageURL: url.absoluteString)
@@ -69,17 +69,17 @@ extension CardPaymentCreated {
 }
 
 extension MbankPaymentCreated {
-    /// What to store in place of the reference.
+    /// The entry to store in place of the reference.
     public func entry() -> PaymentEntry { PaymentEntry(payment: payment) }
 }
 
 extension PayFormCreated {
-    /// What to store in place of the reference: it also holds the page.
+    /// The entry to store in place of the reference: it also holds the page.
     public func entry() -> PaymentEntry { PaymentEntry(payment: payment, pageURL: payFormURL.absoluteString) }
 }
 
 extension QrData {
-    /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
+    /// The entry to store in place of the reference: it also holds the text of the code, if the dialect finds it.
     public func entry() -> PaymentEntry { PaymentEntry(payment: payment, qrText: payload) }
 }
 

@@ -1,62 +1,61 @@
 import Foundation
 internal import KassaGenerated
 
-/// Why a call failed, by **what it did to the money** and what to do next.
+/// Why a call failed: **what happened to the money**, and what to do next.
 ///
-/// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other
-/// error says that it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
+/// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other error says
+/// that it did not. No error ever holds a card number, a CVC, a one-time password or a password: if the gateway echoes one in its
 /// response, it is masked.
 ///
-/// It is `Codable`: an object with the case's name, which holds an object with the names of what the case has, such as
-/// `{"refused": {"httpStatus": 400, "code": "05", "body": "{}"}}`.
+/// It is `Codable`: an object with the case's name that holds an object with the case's values, such as `{"refused": {"httpStatus": 400,
+/// "code": "05", "body": "{}"}}`.
 ///
-/// Calls that are awaited can throw `CancellationError` as well, where their task was cancelled. That says nothing about a payment
-/// that was already on its way: watch it.
+/// Calls can also throw `CancellationError` if their task was cancelled. It says nothing about a payment that was already sent: watch it.
 public enum PaymentError: Error, Hashable, Codable {
-    /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once, in the order of the
-    /// interface's table.
+    /// The input breaks rules. **Nothing was sent.** Fix the named fields; the error has all violations, in the order of the interface's
+    /// table.
     case invalid(violations: [Violation])
-    /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not the
-    /// gateway (404, 405 or 407 without the gateway's envelope).
+    /// The configuration is wrong: **nothing happened.** A bad setting, a bad certificate, or an address that is not the gateway's (404,
+    /// 405 or 407 without the gateway's envelope).
     case misconfigured(detail: String, httpStatus: Int? = nil, code: String? = nil, body: String? = nil)
     /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
     case unauthorized(detail: String, httpStatus: Int = 401, code: String? = nil, body: String = "")
-    /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money
-    /// failed on the way. `retryAfter` is how long the gateway asked to wait, where it did.
+    /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money failed
+    /// in transit. `retryAfter` is how long the gateway asked to wait, if it did.
     case unavailable(
         detail: String, retryAfter: Duration? = nil, httpStatus: Int? = nil, code: String? = nil, body: String? = nil)
-    /// The gateway said no: **nothing happened.** Tell the payer. `code` and `reason` are the gateway's own, `body` is its response with
+    /// The gateway refused: **nothing happened.** Tell the payer. `code` and `reason` are the gateway's own, `body` is its response with
     /// secrets masked.
     case refused(httpStatus: Int, code: String? = nil, reason: String? = nil, body: String = "")
-    /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
-    /// (``Gateway/watch(_:policy:)``); never send it again. `detail` is why the outcome is unknown; `body` is the response where one
-    /// came, with secrets masked.
+    /// **The payment may have happened**: it was sent, and no trustworthy response arrived. Watch `payment`
+    /// (``Gateway/watch(_:policy:)``); never send it again. `detail` is why the outcome is unknown; `body` is the response, if there was
+    /// one, with secrets masked.
     case outcomeUnknown(
         payment: PaymentRef, httpStatus: Int? = nil, code: String? = nil, reason: String? = nil, detail: String,
         body: String? = nil)
-    /// The answer of a request that moves no money could not be understood: **nothing happened.** `body` is the response with secrets
+    /// The response to a request that moves no money could not be understood: **nothing happened.** `body` is the response with secrets
     /// masked.
     case unexpected(detail: String, httpStatus: Int = 200, code: String? = nil, body: String = "")
-    /// A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide. `last` is the last
-    /// status that was seen, where there was one.
+    /// A watch reached its deadline while the payment was still pending. Watch it again, or let a person decide. `last` is the last
+    /// status, if any.
     case deadlineExpired(last: StatusReport?)
 }
 
 extension PaymentError {
-    /// True where **this call** may have moved money: for ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` alone.
-    /// Never send such a payment again.
+    /// True if **this call** may have moved money: only for ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)``. Never send
+    /// such a payment again.
     public var paymentMayExist: Bool { (try? withoutAmount.paymentMayExist()) ?? true }
 
-    /// True where the same call may simply be made again, later: for ``unavailable(detail:retryAfter:httpStatus:code:body:)`` alone.
+    /// True if you can repeat the same call later: only for ``unavailable(detail:retryAfter:httpStatus:code:body:)``.
     public var isRetryable: Bool { (try? withoutAmount.isRetryable()) ?? false }
 
-    /// The HTTP status of the response, where one came.
+    /// The HTTP status of the response, if there was one.
     public var httpStatus: Int? { response?.httpStatus }
 
-    /// The gateway's code, where a response had one.
+    /// The gateway's code, if the response had one.
     public var code: String? { response?.code }
 
-    /// The body of the response where one came, with secrets masked.
+    /// The body of the response, if there was one, with secrets masked.
     public var body: String? { response?.body }
 
     private var response: (httpStatus: Int?, code: String?, body: String?)? {

@@ -7,15 +7,15 @@
 /// }
 /// ```
 ///
-/// Most tests need nothing of their own behind it: a ``FakeGateway`` gives a real ``Gateway``, with its rules, errors and verdicts, and
-/// no network. One of your own, a stub or something that counts or logs what it hands on, has to keep the promises that ``Gateway``
-/// makes method by method. Above all it throws ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` **wherever a
-/// payment may exist**. A ``StatusWatch`` is always Kassa's: it can be had from the gateway behind, or from a fake one.
+/// For most tests, use a ``FakeGateway``: it has a real ``Gateway``, with its rules, errors and verdicts, and no network. A type of your
+/// own, such as a stub or a logging wrapper, must keep the promises of each method of ``Gateway``. Above all it must throw
+/// ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` **whenever a payment may exist**. A ``StatusWatch``
+/// always comes from Kassa: from the wrapped gateway, or from a fake one.
 public protocol PaymentGateway: Sendable {
     /// Creates a card payment. **Moves money.** See ``Gateway/createCardPayment(_:)``.
     func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated
 
-    /// Asks for the status of a payment by the **gateway's** own number. See ``Gateway/paymentStatus(_:language:)``.
+    /// Queries the status of a payment by the **gateway's** own number. See ``Gateway/paymentStatus(_:language:)``.
     func paymentStatus(_ gatewayNumber: String, language: String?) async throws -> StatusReport
 
     /// Creates a mobile-bank payment. **Moves money.** See ``Gateway/createMbankPayment(_:)``.
@@ -25,39 +25,39 @@ public protocol PaymentGateway: Sendable {
     /// ``Gateway/confirmMbankPayment(_:otp:)``.
     func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed
 
-    /// Makes a hosted page on which the payer picks how to pay. See ``Gateway/createPayForm(_:)``.
+    /// Creates a pay-form, the gateway's own page on which the payer chooses a method. See ``Gateway/createPayForm(_:)``.
     func createPayForm(_ form: PayForm) async throws -> PayFormCreated
 
-    /// Asks for the status of a payment by the **merchant's** order number. See ``Gateway/providerStatus(_:provider:)``.
+    /// Queries the status of a payment by the **merchant's** order number. See ``Gateway/providerStatus(_:provider:)``.
     func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport
 
-    /// Makes a QR code as the gateway's own picture. See ``Gateway/createQrImage(_:)``.
+    /// Creates a QR code as the gateway's own picture. See ``Gateway/createQrImage(_:)``.
     func createQrImage(_ payment: QrPayment) async throws -> QrImage
 
-    /// Makes the data of a QR code. See ``Gateway/createQrData(_:)``.
+    /// Creates the data of a QR code. See ``Gateway/createQrData(_:)``.
     func createQrData(_ payment: QrPayment) async throws -> QrData
 
-    /// Asks for the status of a QR payment by its transaction id. See ``Gateway/qrStatus(_:)``.
+    /// Queries the status of a QR payment by its transaction id. See ``Gateway/qrStatus(_:)``.
     func qrStatus(_ transactionID: String) async throws -> StatusReport
 
-    /// Asks about a payment once, and compares the answer with what was asked for. See ``Gateway/check(_:)``.
+    /// Queries a payment once and compares the report with the request. See ``Gateway/check(_:)``.
     func check(_ payment: PaymentRef) async throws -> Verdict
 
     /// Verifies a callback, which anybody can send. See ``Gateway/verifyCallback(_:payment:)``.
     func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict
 
-    /// Verifies that a payment is made when its payer comes back. See ``Gateway/verifyReturn(_:payment:)``.
+    /// Verifies the payer's return. See ``Gateway/verifyReturn(_:payment:)``.
     func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict
 
     /// Follows a payment until it ends. See ``Gateway/watch(_:policy:)``.
     func watch(_ payment: PaymentRef, policy: PollPolicy) throws -> StatusWatch
 
-    /// Refuses further calls and waits for what is on its way. See ``Gateway/close()``.
+    /// Refuses further calls and waits for the payments in flight. See ``Gateway/close()``.
     func close() async
 }
 
 extension PaymentGateway {
-    /// Asks for the status of a payment by the **gateway's** own number, with messages in the merchant's default language.
+    /// Queries the status of a payment by the **gateway's** own number, with messages in the merchant's default language.
     public func paymentStatus(_ gatewayNumber: String) async throws -> StatusReport {
         try await paymentStatus(gatewayNumber, language: nil)
     }

@@ -5,10 +5,9 @@ internal import KassaGenerated
 /// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app stores it
 /// **before** it sends the payment, and can then find out what happened even after it was killed.
 ///
-/// Take it from the request (``CardPayment/paymentRef()`` and the like), store it, send, and store what the answer holds in its place:
-/// that may know more numbers. It has a short text form, which is meant to be stored as it is: ``description`` writes it,
-/// ``init(_:)`` reads it, and `Codable` uses it. What the payer was shown (a page, a code) is stored along with it in a
-/// ``PaymentEntry``.
+/// Take it from the request (``CardPayment/paymentRef()`` and the like), store it, send, and replace it with the reference from the
+/// answer, which may have more numbers. Store its short text form: ``description`` writes it, ``init(_:)`` reads it, and `Codable` uses
+/// it. To store what the payer was shown (a page, a code) as well, use a ``PaymentEntry``.
 ///
 /// ```swift
 /// let payment = try PaymentRef.card("order-1", amount: 250, currency: "KGS")
@@ -16,39 +15,34 @@ internal import KassaGenerated
 /// let again = try PaymentRef(stored)  // the same payment
 /// ```
 ///
-/// ``Gateway/check(_:)`` and ``Gateway/watch(_:policy:)`` ask by the transaction for QR payments, else by the gateway's number where it
-/// is known, else by the merchant's number and the provider. If a final status queried by the gateway's
-/// number does not name the merchant's number, Kassa also queries by the merchant's number. What the gateway reports is
-/// compared with the amount and the currency here.
+/// ``Gateway/check(_:)`` and ``Gateway/watch(_:policy:)`` query by the transaction for QR payments, else by the gateway's number if
+/// known, else by the merchant's number and the provider. If a final status queried by the gateway's number does not name the merchant's
+/// number, Kassa also queries by the merchant's number. The gateway's report is compared with its amount and currency.
 public struct PaymentRef: Hashable, Sendable {
-    /// What kind of payment it is.
+    /// The kind of payment.
     public var kind: PaymentKind
-    /// The merchant's order number; for a pay-form the number that its callback or return redirect names.
+    /// The merchant's order number; for a pay-form the number from its callback or return.
     public var orderNumber: String?
-    /// The gateway's own order number, where it is known.
+    /// The gateway's own order number, if known.
     public var gatewayNumber: String?
     /// Who carries the payment out.
     public var provider: Provider?
     /// The identifier of a QR transaction.
     public var transactionID: String?
-    /// The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its quotes, or `123`.
-    /// There where the dialect names it.
+    /// The identifier for the confirmation of a mobile-bank payment, **as JSON**: `"abc"` with its quotes, or `123`. Set if the dialect
+    /// names it.
     public var confirmIdentifier: String?
-    /// The amount that was asked for, in units of the currency (for KGS: som); nil where it is not known, as for a QR code of an open
-    /// amount.
+    /// The requested amount, in units of the currency (for KGS: som); nil if unknown, as for a QR code without an amount.
     public let amount: Decimal?
-    /// The currency that was asked for.
+    /// The requested currency.
     public var currency: String?
-    /// True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only claimed by a
-    /// callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount that
-    /// was asked for.
+    /// True if the order number, or the transaction of a QR payment, was not chosen by the merchant but only claimed by a callback or a
+    /// return. **Anybody can claim one**, so such a payment counts as charged only if the gateway reports the requested amount.
     public var isClaimed: Bool
-    /// What the payment's entry in a ``Journal`` is called, where the payment has no number to be called by: that of a pay-form or of a QR
-    /// code. The gateway never sees it.
+    /// The id of the entry in a ``Journal`` for a payment without a number: a pay-form or a QR code. The gateway never sees it.
     public var entryID: String?
-    /// True where the transaction of a QR payment was taken from the code itself, which was checked to ask for the amount before it was
-    /// handed on. Only the answer of ``Gateway/createQrData(_:)`` says so. **A charge that is reported without an amount counts only for
-    /// such a payment.**
+    /// True if the transaction of a QR payment was read from the code itself, after Kassa checked the code's amount. Only the answer of
+    /// ``Gateway/createQrData(_:)`` sets it. **A charge that is reported without an amount counts only for such a payment.**
     public var transactionFromCode: Bool
 
     /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``payForm(amount:)`` and ``qr(sumTyiyn:)`` make
@@ -71,9 +65,9 @@ public struct PaymentRef: Hashable, Sendable {
         self.transactionFromCode = transactionFromCode
     }
 
-    /// A card payment, by the merchant's order number, with what was asked for.
+    /// A card payment by the merchant's order number, with the requested amount and currency.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public static func card(_ orderNumber: String, amount: some ExactAmount, currency: String) throws -> PaymentRef {
         let amount = amount.exactAmount
         return PaymentRef(
@@ -85,48 +79,48 @@ public struct PaymentRef: Hashable, Sendable {
         PaymentRef(mbankPaymentRef(orderNumber: orderNumber, amountSom: Int64(amountSom)))
     }
 
-    /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be asked
-    /// about before: see ``withClaimedNumber(_:provider:)``.
+    /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be queried
+    /// before: see ``withClaimedNumber(_:provider:)``.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
     public static func payForm(amount: some ExactAmount) throws -> PaymentRef {
         let amount = amount.exactAmount
         return PaymentRef(try translated { try payFormPaymentRef(amount: amount) })
     }
 
-    /// A payment by a dynamic QR code, with the amount in **whole tyiyn**; nil where the payer names it. It has no transaction yet: see
+    /// A payment by a dynamic QR code, with the amount in **whole tyiyn**; nil if the payer enters it. It has no transaction yet: see
     /// ``withTransactionID(_:)``.
     public static func qr(sumTyiyn: Int?) -> PaymentRef {
         PaymentRef(qrPaymentRef(sumTyiyn: sumTyiyn.map(Int64.init)))
     }
 
-    /// Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
+    /// Parses the stored text. Surrounding white space, as from files and fixed-width columns, is ignored.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, one that is not whole, with white space inside, with
-    ///   an unknown or doubled field, without a kind, or with an amount that is no decimal number.
+    /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, a truncated text, inner white space, an unknown or
+    ///   repeated field, a missing kind, or an amount that is not a decimal number.
     public init(_ text: String) throws {
         self.init(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
     }
 
-    /// The same payment, with the gateway's own order number.
+    /// The same payment with the gateway's own order number.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` is not a number that can be sent.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if ``amount`` is not a number that can be sent.
     public func withGatewayNumber(_ gatewayNumber: String) throws -> PaymentRef {
         PaymentRef(try translated { try core.withGatewayNumber(gatewayNumber: gatewayNumber) })
     }
 
-    /// The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
+    /// The same QR payment with its transaction id from the create response.
     ///
     /// - Throws: As ``withGatewayNumber(_:)`` does.
     public func withTransactionID(_ transactionID: String) throws -> PaymentRef {
         PaymentRef(try translated { try core.withTransactionId(transactionId: transactionID) })
     }
 
-    /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each one is
-    /// asked.
+    /// The same payment with the order number and the provider that a callback or a return claims. Without a provider, each one is
+    /// queried.
     ///
-    /// **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount: remember which
-    /// numbers were accepted, and accept none twice (replay).
+    /// **One payment pays for one order.** A payer can claim one payment again for another cart of the same amount: store the accepted
+    /// numbers, and accept none twice (replay).
     ///
     /// - Throws: As ``withGatewayNumber(_:)`` does.
     public func withClaimedNumber(_ orderNumber: String, provider: Provider?) throws -> PaymentRef {
@@ -141,26 +135,26 @@ public struct PaymentRef: Hashable, Sendable {
         return named
     }
 
-    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
-    /// Only such a payment can be checked or watched.
+    /// True if the payment has a number to query by: the transaction of a QR payment, the gateway's number, or an order number. Only then
+    /// it can be checked or watched.
     public var canBeChecked: Bool { (try? withoutAmount.canBeChecked()) ?? false }
 }
 
 extension PaymentRef: CustomStringConvertible, Codable {
-    /// The text to store. (With an amount that is no number or has too many digits there is none: then all fields, which ``init(_:)``
-    /// refuses. No request gives such a reference.)
+    /// The text to store. (If the amount is not a number or has too many digits, this is a list of all fields, which ``init(_:)``
+    /// refuses. No request has such a reference.)
     public var description: String { (try? core.asText()) ?? described(self) }
 
     /// Reads the stored text.
     ///
-    /// - Throws: `DecodingError` where the text is damaged; its `underlyingError` is the ``PaymentError``.
+    /// - Throws: `DecodingError` if the text is damaged; its `underlyingError` is the ``PaymentError``.
     public init(from decoder: any Decoder) throws {
         self = try decoder.storedText(Self.init)
     }
 
     /// Writes the text to store.
     ///
-    /// - Throws: `EncodingError` where ``amount`` is not a number that can be sent.
+    /// - Throws: `EncodingError` if ``amount`` is not a number that can be sent.
     public func encode(to encoder: any Encoder) throws {
         try encoder.store(text: try? core.asText(), of: self)
     }
@@ -172,7 +166,7 @@ public enum PaymentKind: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case card
     /// A mobile-bank payment.
     case mbank
-    /// A payment made on the hosted pay-form.
+    /// A payment on the gateway's pay-form.
     case payForm = "pay_form"
     /// A dynamic QR payment.
     case qr
@@ -181,7 +175,7 @@ public enum PaymentKind: String, Hashable, Sendable, Codable, CaseIterable, Cust
     public var description: String { rawValue }
 }
 
-/// Who carries a payment out. A provider that this version does not know is carried, and cannot be asked about.
+/// Who processes the payment. A provider unknown to this version is kept, and cannot be queried.
 public enum Provider: Hashable, Sendable {
     /// Payment cards.
     case cards

@@ -8,15 +8,14 @@ public struct Proxy: Sendable {
         self.core = core
     }
 
-    /// No proxy, whatever the environment says. The default.
+    /// No proxy, even if the environment names one. The default.
     public static let direct = Proxy(core: .direct())
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine, is reached
-    /// past them.
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like). They are not used for a plain http gateway on this machine.
     public static let environment = Proxy(core: .environment())
 
-    /// A proxy by its http or https URL. The gateway's base URL has to be https: plain http is for a gateway on this machine alone,
-    /// and goes past any proxy.
+    /// A proxy by its http or https URL. The gateway's base URL must be https: plain http is only for a gateway on this machine, which
+    /// bypasses any proxy.
     public static func url(_ url: String) -> Proxy {
         Proxy(core: .fromUrl(url: url))
     }
@@ -26,6 +25,6 @@ extension Proxy: CustomStringConvertible, CustomReflectable {
     /// Which way, without the URL.
     public var description: String { core.asText() }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -16,33 +16,33 @@ public enum QrLevel: String, Hashable, Sendable, CaseIterable, CustomStringConve
     public var description: String { rawValue }
 }
 
-/// A QR code: the smallest one that holds its text.
+/// A QR code, the smallest that holds its text.
 ///
 /// ```swift
 /// let picture = try QrCode("https://pay.example.kg/q/17").png()
 /// ```
 public struct QrCode: Sendable {
-    /// The side of a picture unless another is asked for, in pixels: that of the gateway's own.
+    /// The default side of a picture in pixels, as in the gateway's own.
     public static let pngSide = 400
 
     let core: KassaGenerated.QrCode
 
     /// Encodes a text.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where the text is empty or too long for a code of this level.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the text is empty or too long for a code of this level.
     public init(_ text: String, level: QrLevel = .medium) throws {
         core = try translated { try .encode(text: checked(text, "text"), level: level.core) }
     }
 
-    /// The code as rows of modules, true where dark, without the light border around it.
+    /// The rows of modules, true for dark, without the light border.
     public func modules() -> [[Bool]] { core.modules() }
 
     /// A black and white PNG of `px` by `px` pixels.
     ///
-    /// Every module is the same whole number of pixels wide, and the code stands in the middle of white that is at least four modules
-    /// wide, so that scanners read it.
+    /// All modules have the same whole number of pixels, and the white border is at least four modules wide, so that scanners can read
+    /// it.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` where `px` is too small for the code, or larger than 10,000.
+    /// - Throws: ``PaymentError/invalid(violations:)`` if `px` is too small for the code, or larger than 10,000.
     public func png(px: Int = QrCode.pngSide) throws -> Data {
         try translated { try core.png(px: UInt32(clamping: px)) }
     }
@@ -50,7 +50,7 @@ public struct QrCode: Sendable {
     /// An SVG picture.
     public func svg() -> String { core.svg() }
 
-    /// The code in half-block characters for a terminal with light letters on dark ground, border included.
+    /// The code in half-block characters for a terminal with a dark background, including the border.
     public func text() -> String { core.text() }
 }
 

@@ -2,18 +2,18 @@ import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// Where a payment stands. Only ``charged`` and ``rejected`` are final.
+/// The status of a payment. Only ``charged`` and ``rejected`` are final.
 ///
-/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+/// Words are case-insensitive. An unknown word is kept as received, and is never final.
 public enum PaymentStatus: Hashable, Sendable {
     /// The money was taken (CHARGE).
     case charged
     /// The payment ended without the money being taken (Reject).
     case rejected
-    /// Any other word of the gateway, exactly as it came.
+    /// Any other word of the gateway, as received.
     case other(String)
 
-    /// True where nothing more will happen to the payment.
+    /// True if the status is final.
     public var isFinal: Bool { core.isFinal() }
 }
 
@@ -49,7 +49,7 @@ extension PaymentStatus: Codable {
 }
 
 extension PaymentStatus: CustomStringConvertible {
-    /// `charged`, `rejected`, or another word in quotes, so that nobody takes a "charged" of the gateway's for a charge.
+    /// `charged`, `rejected`, or another word in quotes, so that the gateway's "charged" is never mistaken for a charge.
     public var description: String { core.asText() }
 }
 
@@ -58,11 +58,11 @@ extension PaymentStatus: CustomStringConvertible {
 /// It is `Codable`, as are all answers: an object with these names, the amount as a text such as `"100.1"`. A JSON number is refused,
 /// because Foundation reads it through a float.
 public struct StatusReport: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// Where the payment stands.
+    /// The payment's status.
     public var status: PaymentStatus
     /// The gateway's code, such as `200`.
     public var code: String?
-    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the language that was asked for.
+    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the requested language.
     public var reason: String?
     /// The order number as the gateway reports it.
     public var orderNumber: String?
@@ -73,7 +73,7 @@ public struct StatusReport: Hashable, Sendable, Codable, CustomStringConvertible
     /// The whole response, with secrets masked.
     public var raw: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(
         status: PaymentStatus, code: String? = nil, reason: String? = nil, orderNumber: String? = nil, amount: Decimal? = nil,
         currency: String? = nil, raw: String = ""

@@ -6,7 +6,7 @@ internal import KassaGenerated
 public struct PollPolicy: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The time from the start of one query to the start of the next.
     public var interval: Duration
-    /// How long to go on while the payment is open, from the first query.
+    /// The time limit while the payment is pending, from the first query.
     public var deadline: Duration
 
     /// A query every 10 seconds, for 20 minutes, unless set.
@@ -21,13 +21,13 @@ public struct PollPolicy: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// What one query of a watch brought.
 public enum WatchReport: Hashable, Sendable, Codable {
-    /// The gateway answered: its answer, compared with what was asked for. One that ends the watch is the last report.
+    /// The gateway answered: its report, compared with the request. The verdict that ends the watch is the last report.
     case status(verdict: Verdict)
-    /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
+    /// The query failed, or the gateway does not know the payment (yet). The watch continues.
     case queryFailed(error: PaymentError)
 }
 
-/// Follows one payment: a query at once, then one every interval, one at a time, until there is a final ``Verdict``.
+/// Polls one payment: a query at once, then one per interval, one at a time, until there is a final ``Verdict``.
 ///
 /// ```swift
 /// for try await report in try gateway.watch(payment) {
@@ -35,17 +35,18 @@ public enum WatchReport: Hashable, Sendable, Codable {
 /// }
 /// ```
 ///
-/// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report that contradicts
-/// what was asked for do, where three queries in a row end in them: one odd response does not. A tick that is missed because a query took
-/// long is skipped. A `Retry-After` of the gateway delays the next query.
+/// Failed queries and "not found" are reported and do not end the watch. Wrong credentials, a wrong configuration or a report that
+/// contradicts the request end it after three in a row; a single odd response does not. If a query takes longer than the interval, the
+/// missed ones are skipped. The gateway's `Retry-After` delays the next query.
 ///
-/// Iterate over the reports, or wait for the end with ``outcome()``. Between calls nothing is asked. A report goes to one iterator
-/// only. Cancelling the task that waits throws `CancellationError` at once and loses no report: a query under way goes on, and its
-/// report is the next one.
+/// Iterate over the reports, or wait for the end with ``outcome()``. Between calls, no query is sent. A report goes to one iterator only.
+/// Cancelling the waiting task throws `CancellationError` at once and loses no report: a running query continues, and its report comes
+/// next.
 ///
-/// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still pending at
-/// the deadline, and ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` or ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where asking on is useless. None of
-/// them says that the payment failed.
+/// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` if the payment was still pending at the
+/// deadline, and ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` or
+/// ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if further queries are useless. None of these means that the payment
+/// failed.
 public final class StatusWatch: AsyncSequence, Sendable {
     /// What the iteration yields.
     public typealias Element = WatchReport
@@ -63,15 +64,15 @@ public final class StatusWatch: AsyncSequence, Sendable {
         try await untilEnd { try await $0.next(watch: core) }.map(WatchReport.init)
     }
 
-    /// The verdict at the end of the watch; nil where the watch was cancelled, which says nothing about the payment. It asks on until
-    /// then, and can be called again afterwards.
+    /// The verdict at the end of the watch; nil if the watch was cancelled, which says nothing about the payment. It polls until then,
+    /// and can be called again afterwards.
     ///
     /// - Throws: As the iteration does.
     public func outcome() async throws -> Verdict? {
         try await untilEnd { try await $0.outcome(watch: core) }.map(Verdict.init)
     }
 
-    /// Makes the next query due at once: for an app that has just come back to the front.
+    /// Makes the next query due at once: for an app that has just returned to the foreground.
     public func checkNow() { core.checkNow() }
 
     /// Stops asking: there is no next report and no outcome, unless the watch had ended before.
@@ -95,7 +96,7 @@ extension StatusWatch: CustomStringConvertible, CustomReflectable {
     /// Its name.
     public var description: String { "StatusWatch" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -50,6 +50,6 @@ extension UnfinishedEntries: CustomStringConvertible, CustomReflectable {
     /// Its name.
     public var description: String { "UnfinishedEntries" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,11 +1,10 @@
 internal import KassaGenerated
 
-/// What the gateway says about a payment, compared with what was asked for. **Only ``charged(payment:report:compared:)`` is a reason to
-/// ship.**
+/// The gateway's report on a payment, compared with the request. **Only ``charged(payment:report:compared:)`` is a reason to ship.**
 ///
-/// It is the same, made in the same place, whether a payment is asked about once (``Gateway/check(_:)``), until it ends
-/// (``Gateway/watch(_:policy:)``), or because of a callback or a return (``Gateway/verifyCallback(_:payment:)``,
-/// ``Gateway/verifyReturn(_:payment:)``). It is `Codable`, and comes back as what it was.
+/// Every status check returns one: a single query (``Gateway/check(_:)``), polling (``Gateway/watch(_:policy:)``), and the verification
+/// of a callback or a return (``Gateway/verifyCallback(_:payment:)``, ``Gateway/verifyReturn(_:payment:)``). It is `Codable`, and is read
+/// back as the same value.
 ///
 /// ```swift
 /// switch try await gateway.verifyCallback(callback, payment: stored) {
@@ -16,28 +15,28 @@ internal import KassaGenerated
 /// }
 /// ```
 public enum Verdict: Hashable, Sendable, Codable {
-    /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this payment:
-    /// its number, or, where the number was only claimed, the amount. `payment` has the number by which it was found; `compared` are the
-    /// fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`. And `code.amount`,
-    /// where the report of a QR payment has no amount: its transaction stood in the code that was shown to the payer, whose amount is the
-    /// one that was asked for, and cannot be changed by the payer.
+    /// The money was taken, nothing contradicts the request, and data of the merchant's ties the report to this payment: its number or,
+    /// if the number was only claimed, the amount. `payment` has the number by which it was found; `compared` are the fields of the
+    /// report that match the request: `orderNumber`, `amount`, `currency`. Also `code.amount` if the report of a QR payment has no
+    /// amount: its transaction was in the code that the payer was shown, and that code has the requested amount, which the payer cannot
+    /// change.
     ///
-    /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for no
-    /// other order (replay).
+    /// **One payment pays for one order**: if the number was only claimed (a pay-form's always is), store it, and accept it for no other
+    /// order (replay).
     case charged(payment: PaymentRef, report: StatusReport, compared: [String])
     /// The payment ended without the money being taken. `payment` has the number by which it was found.
     case rejected(payment: PaymentRef, report: StatusReport)
     /// The gateway says that the payment is still pending. Watch `payment`, which has the number by which it was found.
     case pending(payment: PaymentRef, report: StatusReport)
-    /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
-    /// person look. `payment` is the one that was asked about; `fields` are those that differ, as the interface spells them; `report` is
-    /// the gateway's own, where it was asked.
+    /// The report, the callback or the return is about another order, amount or currency than the request. Do not act on it; let a person
+    /// look. `payment` is the queried payment; `fields` are the fields that differ, by their names in the interface; `report` is the
+    /// gateway's own report, if it was queried.
     case mismatch(payment: PaymentRef, fields: [String], report: StatusReport?)
-    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment. `payment` is the one
-    /// that was asked about; `why` says what is missing; `report` is the gateway's own, where it was asked.
+    /// Nothing can be proved: there is no number to query by, or the report is not tied to this payment. `payment` is the queried
+    /// payment; `why` says what is missing; `report` is the gateway's own report, if it was queried.
     case unverifiable(payment: PaymentRef, why: String, report: StatusReport?)
 
-    /// True where the money was taken, and nothing contradicts what was asked for.
+    /// True if the money was taken and nothing contradicts the request.
     public var isCharged: Bool {
         if case .charged = self { true } else { false }
     }
@@ -50,7 +49,7 @@ public enum Verdict: Hashable, Sendable, Codable {
         }
     }
 
-    /// The gateway's own report, where it was asked.
+    /// The gateway's own report, if it was queried.
     public var report: StatusReport? {
         switch self {
         case .charged(_, let report, _), .rejected(_, let report), .pending(_, let report): report

@@ -1,19 +1,19 @@
 internal import KassaGenerated
 
-/// One rule that one field of an input breaks. An error carries all of them at once.
+/// A broken rule of one input field. An error has all of them.
 ///
 /// The value itself is never part of it, so it is safe to log.
 public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form.
+    /// The field, by its name in the gateway's interface, such as `callbackURL` of a pay-form.
     public let field: String
     /// The rule that is broken.
     public let rule: Rule
-    /// The limit of the rule where it has one, such as `3` or `13 to 20`.
+    /// The rule's limit, if it has one, such as `3` or `13 to 20`.
     public let limit: String?
     /// One sentence that names the field and the rule, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(field: String, rule: Rule, limit: String? = nil, text: String) {
         self.field = field
         self.rule = rule
@@ -21,8 +21,8 @@ public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC, holder's
-    /// name, phone, code from the SMS); any other field is named as it is.
+    /// The text for the payer in a language: fields that a payer types have a translated name (card number, expiry, CVC, holder's name,
+    /// phone, code from the SMS), others their own name.
     public func textIn(_ language: Language) -> String {
         canBeHandedOn([field, limit ?? "", text]) ? core.textIn(language: language.core) : text
     }
@@ -53,15 +53,15 @@ public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStrin
     case ipAddress = "ip_address"
     /// The value must be one of a few.
     case oneOf = "one_of"
-    /// The check digit of the card number is wrong. Checked only where the configuration asks for it.
+    /// The check digit of the card number is wrong. Checked only if the configuration enables it.
     case luhn
-    /// The text does not have the form that is needed.
+    /// The text does not have the required format.
     case format
     /// The signature must be one that this key made for this purpose.
     case signature
-    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
+    /// The value cannot be sent or converted without rounding: it has too many decimals, or is too large.
     case exact
-    /// The card's expiry is in the past. Checked only in a ``CardInput``; of a payment it is advice.
+    /// The card's expiry is in the past. A violation only in a ``CardInput``; for a payment it is advice.
     case expired
     /// The action does not fit the state of its ``Checkout``.
     case state
@@ -70,23 +70,23 @@ public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStrin
     public var description: String { rawValue }
 }
 
-/// Something the interface only recommends, or that will probably be declined. It blocks nothing.
+/// A recommendation of the interface, or something that will probably be declined. It blocks nothing.
 public struct Advice: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The field, spelled as the gateway's interface spells it.
+    /// The field, by its name in the gateway's interface.
     public let field: String
-    /// What the advice is about.
+    /// The topic.
     public let topic: AdviceTopic
     /// One sentence, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
-    /// One made by hand, for tests of your own.
+    /// For tests of your own code.
     public init(field: String, topic: AdviceTopic, text: String) {
         self.field = field
         self.topic = topic
         self.text = text
     }
 
-    /// The same in a language, for the payer to read. Fields are named as in ``Violation/textIn(_:)``.
+    /// The text for the payer in a language. Fields are named as in ``Violation/textIn(_:)``.
     public func textIn(_ language: Language) -> String {
         canBeHandedOn([field, text]) ? core.textIn(language: language.core) : text
     }
@@ -95,7 +95,7 @@ public struct Advice: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What a piece of advice is about.
+/// The topic of advice.
 public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption.
     case orderNumberCharacters = "order_number_characters"
@@ -105,11 +105,11 @@ public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case cardNumberMistyped = "card_number_mistyped"
     /// The card's expiry is in the past.
     case cardExpired = "card_expired"
-    /// The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are.
+    /// The phone number is not a number of Kyrgyzstan (`996XXXXXXXXX`), as the interface's test numbers are.
     case phoneFormat = "phone_format"
-    /// The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them.
+    /// The return URL has a `#`: the gateway may add its parameters after it, where servers do not see them.
     case returnURLFragment = "return_url_fragment"
-    /// The dialect leaves something open, or does not find it in a response.
+    /// The dialect leaves a setting open, or does not find a value in a response.
     case dialect
 
     /// Its name, the same in every language.

@@ -11,8 +11,7 @@ extension CheckoutModel {
         }
     }
 
-    /// The way to pay that ``pay()`` begins: the chosen one, or the one that the app gave, or the only one there is; nil where none of them
-    /// can be begun now.
+    /// The method that ``pay()`` starts: the chosen one, the app's preselection, or the only one; nil if none can be started now.
     public var method: PaymentMethod? {
         if let chosen, methods.contains(chosen) { return chosen }
         // While another payment is open, or a QR code that was left can be paid, the payer chooses for themselves.
@@ -36,8 +35,8 @@ extension CheckoutModel {
         chosen = method
     }
 
-    /// Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and ``error(of:)`` says why. Where
-    /// another payment is open (``canKeepMethod``), this one replaces it.
+    /// Pays with the chosen method and the input. If a field is invalid, nothing is sent, and ``error(of:)`` has the error. If another
+    /// payment is open (``canKeepMethod``), this one replaces it.
     public func pay() {
         switch method {
         case .payForm: act { try checkout.payByForm() }
@@ -57,7 +56,7 @@ extension CheckoutModel {
         }
     }
 
-    /// The payer chooses another number or another way to pay. Nothing is sent, and the open payment stays as it is until ``pay()``.
+    /// The payer chooses another number or method. Nothing is sent, and the open payment stays unchanged until ``pay()``.
     public func changeMethod() {
         act { try checkout.changeMethod() }
     }
@@ -72,12 +71,12 @@ extension CheckoutModel {
         act { try checkout.keepMethod() }
     }
 
-    /// Confirms the payment by the mobile bank with the typed code. Where that is too short to be one nothing is sent, so it uses up no try.
+    /// Confirms the mobile-bank payment with the entered code. A code that is too short is not sent, so it uses up no attempt.
     public func confirm() {
         act { try checkout.confirm(otp: checkedCode(typedCode)) }
     }
 
-    /// Whether a button that asks at once is of use: the payer may have paid, and it is not known here yet.
+    /// Whether a button that queries at once is useful: the payer may have paid, and the result is not known yet.
     public var canCheckNow: Bool {
         switch state {
         case .openPage, .showQr, .waiting: true
@@ -86,15 +85,15 @@ extension CheckoutModel {
         }
     }
 
-    /// The payer says that they have paid: it is asked at once. Where a page is there, they have come back from it.
+    /// The payer says that they have paid: the gateway is queried at once. With a page, this counts as the return from it.
     public func checkNow() {
         if page == nil { checkout.checkNow() } else { cameBack() }
     }
 
-    /// Goes on with another client token of the same checkout, where the state is `tokenExpired`.
+    /// Continues with a new client token of the same checkout if the state is `tokenExpired`.
     public func renewToken(_ clientToken: String) { checkout.renewToken(clientToken) }
 
-    /// What was sent is forgotten; what was not stays, with what is wrong with it.
+    /// What was sent is forgotten; what was not stays, with the error.
     private func act(_ action: () throws -> Void) {
         violations = [:]
         do {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the screen looks: the merchant's own colours and font, where they are given, and else those of the system.
+/// The appearance of the screen: the merchant's colours and font if given, otherwise the system's.
 ///
 /// ```swift
 /// let honey = CheckoutColour(0xF2A900)
@@ -11,8 +11,8 @@ public struct CheckoutAppearance: Hashable, Sendable {
     public var theme: CheckoutTheme
     /// The colour of the buttons that matter, such as that which pays; the app's accent colour unless given.
     public var accentColour: CheckoutColour?
-    /// The colour of what stands on ``accentColour``. Unless it is given, and can be read there (a contrast of 3 to 1, by WCAG), it is black or
-    /// white, whichever is read better.
+    /// The colour of text on ``accentColour``. If it is not given or not readable there (WCAG contrast below 3 to 1), it is black or
+    /// white, whichever is more readable.
     public var onAccentColour: CheckoutColour?
     /// The corners of those buttons in points, from 0 to 32; those of the system unless given.
     public var cornerRadius: Double?
@@ -31,7 +31,7 @@ public struct CheckoutAppearance: Hashable, Sendable {
         self.font = font
     }
 
-    /// The colour of what stands on the accent colour; nil where the system's are taken for both.
+    /// The colour of what stands on the accent colour; nil if the system's are taken for both.
     var readableOnAccent: CheckoutColour? {
         guard let accentColour else { return nil }
         if let onAccentColour, accentColour.contrast(to: onAccentColour) >= leastContrast { return onAccentColour }

@@ -4,15 +4,15 @@ import Kassa
 /// The QR code, and the ways in which it gets into the app of a bank.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link that begins with `https://`.
-    /// Where there are ``bankLinks``, offer those instead.
+    /// The URL that opens the QR code in a bank's app on this phone; nil if the code is not a link that begins with `https://`. If there
+    /// are ``bankLinks``, offer those instead.
     public var qrLink: URL? {
         guard case .showQr(let text, _, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
         return URL(string: text)
     }
 
-    /// The links that open a QR code in ELQR in the app of a bank on this phone: any bank first, then one bank each. Open a link in an app, and
-    /// in a browser where no app takes it. Empty where the state has no code, and where the code is in another format or damaged.
+    /// The links that open an ELQR code in a bank's app on this phone: first for any bank, then one per bank. Open a link in an app, or
+    /// in a browser if no app handles it. Empty if the state has no code, or the code has another format or is damaged.
     public var bankLinks: [BankLink] {
         guard case .showQr(let text, _, _) = state else { return [] }
         return Self.bankLinks(of: text)
@@ -28,18 +28,18 @@ extension CheckoutModel {
         if case .showQr = state { isBankAppMissing = !isOpened }
     }
 
-    /// What the payer can do instead, where no app of a bank was found on this device; nil where nothing has to be said.
+    /// The hint what to do if no bank's app was found on this device; nil if there is nothing to say.
     public var bankAppNotice: String? { isBankAppMissing ? labels.noBankApp : nil }
 
-    /// Whether a button can save ``qrPicture`` among the payer's pictures (`labels.savePicture`): where the app's Info.plist says why it adds some
-    /// (`NSPhotoLibraryAddUsageDescription`).
+    /// Whether a button can save ``qrPicture`` to the payer's photos (`labels.savePicture`): only if the app's Info.plist gives the
+    /// reason (`NSPhotoLibraryAddUsageDescription`).
     public var canSavePicture: Bool { qrPicture != nil && photosPurpose?.contains { !$0.isWhitespace } == true }
 
-    /// Whether ``qrPicture`` was saved. What was saved before another code is shown says nothing about that one.
+    /// Whether ``qrPicture`` was saved. It is reset when another code is shown.
     public func pictureSaved(_ isSaved: Bool) {
         if qrPicture != nil { isPictureSaved = isSaved }
     }
 
-    /// What became of saving it; nil where nothing has to be said.
+    /// The result of saving it; nil if there is nothing to say.
     public var pictureNotice: String? { isPictureSaved.map { $0 ? labels.pictureSaved : labels.pictureNotSaved } }
 }

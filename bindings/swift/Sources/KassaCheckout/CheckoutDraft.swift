@@ -1,7 +1,7 @@
 import Foundation
 import Kassa
 
-/// What a scene keeps of a payment screen: the chosen way to pay and the phone. It holds no card, no code and no token.
+/// The saved state of a payment screen for a scene: the chosen method and the phone. It holds no card, no code and no token.
 ///
 /// Its raw value is a text, so a `SceneStorage` can hold it:
 ///
@@ -11,7 +11,7 @@ import Kassa
 public struct CheckoutDraft: Hashable, Sendable, RawRepresentable, CustomStringConvertible, CustomReflectable {
     /// The chosen way to pay.
     public var method: PaymentMethod?
-    /// The phone, as it was typed so far.
+    /// The phone as typed so far.
     public var phone: String
 
     /// An empty one, unless given.
@@ -19,7 +19,7 @@ public struct CheckoutDraft: Hashable, Sendable, RawRepresentable, CustomStringC
         (self.method, self.phone) = (method, phone)
     }
 
-    /// What was kept as a text; nil where it was not.
+    /// Reads the saved text; nil if it is invalid.
     public init?(rawValue: String) {
         let parts = rawValue.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].isEmpty || PaymentMethod(rawValue: String(parts[0])) != nil else { return nil }

@@ -1,13 +1,13 @@
 import Kassa
 
-/// What happened on the screen, for the app's own statistics: ``CheckoutModel/onEvent``. **There is nothing personal in it**: no phone, no card, no
-/// code, no address of a page, and no words of the gateway's.
+/// An event on the screen, for the app's own analytics: ``CheckoutModel/onEvent``. **It contains no personal data**: no phone, card,
+/// code, URL of a page, or text of the gateway.
 public enum CheckoutEvent: Hashable, Sendable {
     /// The screen was opened.
     case opened
-    /// The payer chose a way to pay. One that is chosen by itself, such as the only one, was chosen by nobody.
+    /// The payer chose a payment method. An automatically chosen method, such as the only one, is not reported.
     case methodChosen(PaymentMethod)
-    /// The gateway's page was opened, by itself or by the button.
+    /// The gateway's page was opened, automatically or by the button.
     case pageOpened
     /// The screen was closed. Messages have their topics alone. The shop delivers by the server's event, never by this one.
     case ended(CheckoutResult)

@@ -32,18 +32,18 @@ public enum CheckoutField: String, Hashable, Sendable, CaseIterable, CustomStrin
     }
 }
 
-/// What the payer has typed so far; a card is formatted. Each can be bound to a text field: set it to what stands **in the whole field**.
+/// The payer's input so far; card fields are formatted. Each can be bound to a text field: set it to the text **of the whole field**.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The phone of the mobile bank, in any way in which people write one: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as it
-    /// was typed, pasted or filled in, so that nothing of it is cut off; what it is taken for, says ``phoneHint``.
+    /// The phone for the mobile bank, in any common notation: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as typed,
+    /// pasted or autofilled, so that nothing is cut off; ``phoneHint`` shows the normalized number.
     public var phone: String {
         get { typedPhone }
         set { edit(.phone) { typedPhone = newValue } }
     }
 
-    /// What stands below the phone: to which number the code goes, by the rule of `normalizedPhone`; an example as long as what was typed is
-    /// none. **Show it**: a payer who sees it notices a mistake before the code is sent to somebody else.
+    /// The hint below the phone field: to which number the code goes, normalized with `normalizedPhone`, or an example until the input is
+    /// a phone number. **Always show it**, so that the payer notices a mistake before the code goes to somebody else.
     public var phoneHint: String { Kassa.phoneHint(typedPhone, in: language) ?? labels.phoneExample }
 
     /// The code from the SMS, without the spaces that come with pasting.
@@ -76,11 +76,11 @@ extension CheckoutModel {
         set { edit(.cardHolder) { typedCard.holderName = newValue } }
     }
 
-    /// The card's brand, as soon as its number tells it.
+    /// The card's brand, as soon as its number shows it.
     public var cardBrand: CardBrand { typedCard.brand }
 
-    /// What is wrong with a field, in the payer's language; nil where nothing is, or not yet. A card is judged while it is typed
-    /// (digits, check digit, expiry), everything else when it is sent.
+    /// The error of a field, in the payer's language; nil if there is no such payment (yet). A card is validated while typing (digits,
+    /// check digit, expiry), everything else when it is sent.
     public func error(of field: CheckoutField) -> String? {
         guard let violation = violations[field] ?? brokenWhileTyping(field) else { return nil }
         switch (field, violation.rule) {
@@ -112,8 +112,8 @@ extension CheckoutModel {
     /// What may be kept while the app is not there, such as in a `SceneStorage`: the chosen way and the phone. Never card fields or codes.
     public var draft: CheckoutDraft { CheckoutDraft(method: chosen, phone: typedPhone) }
 
-    /// Puts back what was kept of the same screen, where the payer has not chosen or typed anything yet. A phone and a way to pay that the app
-    /// gave stay: what a scene has kept may be of an earlier payer.
+    /// Restores the saved state of the same screen if the payer has not chosen or typed anything yet. The phone and method that the app
+    /// gave stay: the saved state may be of an earlier payer.
     public func restore(_ draft: CheckoutDraft) {
         guard chosen == nil, typedPhone == given.phone else { return }
         if given.method == nil { chosen = draft.method }

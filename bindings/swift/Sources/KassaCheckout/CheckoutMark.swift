@@ -1,6 +1,6 @@
 import Kassa
 
-/// The mark beside the title of a state, for those who do not read it first.
+/// The mark beside the title of a state.
 enum CheckoutMark: Hashable, Sendable, CaseIterable {
     /// It goes on by itself.
     case progress
@@ -11,7 +11,7 @@ enum CheckoutMark: Hashable, Sendable, CaseIterable {
     /// Nobody knows here what became of the money.
     case unknown
 
-    /// Nil where the payer is to do something.
+    /// Nil if the payer is to do something.
     ///
     /// - Parameter mayHavePaid: Whether something that the payer was shown can still take money.
     init?(_ state: CheckoutState, mayHavePaid: Bool) {
@@ -24,7 +24,7 @@ enum CheckoutMark: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The SF Symbol; nil where it is a spinner.
+    /// The SF Symbol; nil for a spinner.
     var symbol: String? {
         switch self {
         case .progress: nil

@@ -2,8 +2,8 @@ import Foundation
 import Kassa
 import Observation
 
-/// What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server
-/// from the choice of a way to pay to its result. `KassaCheckoutView` is a view of it; a view of your own reads the same properties.
+/// The state and input of a payment screen, without its UI: it takes a checkout of the merchant's server from the choice of a method to
+/// its result. `KassaCheckoutView` is a view of it; a view of your own reads the same properties.
 ///
 /// ```swift
 /// let model = try CheckoutModel(serverURL: "https://pay.shop.example.kg", clientToken: token) { try await newTokenFromTheShop() }
@@ -13,23 +13,23 @@ import Observation
 /// model.pay()
 /// ```
 ///
-/// It follows the checkout by itself until ``close()``, or until nobody holds it any more. Whatever the payer does returns at once, and never
-/// throws: what does not fit is not sent, and stands at its field (``error(of:)``).
+/// It polls the checkout until ``close()`` or until it is released. Actions return at once and never throw: invalid input is not sent,
+/// and the error is shown at its field (``error(of:)``).
 ///
-/// **Card fields and codes are empty as soon as they were sent**, when the app has been in the background for five minutes, when the state has no
-/// use for them any more, and when the screen closes; none of them is part of what is kept (``draft``).
+/// **Card fields and codes are cleared when they are sent**, after five minutes in the background, when the state no longer needs them,
+/// and when the screen closes; they are never part of the saved state (``draft``).
 @available(iOS 17, macOS 14, *)
 @MainActor @Observable public final class CheckoutModel {
-    /// Where the checkout stands.
+    /// The checkout's state.
     public private(set) var state: CheckoutState
 
-    /// What is to be paid; nil before the server has answered.
+    /// The checkout's details; nil until the server has answered.
     public private(set) var details: CheckoutDetails?
 
     /// The language of everything that the payer reads.
     public var language: Language
 
-    /// The shop's name, above the amount; nil where nothing stands there.
+    /// The shop's name above the amount, if any.
     public var title: String?
 
     /// How the screen looks.
@@ -43,7 +43,7 @@ import Observation
     /// The way to pay of which the app was told last, until the payer has done something with it.
     @ObservationIgnored var toldMethod: PaymentMethod?
 
-    /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
+    /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil if the state has none.
     public private(set) var qrPicture: Data?
 
     /// No app on this device has opened the QR code that is shown.
@@ -58,7 +58,7 @@ import Observation
     /// The QR code instead of which another payment was begun. It can still be paid.
     @ObservationIgnored var leftCode: String?
 
-    /// What the app knew of the payer beforehand.
+    /// What the app already knew about the payer.
     @ObservationIgnored let given: CheckoutDraft
     var chosen: PaymentMethod?
     var typedPhone = ""
@@ -80,14 +80,14 @@ import Observation
     @ObservationIgnored private var forgetAt: Duration?
     @ObservationIgnored private var forgetting: Task<Void, Never>?
 
-    /// Shows a checkout, and begins to follow it.
+    /// Shows a checkout and begins to poll it.
     ///
     /// - Parameters:
-    ///   - checkout: One that nobody else acts on. It is closed with the model.
-    ///   - language: What the payer reads.
-    ///   - draft: What was kept of the same screen, see ``draft``.
-    ///   - phone: The payer's phone, where the app knows it. They see it and can change it before the code is sent.
-    ///   - method: The way to pay that is chosen at first, where it is one of the checkout's. Nothing is begun by itself.
+    ///   - checkout: A checkout that nothing else acts on. It is closed with the model.
+    ///   - language: The payer's language.
+    ///   - draft: The saved state of the same screen, see ``draft``.
+    ///   - phone: The payer's phone, if the app knows it. The payer sees it and can change it before the code is sent.
+    ///   - method: The preselected method, if the checkout allows it. No payment starts automatically.
     ///   - title: The shop's name.
     ///   - appearance: How the screen looks.
     public init(
@@ -105,25 +105,25 @@ import Observation
         typedPhone = draft.phone.isEmpty ? phone ?? "" : draft.phone
         follow()
         following = Task { [weak self, states = checkout.states] in
-            // The state of now is taken, and not the one that came: an action may have changed it meanwhile.
+            // Takes the current state instead of the received one: an action may have changed it meanwhile.
             for await _ in states { self?.refresh() }
         }
     }
 
-    /// Opens a checkout of the merchant's server by the client token that the shop's back end handed to the app.
+    /// Opens a checkout of the merchant's server with the client token from the shop's back end.
     ///
     /// - Parameters:
     ///   - serverURL: https, or http to a loopback address.
     ///   - clientToken: What opens this one checkout.
-    ///   - language: What the payer reads, and in which the bank's page for a card (3DS) is asked for, where the settings name none.
-    ///   - draft: What was kept of the same screen, see ``draft``.
-    ///   - phone: The payer's phone, where the app knows it. They see it and can change it before the code is sent.
-    ///   - method: The way to pay that is chosen at first, where it is one of the checkout's. Nothing is begun by itself.
+    ///   - language: The payer's language, also for the bank's page (3DS) if the settings name none.
+    ///   - draft: The saved state of the same screen, see ``draft``.
+    ///   - phone: The payer's phone, if the app knows it. The payer sees it and can change it before the code is sent.
+    ///   - method: The preselected method, if the checkout allows it. No payment starts automatically.
     ///   - title: The shop's name.
     ///   - appearance: How the screen looks.
     ///   - settings: How the server is reached.
     ///   - renewToken: Gets a new client token from the shop's back end when the one before is not good any more.
-    /// - Throws: `PaymentError.misconfigured` where the address or a setting cannot work, naming it.
+    /// - Throws: `PaymentError.misconfigured` if the address or a setting cannot work, naming it.
     public convenience init(
         serverURL: String, clientToken: String, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft(), phone: String? = nil,
         method: PaymentMethod? = nil, title: String? = nil, appearance: CheckoutAppearance = CheckoutAppearance(),
@@ -137,8 +137,8 @@ import Observation
             checkout, language: language, draft: draft, phone: phone, method: method, title: title, appearance: appearance)
     }
 
-    /// The screen goes: stops following, forgets what was typed, and says how it stands. What was sent goes on at the server, and a new
-    /// model of the same checkout shows what became of it. Called again it says the same.
+    /// Call it when the screen closes: stops polling, clears the input, and returns the result. A payment that was sent continues at the
+    /// server, and a new model of the same checkout shows its state. Calling it again returns the same.
     @discardableResult
     public func close() -> CheckoutResult {
         refresh()
@@ -153,7 +153,7 @@ import Observation
         return result
     }
 
-    /// What the checkout would come to if the payer closed the screen now.
+    /// The result if the payer closed the screen now.
     public var result: CheckoutResult { closed ?? CheckoutResult(state, mayHavePaid: mayHavePaid) }
 
     /// Takes the state of now.
@@ -246,10 +246,10 @@ import Observation
 
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel: CustomStringConvertible, CustomReflectable {
-    /// Its name, and nothing of what is in it.
+    /// The class name only.
     public nonisolated var description: String { "CheckoutModel" }
 
-    /// Nothing of what is inside.
+    /// A mask: nothing of the content.
     public nonisolated var customMirror: Mirror { Mirror(self, children: []) }
 }
 

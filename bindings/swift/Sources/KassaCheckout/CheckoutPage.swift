@@ -4,8 +4,7 @@ import Kassa
 /// Pages of the gateway's, and the ways out of the app and back.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call
-    /// ``pageOpened(isAway:)``.
+    /// The page to open **now, without a tap**: the payer has just requested it. Open it, and call ``pageOpened(isAway:)``.
     public var pageToOpen: URL? {
         if case .openPage(let url, true, _, _) = state { URL(string: url) } else { nil }
     }
@@ -19,8 +18,8 @@ extension CheckoutModel {
         }
     }
 
-    /// The scheme of the deep link that leads back from a page to the app; nil where the shop leads back to a web address, or before the
-    /// server has answered.
+    /// The scheme of the deep link that leads back from a page to the app; nil if the shop uses a web URL, or until the server has
+    /// answered.
     public var returnScheme: String? {
         guard let scheme = details.flatMap({ URL(string: $0.returnURL)?.scheme?.lowercased() }) else { return nil }
         return ["http", "https"].contains(scheme) ? nil : scheme
@@ -28,28 +27,28 @@ extension CheckoutModel {
 
     /// The page was opened, or could not be: ``pageToOpen`` is nil from now on.
     ///
-    /// - Parameter isAway: Whether the payer is there now. Only then ``onEvent`` is told.
+    /// - Parameter isAway: Whether the payer is there now. Only then ``onEvent`` is called.
     public func pageOpened(isAway: Bool = true) {
         if isAway && !isClosed && page != nil { tell(.pageOpened) }
         checkout.pageOpened()
         refresh()
     }
 
-    /// The payer came back from a page, by a deep link or by closing it. What the link says is not believed, so it is not even asked for.
+    /// The payer came back from a page, by a deep link or by closing it. The link's content is not trusted, so it is not a parameter.
     public func cameBack() {
         checkout.cameBack()
         refresh()
     }
 
-    /// The app came to the front: the gateway is asked at once, and what waits for the network is tried again. Where the app was in the
-    /// background for five minutes, card fields and code are empty.
+    /// The app came to the foreground: queries the gateway at once, and retries what waits for the network. After five minutes in the
+    /// background, card fields and code are empty.
     public func cameToFront() {
         endAbsence()
         checkout.checkNow()
     }
 
-    /// The app went to the background. Card fields and code stay for five minutes, so that the payer can look them up in another app, and are
-    /// forgotten then. The chosen way and the phone stay. Hide the screen meanwhile: the system photographs it.
+    /// The app went to the background. Card fields and code are kept for five minutes, so that the payer can look them up in another app.
+    /// The chosen method and the phone stay. Hide the screen meanwhile: the system takes a snapshot of it.
     public func wentToBackground() {
         beginAbsence()
     }

@@ -1,21 +1,20 @@
 import Foundation
 import Kassa
 
-/// How a checkout stood when its payer closed the screen. It is for the app to go on with: **the shop delivers by the server's event,
+/// The state of a checkout when its payer closed the screen, for the app to continue with. **The shop delivers on the server's event,
 /// never because an app says so.**
 public enum CheckoutResult: Hashable, Sendable {
     /// Paid, by the gateway's own report.
     case paid(amount: Decimal, currency: String)
-    /// No money was taken, and nothing is on its way. Where it is open, the payer can come back to it; the message says why it was not paid,
-    /// where there is a reason.
+    /// No money was taken, and no payment is in flight. If it is open, the payer can come back to it; the message says why it was not
+    /// paid, if there is a reason.
     case notPaid(CheckoutMessage?)
-    /// It is not known: a payment is on its way, or may be. **The payer must not be told to order again**; opening the checkout again shows
-    /// what became of it.
+    /// Unknown: a payment is in flight, or may be. **Do not tell the payer to order again**; opening the checkout again shows the result.
     case stillOpen
-    /// A person of the merchant's finds out what became of the money. The payer must not pay again.
+    /// The merchant's staff must find out what happened to the money. The payer must not pay again.
     case personNeeded(CheckoutMessage)
 
-    /// True where it was paid.
+    /// True if the checkout is paid.
     public var isPaid: Bool {
         if case .paid = self { true } else { false }
     }

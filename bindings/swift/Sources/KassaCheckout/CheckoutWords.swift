@@ -5,24 +5,24 @@ private let labelsOfLanguages = Dictionary(uniqueKeysWithValues: Language.allCas
 
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// What the screen says now, in the payer's language.
+    /// The current texts, in the payer's language.
     public var texts: CheckoutTexts { CheckoutTexts.of(state, mayHavePaid: mayHavePaid, in: language) }
 
     /// The words of buttons and fields, in the payer's language.
     public var labels: CheckoutLabels { labelsOfLanguages[language] ?? CheckoutLabels.of(language) }
 
-    /// What is to be paid, such as `390,50 сом`; nil before the server has answered.
+    /// The amount, such as `390,50 сом`; nil until the server has answered.
     public var amountText: String? { details?.amountText(in: language) }
 
-    /// The button that pays, with the amount as soon as it is known.
+    /// The pay button, with the amount as soon as it is known.
     public var payText: String { details?.payText(in: language) ?? labels.pay }
 
-    /// The button that asks at once how it ended (``checkNow()``).
+    /// The button that queries the status at once (``checkNow()``).
     public var checkNowText: String {
         if case .waiting = state { labels.checkNow } else { labels.havePaid }
     }
 
-    /// The button that opens the page (``page``): again, where the payer has been there.
+    /// The button that opens the page (``page``), or opens it again if the payer has been there.
     public var openPageText: String {
         if case .waiting = state { labels.openPageAgain } else { labels.openPage }
     }
@@ -30,7 +30,8 @@ extension CheckoutModel {
     /// The button that closes the screen (``close()``).
     public var closeText: String { state.isPaid ? labels.done : labels.close }
 
-    /// The button that leaves the open payment (``changeMethod()``). It is for those for whom that does not work, so it should be a quiet one.
+    /// The button that leaves the open payment (``changeMethod()``). It is for those for whom that does not work, so it should be a quiet
+    /// one.
     public var changeMethodText: String { isCodeShown ? labels.otherWay : labels.otherNumber }
 
     /// What stands below it.

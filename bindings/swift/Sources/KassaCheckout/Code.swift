@@ -5,7 +5,7 @@ private let shortestCode = 4
 
 /// The code as it is sent, which is without what groups it, by the core's own rule.
 ///
-/// - Throws: `PaymentError.invalid` where it is too short to be one: sent, it would use up a try. That it is missing is for the core to say.
+/// - Throws: `PaymentError.invalid` if it is too short to be one: sent, it would use up a try. That it is missing is for the core to say.
 func checkedCode(_ typed: String) throws -> String {
     // Not by letters as a reader sees them: a mark that is not seen is part of the one before it.
     let meant = typed.unicodeScalars.filter { $0.properties.isAlphabetic || $0.properties.numericType != nil }

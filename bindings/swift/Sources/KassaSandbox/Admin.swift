@@ -1,6 +1,6 @@
 import Foundation
 
-/// The sandbox's admin interface: one way to ask, and one way to read what comes back.
+/// The sandbox's admin interface: requests and responses.
 struct Admin: Sendable {
     let port: Int
     let token: String

@@ -82,7 +82,7 @@ package final class Child: Sendable {
 
     package var processID: Int32? { running.processID }
 
-    /// Ends it in order: what is under way is answered first.
+    /// Shuts it down gracefully: running requests are answered first.
     package func stop() async {
         running.letGo()
         let impatience = Task { [running] in
@@ -167,7 +167,7 @@ package final class Child: Sendable {
             }
         }
 
-        /// The first line on its standard output; nil where it ended before.
+        /// The first line on its standard output; nil if it ended before.
         func firstLine() async -> String? {
             await output.first { _ in true }
         }

@@ -1,15 +1,15 @@
 import Foundation
 
 extension Sandbox {
-    /// The sandbox's clock as it stood when it was asked for, and what it makes of payments that are pending.
+    /// A snapshot of the sandbox's clock, and when pending payments become final.
     public struct ClockValues: Hashable, Sendable, Decodable {
         /// What time it is there.
         public let now: Date
         /// How far it was stepped forward.
         public let ahead: Duration
-        /// How often the status of a pending payment is asked for until it becomes final; nil where that makes none final.
+        /// After how many status queries a pending payment becomes final; nil for never.
         public let resolveAfterQueries: Int?
-        /// How long a payment is pending until it becomes final; nil where that makes none final.
+        /// After how long a pending payment becomes final; nil for never.
         public let resolveAfter: Duration?
 
         private enum CodingKeys: String, CodingKey {
@@ -29,7 +29,7 @@ extension Sandbox {
         }
     }
 
-    /// The gateway's clock, and what it makes of payments that are pending. A ``Sandbox/reset()`` puts it back.
+    /// The gateway's clock, and when pending payments become final. ``Sandbox/reset()`` resets it.
     public struct Clock: Sendable {
         let admin: Admin
 
@@ -38,11 +38,11 @@ extension Sandbox {
             try await admin.ask(ClockValues.self, "GET", "clock")
         }
 
-        /// Steps it forward. What is due by then happens at once: callbacks are sent again, pending payments become final, cards
+        /// Moves the clock forward. What is due by then happens at once: callbacks are sent again, pending payments become final, cards
         /// expire.
         ///
         /// - Parameter step: In whole milliseconds.
-        /// - Returns: How it stands then.
+        /// - Returns: The values after that.
         @discardableResult
         public func forward(by step: Duration) async throws -> ClockValues {
             let wanted = ["ms": try whole(step, of: .milliseconds(1), "step")]
@@ -52,9 +52,9 @@ extension Sandbox {
         /// Lets pending payments become final by themselves, those that are pending already, too; without either, never.
         ///
         /// - Parameters:
-        ///   - afterQueries: Once the status was asked for so often, each of these questions still being told `PENDING`.
-        ///   - after: Once it has been pending for so long by the sandbox's clock, in whole milliseconds.
-        /// - Returns: How it stands then.
+        ///   - afterQueries: After this many status queries, each of which still returns `PENDING`.
+        ///   - after: After this time by the sandbox's clock, in whole milliseconds.
+        /// - Returns: The values after that.
         @discardableResult
         public func resolvePending(afterQueries: Int? = nil, after: Duration? = nil) async throws -> ClockValues {
             let wanted = [

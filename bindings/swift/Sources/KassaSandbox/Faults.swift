@@ -1,5 +1,5 @@
 extension Sandbox {
-    /// A fault that is set, as it stood when it was asked for.
+    /// A snapshot of a fault that is set.
     public struct Fault: Hashable, Sendable, Decodable {
         /// Its number.
         public let id: Int
@@ -28,7 +28,7 @@ extension Sandbox {
         }
     }
 
-    /// What the sandbox does wrong on purpose. Faults are gone after ``clear()``, ``Sandbox/reset()`` and ``Sandbox/restart()``.
+    /// Fault injection. ``clear()``, ``Sandbox/reset()`` and ``Sandbox/restart()`` remove all faults.
     public struct Faults: Sendable {
         let admin: Admin
 
@@ -45,7 +45,7 @@ extension Sandbox {
         ///   - orderNumber: Only what concerns this order: the merchant's number, the gateway's, or the transaction id.
         ///   - endpoint: Only requests to this endpoint.
         ///   - times: How often it strikes before it is spent; without it, no limit.
-        ///   - probability: From 0 to 1, drawn from a generator of its own that starts from `seed`.
+        ///   - probability: From 0 to 1, from a separate random generator seeded with `seed`.
         ///   - seed: See `probability`.
         ///   - delay: For ``FaultName/delay`` and ``FaultName/callbackLate``, in whole milliseconds.
         ///   - retryAfter: For ``FaultName/retryAfter`` and ``FaultName/unavailable``, in whole seconds.
@@ -102,7 +102,7 @@ extension Sandbox {
             }
         }
 
-        /// Ends the fault, where it is still set.
+        /// Removes the fault if it is still set.
         public func remove() async throws {
             if try await isSet() { try await admin.tell("DELETE", "faults/\(id)") }
         }

@@ -81,7 +81,7 @@ package enum LoopbackHTTP {
         return length ?? 0 == body.count ? Response(status: status, location: header("location"), body: body) : nil
     }
 
-    /// A port that nobody listens on now.
+    /// A free port.
     package static func freePort() throws -> Int {
         let connection = socket(AF_INET, stream, 0)
         guard connection >= 0 else { throw lost() }

@@ -21,7 +21,7 @@ extension Sandbox {
         case mbank = "MBank"
     }
 
-    /// Where a payment stands.
+    /// The status of a payment.
     public enum Status: String, Hashable, Sendable, CaseIterable, Codable {
         /// Registered; the payer has not finished.
         case created = "CREATED"
@@ -37,7 +37,7 @@ extension Sandbox {
     public enum Endpoint: String, Hashable, Sendable, CaseIterable, Codable {
         /// A card payment is created.
         case payment
-        /// A payment is asked about by the gateway's number.
+        /// A status query by the gateway's number.
         case status
         /// A mobile-bank payment is created.
         case mbankPay = "mbank/pay"
@@ -45,17 +45,17 @@ extension Sandbox {
         case mbankConfirm = "mbank/confirm"
         /// A hosted page is made.
         case payForm = "pay-form"
-        /// A payment is asked about by the merchant's number.
+        /// A status query by the merchant's number.
         case getStatus = "get-status"
         /// A QR code is made as a picture.
         case qrImage = "qr/dynamic"
         /// A QR code is made as data.
         case qrData = "qr/dynamic/data"
-        /// A QR payment is asked about.
+        /// A status query of a QR payment.
         case qrStatus = "qr/transaction/status"
     }
 
-    /// What an order number that was used before does.
+    /// How a reused order number is treated.
     public enum ReusedOrderNumber: String, Hashable, Sendable, CaseIterable, Codable {
         /// An error.
         case refuse
@@ -73,11 +73,11 @@ extension Sandbox {
         case any
     }
 
-    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+    /// For FINIPAY: where a confirmation carries the `quid` of an MBank payment.
     public enum MbankQuid: String, Hashable, Sendable, CaseIterable, Codable {
         /// In `orderNumber`, instead of the merchant's number.
         case orderNumber = "order-number"
-        /// In a field `quid`, beside the merchant's number.
+        /// In a field `quid`, in addition to the merchant's number.
         case field
         /// Nowhere: the merchant's number alone confirms.
         case notSent = "not-sent"

@@ -14,11 +14,10 @@ import Foundation
 /// await sandbox.stop()
 /// ```
 ///
-/// It is a process of its own, and never outlives the one that started it, however that one ends. It ends, too, when nobody holds
-/// this object any more.
+/// It is a separate process that never outlives the one that started it. It also ends when this object is released.
 ///
-/// The program is `kassa-sandbox`: the one that the environment names by `KASSA_SANDBOX_BINARY`, else the one that lies beside the
-/// running program, else the one on the `PATH`.
+/// The program is `kassa-sandbox`: the one in `KASSA_SANDBOX_BINARY`, else the one next to the running program, else the one on the
+/// `PATH`.
 public actor Sandbox {
     /// Its address, without a trailing slash. It stays the same after a restart.
     public nonisolated let baseURL: String
@@ -26,7 +25,7 @@ public actor Sandbox {
     public nonisolated let login: String
     /// The merchant's password.
     public nonisolated let password: String
-    /// What the admin interface is asked with. It was made for this sandbox, and stays the same after a restart.
+    /// The token for the admin interface. It is made for this sandbox, and stays the same after a restart.
     public nonisolated let adminToken: String
 
     nonisolated let admin: Admin
@@ -67,7 +66,7 @@ public actor Sandbox {
         get async { await (try? latest.value)?.processID }
     }
 
-    /// Stops it, where it runs: requests under way are answered first.
+    /// Stops it if it runs, after answering the running requests.
     public func stop() async {
         _ = try? await change { child in
             await child?.stop()
@@ -75,7 +74,7 @@ public actor Sandbox {
         }
     }
 
-    /// Ends it as a crash would: at once, in the middle of whatever it does. ``restart()`` brings it back.
+    /// Kills it, as a crash would. ``restart()`` starts it again.
     public func kill() async {
         _ = try? await change { child in
             await child?.kill()
@@ -83,7 +82,8 @@ public actor Sandbox {
         }
     }
 
-    /// Stops it, where it runs, and starts it on the same port, with the same database. Faults are gone, switches as at the start.
+    /// Stops it if it runs, and starts it on the same port with the same database. Faults are removed, and switches have their initial
+    /// values.
     ///
     /// Without a database it comes back empty. After ``kill()`` it is a start after a crash.
     ///
@@ -109,9 +109,9 @@ public actor Sandbox {
         return try await admin.ask(Answer.self, "GET", "ledger", orderNumber: orderNumber).payments
     }
 
-    /// The payment with this order number, the newest where there are several.
+    /// The payment with this order number; the newest if there are several.
     ///
-    /// - Throws: ``SandboxError/unknownPayment(number:)`` where there is none.
+    /// - Throws: ``SandboxError/unknownPayment(number:)`` if there is no such payment.
     public nonisolated func payment(orderNumber: String) async throws -> Payment {
         guard let payment = try await ledger(orderNumber: orderNumber).last else {
             throw SandboxError.unknownPayment(number: orderNumber)
@@ -127,7 +127,7 @@ public actor Sandbox {
 
     /// Every attempt to deliver a callback, or those for this order number, in order.
     ///
-    /// An attempt is told of once its receiver has answered, or has not.
+    /// An attempt is listed after its receiver has answered or failed.
     public nonisolated func callbacks(orderNumber: String? = nil) async throws -> [CallbackAttempt] {
         struct Answer: Decodable { let callbacks: [CallbackAttempt] }
         return try await admin.ask(Answer.self, "GET", "callbacks", orderNumber: orderNumber).callbacks
@@ -135,10 +135,10 @@ public actor Sandbox {
 
     // MARK: What changes it
 
-    /// What it does wrong on purpose.
+    /// Fault injection.
     public nonisolated var faults: Faults { Faults(admin: admin) }
 
-    /// How it behaves where the gateway's interface leaves it open.
+    /// Its behaviour where the gateway's interface is not specified.
     public nonisolated var switches: Switches { Switches(admin: admin) }
 
     /// What time it is there, and what that makes of pending payments.
@@ -148,9 +148,9 @@ public actor Sandbox {
     ///
     /// - Parameters:
     ///   - number: The merchant's order number, the gateway's, or a transaction id.
-    ///   - sumTyiyn: What the payer of a QR code pays that names no sum itself.
-    /// - Throws: ``SandboxError/unknownPayment(number:)`` where there is none, and
-    ///   ``SandboxError/refused(httpStatus:detail:violations:)`` where it is already decided.
+    ///   - sumTyiyn: The amount that the payer enters for a QR code without an amount.
+    /// - Throws: ``SandboxError/unknownPayment(number:)`` if there is no such payment, and
+    ///   ``SandboxError/refused(httpStatus:detail:violations:)`` if it is already decided.
     @discardableResult
     public nonisolated func approve(_ number: String, sumTyiyn: Int? = nil) async throws -> Payment {
         try await decide(number, "approve", sumTyiyn.map { ["amount": $0] })

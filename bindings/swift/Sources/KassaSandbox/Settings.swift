@@ -11,14 +11,14 @@ extension Sandbox {
         public var login: String
         /// The merchant's password.
         public var password: String
-        /// How the switches stand at the start, and after a ``Sandbox/reset()``.
+        /// The values of the switches at the start, and after a ``Sandbox/reset()``.
         public var switches: SwitchValues
         /// Between attempts to deliver a callback, in whole seconds; the last one repeats. Unless set, it starts with a second and
         /// grows to an hour.
         public var callbackPauses: [Duration]?
         /// How long a callback's receiver may take, in whole seconds; ten unless set.
         public var callbackTimeout: Duration?
-        /// So many invented payments to begin with, where the database has none yet; up to a million.
+        /// The number of generated payments at the start if the database is empty; up to a million.
         public var demoPayments: Int
         /// Takes the log, line by line and in order. It should return soon. Without one there is no log.
         public var log: (@Sendable (String) -> Void)?

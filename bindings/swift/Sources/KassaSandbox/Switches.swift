@@ -1,7 +1,7 @@
 extension Sandbox {
-    /// How the sandbox behaves where the gateway's interface leaves it open.
+    /// The sandbox's behaviour where the gateway's interface is not specified.
     public struct SwitchValues: Hashable, Sendable, Codable {
-        /// What an order number that was used before does.
+        /// How a reused order number is treated.
         public var reusedOrderNumber: ReusedOrderNumber
         /// Which numbers the two status endpoints know.
         public var statusNumbers: StatusNumbers
@@ -9,11 +9,11 @@ extension Sandbox {
         public var threeDS1Page: Bool
         /// Whether a declined payer is redirected to the return URL, too.
         public var redirectDeclines: Bool
-        /// The language of messages where a request names none.
+        /// The language of messages if a request names none.
         public var language: Language
         /// Which gateway's responses the sandbox gives.
         public var actsAs: DialectName
-        /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+        /// For FINIPAY: where a confirmation carries the `quid` of an MBank payment.
         public var mbankQuid: MbankQuid
 
         /// As the sandbox has them unless told otherwise.
@@ -42,11 +42,11 @@ extension Sandbox {
         }
     }
 
-    /// How the sandbox behaves where the gateway's interface leaves it open. A ``Sandbox/reset()`` puts them back.
+    /// The sandbox's behaviour where the gateway's interface is not specified. ``Sandbox/reset()`` restores the initial values.
     public struct Switches: Sendable {
         let admin: Admin
 
-        /// How they stand.
+        /// The current values.
         public func read() async throws -> SwitchValues {
             try await admin.ask(SwitchValues.self, "GET", "switches")
         }
@@ -57,7 +57,7 @@ extension Sandbox {
         /// try await sandbox.switches.change { $0.reusedOrderNumber = .chargeTwice }
         /// ```
         ///
-        /// - Returns: How they stand then.
+        /// - Returns: The values after that.
         @discardableResult
         public func change(_ change: (inout SwitchValues) -> Void) async throws -> SwitchValues {
             var values = try await read()

@@ -9,7 +9,7 @@ extension Sandbox {
         case insufficientFunds = "insufficient funds"
         /// It stays open.
         case stuckPending = "stuck pending"
-        /// HTTP 500 answers the request; the payment exists all the same, and ends rejected.
+        /// The response is HTTP 500, but the payment exists, and is rejected in the end.
         case error
     }
 

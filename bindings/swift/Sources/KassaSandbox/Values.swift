@@ -17,9 +17,9 @@ extension Sandbox {
         public let amount: Decimal?
         /// The currency's code.
         public let currency: String
-        /// Where it stands.
+        /// Where to find the code on the card.
         public let status: Status
-        /// The status's code: `200` where the money was taken, `210` to `214` for what was rejected and why.
+        /// The code of the status: `200` if the money was taken, `210` to `214` for a rejection and its reason.
         public let code: String
         /// How many times money was taken under this order number. More than once is what no client may ever cause.
         public let timesCharged: Int
@@ -43,9 +43,9 @@ extension Sandbox {
     public struct Request: Hashable, Sendable, Decodable {
         /// The endpoint.
         public let endpoint: Endpoint
-        /// The number it named, where it named one.
+        /// The number in the request, if any.
         public let orderNumber: String?
-        /// What was answered; nil where a fault left it without an answer.
+        /// The status of the response; nil if a fault suppressed it.
         public let httpStatus: Int?
         /// The fault that struck it.
         public let fault: FaultName?
@@ -63,19 +63,19 @@ extension Sandbox {
     public struct CallbackAttempt: Hashable, Sendable, Decodable {
         /// The payment's number.
         public let orderNumber: String
-        /// Where it was sent to.
+        /// The URL that it was sent to.
         public let url: String
         /// The status it told.
         public let status: Status
         /// 1 for the first.
         public let attempt: Int
-        /// What the receiver answered, where it did.
+        /// The receiver's status, if it answered.
         public let httpStatus: Int?
         /// Why there was no answer.
         public let error: String?
         /// The fault that made it, or made it late.
         public let fault: FaultName?
-        /// What was sent, as it was sent.
+        /// The body as sent.
         public let body: String
         /// When.
         public let at: Date

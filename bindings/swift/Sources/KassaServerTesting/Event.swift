@@ -1,7 +1,7 @@
 import Foundation
 
 extension KassaServer {
-    /// What happened, as the shop is told.
+    /// An event for the shop.
     public struct Event: Hashable, Sendable {
         /// Its place among all events, an opaque text: what `GET /v1/events?after=` takes.
         public let cursor: String

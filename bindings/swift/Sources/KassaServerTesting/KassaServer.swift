@@ -14,11 +14,10 @@ private let attempts = 5
 /// await server.stop()
 /// ```
 ///
-/// It is a process of its own, with an SQLite file in a temporary folder, and never outlives the one that started it. It ends, too,
-/// when nobody holds this object any more.
+/// It is a separate process with an SQLite file in a temporary folder, and never outlives the one that started it. It also ends when this
+/// object is released.
 ///
-/// The program is `kassa-server`: the one that the environment names by `KASSA_SERVER_BINARY`, else the one that lies beside the
-/// running program, else the one on the `PATH`.
+/// The program is `kassa-server`: the one in `KASSA_SERVER_BINARY`, else the one next to the running program, else the one on the `PATH`.
 public actor KassaServer {
     /// Its address, without a trailing slash. It stays the same after a restart.
     public nonisolated let url: String
@@ -26,7 +25,7 @@ public actor KassaServer {
     public nonisolated let apiKey: String
     /// The secret that signs events (Standard Webhooks).
     public nonisolated let eventsSecret: String
-    /// The gateway's side: what was really charged, faults, and the payer's part.
+    /// The gateway's side: real charges, faults, and the payer's actions.
     public nonisolated let sandbox: Sandbox
 
     private nonisolated let port: Int
@@ -81,21 +80,21 @@ public actor KassaServer {
     /// Whether it runs.
     public var isRunning: Bool { processID != nil }
 
-    /// Stops it in order, where it runs, and its own sandbox; its database is gone then.
+    /// Shuts it down gracefully if it runs, with its own sandbox, and deletes its database.
     public func stop() async {
         await child?.stop()
         child = nil
         await launch.cleanUp()
     }
 
-    /// Ends the server alone as a crash would: at once, in the middle of whatever it does. ``restart()`` brings it back.
+    /// Kills only the server, as a crash would. ``restart()`` starts it again.
     public func kill() async {
         await child?.kill()
         child = nil
     }
 
-    /// Stops the server alone, where it runs, and starts it on the same port, with the same database. After ``kill()`` it is a start
-    /// after a crash.
+    /// Stops only the server if it runs, and starts it on the same port with the same database. After ``kill()`` it is a start after a
+    /// crash.
     ///
     /// - Throws: ``KassaServerError/notStarted(detail:exitCode:log:)``
     public func restart() async throws {
@@ -105,10 +104,10 @@ public actor KassaServer {
 
     // MARK: What is in it
 
-    /// Asks it as a shop does, or with a client token as a payer's app does; what it says, as JSON. The path is such as
-    /// `/v1/checkouts`; the key is its own ``apiKey`` unless another or a client token is given.
+    /// Sends a request as a shop, or as a payer's app with a client token; returns the response as JSON. The path is such as
+    /// `/v1/checkouts`; the key is by default ``apiKey``.
     ///
-    /// - Throws: ``KassaServerError/refused(httpStatus:problem:)`` where it refuses.
+    /// - Throws: ``KassaServerError/refused(httpStatus:problem:)`` if the server refuses.
     public nonisolated func ask(
         _ method: String, _ path: String, body: String? = nil, key: String? = nil, idempotencyKey: String? = nil
     ) async throws -> Data {
@@ -142,7 +141,7 @@ public actor KassaServer {
 
     /// The first event of this kind, as soon as there is one.
     ///
-    /// - Throws: ``KassaServerError/tooLate(detail:)`` where there is none in time.
+    /// - Throws: ``KassaServerError/tooLate(detail:)`` if there is no such payment in time.
     public nonisolated func waitFor(
         _ kind: String, reference: String? = nil, timeout: Duration = .seconds(30)
     ) async throws -> Event {
@@ -161,7 +160,7 @@ public actor KassaServer {
 
     /// Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to, if any.
     ///
-    /// - Throws: ``KassaServerError/notPayable(detail:)`` where it does not take this phone, or is paid already.
+    /// - Throws: ``KassaServerError/notPayable(detail:)`` if it does not take this phone, or is paid already.
     @discardableResult
     public nonisolated func payByForm(_ pageURL: String, phone: Sandbox.TestPhone = .mbankApproved) async throws -> String? {
         guard let wallet = try await submit(pageURL, "provider=\(phone.provider.rawValue)&phone=\(phone.phone)") else {

@@ -3,16 +3,16 @@ import KassaSandbox
 
 /// What can go wrong with the server itself.
 public enum KassaServerError: Error, Hashable {
-    /// The server did not start: a setting that is wrong, a port that is taken. `exitCode` is what the program ended with, nil where
-    /// it could not be started at all; `log` is the end of what it wrote to its standard error.
+    /// The server did not start: a wrong setting, or a port in use. `exitCode` is the program's exit code, nil if it could not be
+    /// started; `log` is the end of its standard error.
     case notStarted(detail: String, exitCode: Int32?, log: String)
     /// The server was stopped, was killed, or does not answer.
     case notRunning(detail: String)
-    /// The server refused a request; `problem` is what it said, as JSON (RFC 9457).
+    /// The server refused a request; `problem` has the problem details, as JSON (RFC 9457).
     case refused(httpStatus: Int, problem: String)
     /// The pay-form does not take this phone, or is paid already.
     case notPayable(detail: String)
-    /// What was waited for did not happen in time.
+    /// The awaited event did not happen in time.
     case tooLate(detail: String)
     /// What answered is not the server of this package.
     case notThisServer(detail: String)

@@ -4,9 +4,9 @@ import KassaSandbox
 extension KassaServer {
     /// How a server is started. The server itself checks the values.
     public struct Settings: Sendable {
-        /// One that runs already; otherwise the server starts one of its own, and stops it.
+        /// A running sandbox; by default the server starts its own, and stops it.
         public var sandbox: Sandbox?
-        /// Where the shop takes its events; without it they are only listed.
+        /// The shop's URL for events; without it they are only listed.
         public var eventsURL: String?
         /// The port to listen on, on this machine only; 0 takes a free one.
         public var port: Int

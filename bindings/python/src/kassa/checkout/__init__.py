@@ -1,4 +1,4 @@
-"""The payer's side of the merchant's server: what a payment screen shows, and what the payer can do.
+"""The payer's side of the merchant's server, for a payment screen: its state, and the payer's actions.
 
     from kassa import checkout
 
@@ -13,8 +13,8 @@
                     print("paid", amount, currency)
                     break
 
-`Checkout` waits for its states; `AsyncCheckout` is for asyncio and trio. It holds no secret of the merchant's: a client
-token opens one checkout of ``kassa-server``. **The shop delivers by the server's event, never because an app says that it is
+`Checkout` is blocking; `AsyncCheckout` is for asyncio and trio. It holds no secret of the merchant: a client token opens one
+checkout of ``kassa-server``. **The shop delivers on the server's event, never because an app says that the checkout is
 paid.**
 """
 

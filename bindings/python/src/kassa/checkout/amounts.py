@@ -1,4 +1,4 @@
-"""Amounts as people write them."""
+"""Amounts formatted for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..violations import Language
 
 
 def amount_text(amount: Decimal | int, currency: str, language: Language) -> str:
-    """An amount with its currency, as people write it. It has no decimals, or two at least, and is not broken over two lines.
+    """An amount with its currency, formatted for people: no decimals or at least two, with no-break spaces.
 
     Raises `kassa.Invalid` for a number of more than 28 digits.
 
@@ -25,7 +25,7 @@ def amount_text(amount: Decimal | int, currency: str, language: Language) -> str
 
 
 def pay_text(amount: Decimal | int, currency: str, language: Language) -> str:
-    """The button that pays, with the amount. Before the amount is known there is ``pay`` of the labels.
+    """The text of the pay button, with the amount. Until the amount is known, use ``pay`` of the labels.
 
     Raises `kassa.Invalid` for a number of more than 28 digits.
 

@@ -1,4 +1,4 @@
-"""A checkout, for asyncio and trio."""
+"""A checkout for asyncio and trio."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .state import CheckoutState
 
 
 class AsyncCheckout(Opened):
-    """One checkout, as its payer pays it, for asyncio and trio. Actions return at once and are not awaited; ``states()`` is for
-    ``async for``. ``async with`` closes it. For the rest see `Checkout`.
+    """One checkout, as its payer pays it, for asyncio and trio. Actions return at once and are not awaited; ``states()`` is
+    for ``async for``. ``async with`` closes it. Otherwise as `Checkout`.
 
-    Cancelling the task that waits for a state loses none. Without ``renew_token`` it is bound to no event loop.
+    Cancelling the task that waits for a state loses no state. Without ``renew_token`` the checkout is bound to no event loop.
     """
 
     __slots__ = ("_stop_renewal",)
@@ -37,23 +37,22 @@ class AsyncCheckout(Opened):
         user_agent_suffix: str | None = None,
         language: Language | None = None,
     ) -> None:
-        """Opens a checkout, and begins to follow it. Whether the server is reached, and takes the token, the states tell.
+        """Opens a checkout and begins to poll it. The states tell whether the server is reachable and accepts the token.
 
         * ``server_url``: https, or http to a loopback address
-        * ``client_token``: what the shop's back end handed out
-        * ``renew_token``: an async function that gets a new client token from the shop's back end, called when the one before
-          is not good any more (it lives for 15 minutes unless the server is set up otherwise), in a task of the running event
-          loop, which is cancelled with the checkout. Where it raises, it is called again, after a while
-        * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``extra_root_certificates``: certificates (PEM texts) to trust beside Mozilla's roots
-        * ``proxy``: the way to the server; direct unless given, whatever the environment says
+        * ``client_token``: the client token from the shop's back end
+        * ``renew_token``: an async function that gets a new client token from the shop's back end. It is called when the old
+          token expires (after 15 minutes by default), in a task of the running event loop, which is cancelled with the
+          checkout. If it raises an error, it is called again later
+        * ``connect_timeout``: the time limit of connecting, including TLS
+        * ``extra_root_certificates``: certificates (PEM texts) to trust in addition to Mozilla's roots
+        * ``proxy``: the proxy to the server; by default none, even if the environment names one
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
-        * ``language``: the payer's, for the page on which a payment by card is confirmed (3DS); the server's choice unless
-          given
+        * ``language``: the payer's language, for the page that confirms a card payment (3DS); by default the server's
 
-        Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
-        API key of the shop's), naming it, `ValueError` for a time that is not longer than zero, and RuntimeError where
-        ``renew_token`` is given and no event loop runs.
+        Raises `kassa.Misconfigured` if the address or a setting is invalid, or the token cannot be a client token (for
+        example, it is an API key of the shop); the error names it, `ValueError` for a time of zero or less, and RuntimeError
+        if ``renew_token`` is given and no event loop runs.
         """
         loop = None if renew_token is None else _schedulers.running_loop()
         core = self._open(
@@ -67,12 +66,12 @@ class AsyncCheckout(Opened):
             self._stop_renewal = end
 
     def states(self) -> AsyncCheckoutStates:
-        """The states as they come: the one of now first, then each that is another one. See `AsyncCheckoutStates`."""
+        """The states as they change: the current one first, then each new one. See `AsyncCheckoutStates`."""
         return states_over(AsyncCheckoutStates, self._core().states())
 
     def close(self) -> None:
-        """Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of
-        it. It is not awaited, and any thread may call it."""
+        """Stops polling, and ends the states. A payment that was sent continues at the server; opening the checkout again
+        shows its state. It is not awaited, and any thread may call it."""
         super().close()
         if self._stop_renewal is not None:
             self._stop_renewal()
@@ -87,7 +86,7 @@ class AsyncCheckout(Opened):
 
 
 class AsyncCheckoutStates(States):
-    """The states of a checkout, as they come, for ``async for``. Cancelling the task that waits loses none. For the rest see
+    """The states of a checkout as they change, for ``async for``. Cancelling the waiting task loses none. Otherwise as
     `CheckoutStates`.
     """
 
@@ -104,7 +103,7 @@ class AsyncCheckoutStates(States):
 
 
 async def _renew(core: Any, renew_token: Callable[[], Awaitable[str]]) -> None:
-    """Token renewal, in a task. The core waits between two tries."""
+    """Token renewal, in a task. The core waits between two attempts."""
     while await ask(core.token_wanted):
         await _renew_once(core, renew_token)
 

@@ -1,4 +1,4 @@
-"""A checkout, for callers that wait."""
+"""The blocking checkout."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .state import CheckoutState
 
 
 class Checkout(Opened):
-    """One checkout, as its payer pays it: what a payment screen shows (`CheckoutState`) and what the payer can do. It talks to
-    the merchant's server (``kassa-server``) with a client token that opens this one checkout, so it holds no secret of the
-    merchant's. For asyncio there is `AsyncCheckout`.
+    """One checkout from its payer's side: the state for a payment screen (`CheckoutState`) and the payer's actions. It talks
+    to the merchant's server (``kassa-server``) with a client token that opens only this checkout, so it needs no credentials
+    of the merchant. For asyncio, use `AsyncCheckout`.
 
     >>> with Checkout("http://127.0.0.1:1", "ct_...") as checkout:  # nobody is there
     ...     checkout
     Checkout('http://127.0.0.1:1')
 
-    It follows the checkout by itself until it is closed (``with`` closes it), or nobody holds it any more. Actions return at
-    once; what comes of them is a state. Whatever fails on the way to the server is tried again with the same idempotency key,
-    and shown as a message: **never is anything paid twice, and never is a payment called failed, because of the network.** A
-    program that was killed opens the checkout again with its token, and is where it was.
+    It polls the checkout until it is closed (``with`` closes it) or garbage collected. Actions return at once; their result
+    is a new state. A failed request to the server is retried with the same idempotency key and shown as a message: **a
+    network error never causes a double payment, and never shows a payment as failed.** After a crash, open the checkout again
+    with its token, and it continues where it was.
 
-    Any thread may use it, and several at once. After a fork it is the parent's; open it again in the child.
+    It is thread-safe. After a fork it belongs to the parent; open it again in the child.
     """
 
     __slots__ = ()
@@ -48,22 +48,21 @@ class Checkout(Opened):
         user_agent_suffix: str | None = None,
         language: Language | None = None,
     ) -> None:
-        """Opens a checkout, and begins to follow it. Whether the server is reached, and takes the token, the states tell.
+        """Opens a checkout and begins to poll it. The states tell whether the server is reachable and accepts the token.
 
         * ``server_url``: https, or http to a loopback address
-        * ``client_token``: what the shop's back end handed out
-        * ``renew_token``: gets a new client token from the shop's back end, called when the one before is not good any more (it
-          lives for 15 minutes unless the server is set up otherwise), on a thread of the checkout's own, which ends with it.
-          Where it raises, it is called again, after a while
-        * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``extra_root_certificates``: certificates (PEM texts) to trust beside Mozilla's roots
-        * ``proxy``: the way to the server; direct unless given, whatever the environment says
+        * ``client_token``: the client token from the shop's back end
+        * ``renew_token``: gets a new client token from the shop's back end. It is called when the old token expires (after 15
+          minutes by default), on a thread of the checkout, which ends with it. If it raises an error, it is called again
+          later
+        * ``connect_timeout``: the time limit of connecting, including TLS
+        * ``extra_root_certificates``: certificates (PEM texts) to trust in addition to Mozilla's roots
+        * ``proxy``: the proxy to the server; by default none, even if the environment names one
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
-        * ``language``: the payer's, for the page on which a payment by card is confirmed (3DS); the server's choice unless
-          given
+        * ``language``: the payer's language, for the page that confirms a card payment (3DS); by default the server's
 
-        Raises `kassa.Misconfigured` where the address or a setting cannot work, or the token can be no client token (such as an
-        API key of the shop's), naming it, and `ValueError` for a time that is not longer than zero.
+        Raises `kassa.Misconfigured` if the address or a setting is invalid, or the token cannot be a client token (for
+        example, it is an API key of the shop); the error names it, and `ValueError` for a time of zero or less.
         """
         core = self._open(
             server_url, client_token, connect_timeout, extra_root_certificates, proxy, user_agent_suffix, language
@@ -72,7 +71,7 @@ class Checkout(Opened):
             threading.Thread(target=_renew, args=(core, renew_token), name="kassa token renewal", daemon=True).start()
 
     def states(self) -> CheckoutStates:
-        """The states as they come: the one of now first, then each that is another one. See `CheckoutStates`."""
+        """The states as they change: the current one first, then each new one. See `CheckoutStates`."""
         return states_over(CheckoutStates, self._core().states())
 
     def __enter__(self) -> Checkout:
@@ -85,10 +84,10 @@ class Checkout(Opened):
 
 
 class CheckoutStates(States):
-    """The states of a checkout, as they come: the one of now first, then each that is another one. One that was replaced
-    before anybody took it is left out. Made by ``checkout.states()``; each has all states for itself.
+    """The states of a checkout as they change: the current one first, then each new one. A state that was replaced before it
+    was read is skipped. Made by ``checkout.states()``; each iterator gets all states.
 
-    They end when the checkout is closed, or nobody holds it any more.
+    They end when the checkout is closed or garbage collected.
     """
 
     __slots__ = ()
@@ -104,7 +103,7 @@ class CheckoutStates(States):
 
 
 def _renew(core: Any, renew_token: Callable[[], str]) -> None:
-    """Token renewal, in a thread. The core waits between two tries."""
+    """Token renewal, in a thread. The core waits between two attempts."""
     while wait(ask(core.token_wanted)):
         _renew_once(core, renew_token)
 

@@ -1,4 +1,4 @@
-"""What a payer reads beside a state."""
+"""Messages for the payer beside a state."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,26 +12,26 @@ from ..violations import Language
 
 @mirrors_enum(native.MessageTopic)
 class MessageTopic(Enum):
-    """What a message is about."""
+    """The topic of a message."""
 
     NO_NETWORK = "no_network"
-    """The server is not reached. It is tried again by itself, and nothing is lost."""
+    """The server is not reachable. It is retried automatically, and nothing is lost."""
     SERVER_BUSY = "server_busy"
-    """The server asked to wait, or failed. It is tried again by itself."""
+    """The server asked to wait, or failed. It is retried automatically."""
     NOT_THE_SERVER = "not_the_server"
-    """What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that
-    fails. It is tried again by itself."""
+    """The response did not come from the merchant's server: a captive portal, a wrong address, or a bad certificate. It is
+    retried automatically."""
     WRONG_CLOCK = "wrong_clock"
-    """The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried
-    again by itself."""
+    """The server's certificate is not valid yet by this device's clock: the payer should check its date and time. It is
+    retried automatically."""
     TOKEN_NOT_RENEWED = "token_not_renewed"  # noqa: S105 (a name)
-    """The app's own function gave no new client token. It is asked again by itself."""
+    """The app's renewal function returned no new client token. It is called again automatically."""
     OUTCOME_UNKNOWN = "outcome_unknown"
-    """Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.**"""
+    """The outcome of the payment is unknown; the gateway is polled. **The payer must not pay again.**"""
     CODE_REFUSED = "code_refused"
-    """The gateway did not take the one-time password."""
+    """The gateway did not accept the one-time password."""
     CODE_NOT_SENT = "code_not_sent"
-    """The one-time password did not reach the gateway: the payer enters it again."""
+    """The one-time password did not reach the gateway: the payer should enter it again."""
     REFUSED = "refused"
     """The gateway refused to make the payment: no money moved."""
     NOT_MADE = "not_made"
@@ -39,14 +39,14 @@ class MessageTopic(Enum):
     REJECTED = "rejected"
     """The gateway reported that the payment was rejected: no money moved."""
     INPUT_REFUSED = "input_refused"
-    """The server refused what was typed; the reason says which rule it breaks."""
+    """The server refused the input; the reason names the rule that it breaks."""
     TOO_MANY_TRIES = "too_many_tries"
-    """So many tries are not allowed."""
+    """Too many attempts."""
     CHANGE_REFUSED = "change_refused"
-    """The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already,
-    or too many were replaced. The state shows how it stands now."""
+    """The server did not replace the open payment: it has moved on, was already replaced elsewhere, or too many were
+    replaced. The state shows the current status."""
     MISMATCH = "mismatch"
-    """The gateway reports something else than was asked for: a person of the merchant's finds out."""
+    """The gateway's report does not match the request: the merchant's staff decide."""
     CANCELLED = "cancelled"
     """The shop cancelled it."""
 
@@ -57,16 +57,16 @@ class MessageTopic(Enum):
 @mirrors(native.CheckoutMessage)
 @dataclass(frozen=True, slots=True)
 class CheckoutMessage:
-    """What a payer reads beside a state, in their language."""
+    """A message for the payer beside a state, in their language."""
 
     topic: MessageTopic
-    """What it is about."""
+    """The topic."""
     reason: str | None = None
-    """More words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong. What
-    is in the way of reaching the server is told for developers, and is not for a payer to read."""
+    """Further text as received, in any language: the gateway's refusal, or the server's explanation. For connection problems
+    it is meant for developers, not for the payer."""
 
     def text_in(self, language: Language) -> str:
-        """What it says to the payer, in a language. The reason is not part of it.
+        """The message text in a language, without the reason.
 
         >>> CheckoutMessage(MessageTopic.CODE_REFUSED).text_in(Language.ENGLISH)
         'This code was not accepted. Enter it again.'

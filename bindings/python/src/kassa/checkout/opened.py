@@ -110,7 +110,7 @@ class Opened(OfOneProcess):
 
     @property
     def state(self) -> CheckoutState:
-        """Where it stands now."""
+        """The current state."""
         state: CheckoutState = call(self._core().state)
         return state
 
@@ -121,82 +121,82 @@ class Opened(OfOneProcess):
         return details
 
     def pay_by_mbank(self, phone: str) -> None:
-        """Pays by the mobile bank: it sends a one-time password to this phone.
+        """Pays by the mobile bank, which sends a one-time password to this phone.
 
-        However it is written, what is sent is `kassa.normalized_phone` of it: show that to the payer before.
+        The number is normalized with `kassa.normalized_phone` before sending: show the result to the payer first.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state, or where it is no phone number. Nothing was
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it, or if it is not a phone number. Nothing was
         sent then."""
         call(self._core().pay_by_mbank, _check.text("phone", phone))
 
     def confirm(self, otp: str) -> None:
-        """Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it.
+        """Confirms the mobile-bank payment with the one-time password that the payer received.
 
-        Spaces, hyphens and marks that are not seen are left out. Raises `kassa.Invalid`, by ``Rule.STATE`` where none is
-        awaited, or where none is given or it has no digit. Nothing was sent then."""
+        Spaces, hyphens and invisible characters are removed. Raises `kassa.Invalid`, by ``Rule.STATE`` if no password is
+        expected, or if it is empty or has no digit. Nothing was sent then."""
         call(self._core().confirm, _check.text("otp", otp))
 
     def pay_by_card(self, card: Card) -> None:
-        """Pays by a card. **A form for card numbers puts the merchant under PCI DSS**; on the gateway's own page
-        (``pay_by_form``) payers pay by card too.
+        """Pays by card. **A card form puts the merchant under PCI DSS**; payers can also pay by card on the gateway's own
+        page (``pay_by_form``).
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state (also where the server takes no cards), or
-        with everything that is wrong with the card. Nothing was sent then."""
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it (also if the server accepts no cards), or
+        with all violations of the card. Nothing was sent then."""
         call(self._core().pay_by_card, _check.instance("card", card, Card))
 
     def pay_by_qr(self) -> None:
-        """Makes a QR code to pay by.
+        """Creates a QR code to pay with.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state."""
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it."""
         call(self._core().pay_by_qr)
 
     def pay_by_form(self) -> None:
-        """Makes a page of the gateway's, where the payer chooses how to pay.
+        """Creates a pay-form, the gateway's own page where the payer chooses a method.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state."""
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it."""
         call(self._core().pay_by_form)
 
     def change_method(self) -> None:
-        """The payer wants another number, or another way to pay, than that of the open payment.
+        """The payer wants another number or payment method than that of the open payment.
 
-        The state becomes `Ready` with ``can_keep_method``. **Nothing is sent yet, and the open payment can still be paid**; the
-        ``pay_by_...`` that follows replaces it. What becomes of it meanwhile is shown at once. A program that was killed while
-        its payer chose shows the open payment again.
+        The state becomes `Ready` with ``can_keep_method``. **Nothing is sent yet, and the open payment can still be paid**;
+        the ``pay_by_...`` that follows replaces it. If it ends meanwhile, that is shown at once. A program that was killed
+        during the choice shows the open payment again.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where the state has no ``can_change_method``, or it is False."""
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if the state has no ``can_change_method``, or it is False."""
         call(self._core().change_method)
 
     def keep_method(self) -> None:
-        """The payer stays with the open payment after all: its state is shown again.
+        """The payer keeps the open payment: its state is shown again.
 
-        Raises `kassa.Invalid`, by ``Rule.STATE`` where nothing is being changed."""
+        Raises `kassa.Invalid`, by ``Rule.STATE`` if no other method is being chosen."""
         call(self._core().keep_method)
 
     def page_opened(self) -> None:
-        """The app has opened the page of `OpenPage`: it is not to be opened by itself again, whatever else of the state
-        changes."""
+        """Tell the checkout that the app has opened the page of `OpenPage`, so that it is not opened automatically again when
+        the state changes."""
         call(self._core().page_opened)
 
     def came_back(self) -> None:
-        """The payer came back from a page: the gateway is asked at once. **What the address of the return says is not
-        believed**, so it needs not be read."""
+        """The payer came back from a page: the gateway is queried at once. **The content of the return URL is not trusted**,
+        so you need not read it."""
         call(self._core().came_back)
 
     def check_now(self) -> None:
-        """Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to
-        the front, and for a button."""
+        """Queries the gateway at once, and runs pending retries at once: for an app that returns to the foreground, and for a
+        button."""
         call(self._core().check_now)
 
     def renew_token(self, client_token: str) -> None:
-        """Goes on with another client token of the same checkout.
+        """Continues with a new client token of the same checkout.
 
-        A text that can be none, such as an API key of the shop's, is sent to nobody, and a message says so
+        A text that cannot be a client token, such as an API key of the shop, is not sent, and a message says so
         (``MessageTopic.TOKEN_NOT_RENEWED``)."""
         call(self._core().renew_token, _check.text("client_token", client_token))
 
     def close(self) -> None:
-        """Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of
-        it. Any thread may call it."""
+        """Stops polling, and ends the states. A payment that was sent continues at the server; opening the checkout again
+        shows its state. Any thread may call it."""
         self._end()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a payment screen shows: the states of a checkout as its payer sees it (state machine)."""
+"""The states of a checkout as its payer sees it (state machine)."""
 
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -12,7 +12,7 @@ from .message import CheckoutMessage
 
 
 class _State:
-    """What all states share."""
+    """Base class of all states."""
 
     __slots__ = ()
 
@@ -26,29 +26,29 @@ class Opening(_State):
 
     kind: ClassVar[Literal["opening"]] = "opening"
     message: CheckoutMessage | None = None
-    """Why not, where something is in the way."""
+    """The reason, if there is a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready(_State):
-    """The payer chooses how to pay."""
+    """The payer chooses a payment method."""
 
     kind: ClassVar[Literal["ready"]] = "ready"
     methods: tuple[PaymentMethod, ...]
-    """The ways to pay. There may be none for which there is an action here."""
+    """The payment methods. The list may be empty."""
     message: CheckoutMessage | None = None
-    """What became of the last try, where there was one."""
+    """The result of the last attempt, if any."""
     can_keep_method: bool = False
-    """True while the payer chooses again though a payment is open: ``keep_method`` goes back to that."""
+    """True while the payer chooses again although a payment is open: ``keep_method`` goes back to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sending(_State):
-    """What the payer asked for is on its way. Nothing else can be asked for meanwhile."""
+    """The payer's action is being sent. No other action is possible meanwhile."""
 
     kind: ClassVar[Literal["sending"]] = "sending"
     message: CheckoutMessage | None = None
-    """What is in the way."""
+    """The problem, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,62 +57,62 @@ class EnterOtp(_State):
 
     kind: ClassVar[Literal["enter_otp"]] = "enter_otp"
     attempts_left: int
-    """How many passwords may still be tried."""
+    """How many attempts are left."""
     message: CheckoutMessage | None = None
-    """Why the last one was not taken, where there was one."""
+    """Why the last password was not accepted, if any was tried."""
     phone_last2: str | None = None
-    """The last two digits of the phone that the password went to, where the server tells them."""
+    """The last two digits of the phone that the password went to, if the server tells them."""
     can_change_method: bool = False
-    """Whether the payer can choose another number or another way to pay: ``change_method``."""
+    """Whether the payer can choose another number or payment method: ``change_method``."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPage(_State):
-    """The payer pays, or confirms a payment by card (3DS), on a page of the gateway's."""
+    """The payer pays, or confirms a card payment (3DS), on a page of the gateway."""
 
     kind: ClassVar[Literal["open_page"]] = "open_page"
     url: str
     """The page: https, or loopback."""
     begun_here: bool
-    """True where an action of this object led here: open it at once. False after the app was killed, or where another device
+    """True if an action of this object led here: open the page at once. False after the app was killed, or if another device
     began: show a button that opens it."""
     methods: tuple[PaymentMethod, ...]
-    """Other ways to pay that can be begun instead."""
+    """Other payment methods that can be started instead."""
     message: CheckoutMessage | None = None
-    """What became of another try."""
+    """The result of another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShowQr(_State):
-    """The payer scans a code with the app of a bank: draw the text with `kassa.QrCode`. On the phone itself the text, where it
-    is a link, opens that app."""
+    """The payer scans a code with a bank's app: draw the text with `kassa.QrCode`. On the phone itself, open the text if it
+    is a link."""
 
     kind: ClassVar[Literal["show_qr"]] = "show_qr"
     text: str
     """The text of the code."""
     message: CheckoutMessage | None = None
-    """What is in the way, or what became of the last action."""
+    """A problem, or the result of the last action."""
     can_change_method: bool = False
-    """Whether the payer can choose another way to pay: ``change_method``. **A code that was left can still be paid**, so warn a
-    payer who may have paid by it."""
+    """Whether the payer can choose another payment method: ``change_method``. **An abandoned code can still be paid**, so
+    warn a payer who may have paid with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting(_State):
-    """The payer has done everything, and the gateway is asked how it ended."""
+    """The payer has done everything; the gateway is polled for the result."""
 
     kind: ClassVar[Literal["waiting"]] = "waiting"
     page_url: str | None
-    """The page that the payer came back from, to be opened again by a button."""
+    """The page that the payer came back from, for a button that opens it again."""
     methods: tuple[PaymentMethod, ...]
-    """Other ways to pay that can be begun instead."""
+    """Other payment methods that can be started instead."""
     message: CheckoutMessage | None = None
-    """What is known, or in the way."""
+    """What is known, or the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paid(_State):
-    """**Paid**, by the gateway's own report to the merchant's server. The end."""
+    """**Paid**, by the gateway's report to the merchant's server. Final."""
 
     kind: ClassVar[Literal["paid"]] = "paid"
     amount: Decimal
@@ -123,7 +123,7 @@ class Paid(_State):
 
 @dataclass(frozen=True, slots=True)
 class NotPaid(_State):
-    """Not paid, and it cannot be paid any more."""
+    """Not paid, and it can no longer be paid."""
 
     kind: ClassVar[Literal["not_paid"]] = "not_paid"
     reason: CheckoutMessage
@@ -132,11 +132,11 @@ class NotPaid(_State):
 
 @dataclass(frozen=True, slots=True)
 class PersonNeeded(_State):
-    """What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**"""
+    """The merchant's staff must find out what happened to the money. **The payer must not pay again.**"""
 
     kind: ClassVar[Literal["person_needed"]] = "person_needed"
     message: CheckoutMessage
-    """What the payer is told."""
+    """The message for the payer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,7 @@ class Expired(_State):
 
 @dataclass(frozen=True, slots=True)
 class TokenExpired(_State):
-    """The client token is not good any more, and nobody gave a new one (``renew_token``). **It says nothing about the
-    money.**"""
+    """The client token has expired, and no new one was given (``renew_token``). **It says nothing about the money.**"""
 
     kind: ClassVar[Literal["token_expired"]] = "token_expired"
 
@@ -168,9 +167,9 @@ CheckoutState: TypeAlias = (
     | Expired
     | TokenExpired
 )
-"""Where a checkout stands, which is what a payment screen shows; ``kind`` is its name, the same in every language. A message
-beside it is for the payer to read (`CheckoutMessage.text_in`); one about the network is there for as long as it lasts, and
-**never means that the payment failed**.
+"""The state of a checkout, for a payment screen; ``kind`` is its name, the same in every language. A message beside it is for
+the payer (`CheckoutMessage.text_in`); one about the network stays until the problem is over, and **never means that the
+payment failed**.
 """
 
 

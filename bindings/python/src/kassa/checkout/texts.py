@@ -1,4 +1,4 @@
-"""What a payment screen says: of its states, on its buttons and fields, of amounts, and of the phone that a code goes to."""
+"""Texts of a payment screen: states, buttons, fields, amounts, and the phone that a code goes to."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -21,24 +21,23 @@ _MOST_ATTEMPTS = 2**32 - 1
 @mirrors(native.CheckoutTexts)
 @dataclass(frozen=True, slots=True)
 class CheckoutTexts:
-    """What a payment screen says about its state, in one language."""
+    """The texts of a payment screen for one state, in one language."""
 
     title: str
-    """What it is about, in a few words."""
+    """A short title."""
     explanation: str | None = None
-    """What the payer does now, or what it means for their money; `None` where the title says it."""
+    """What the payer should do, or what the state means for their money; `None` if the title is enough."""
     message: str | None = None
-    """What became of the last try, or what is in the way."""
+    """The result of the last attempt, or the problem."""
     reason: str | None = None
-    """More words about that, as they came from gateway or server, in any language. What is told for developers is not among
-    them."""
+    """Further text about it from the gateway or the server, in any language, without texts for developers."""
 
     @staticmethod
     def of(state: CheckoutState, language: Language, *, may_have_paid: bool) -> "CheckoutTexts":
-        """What the screen says of a state.
+        """The texts for a state.
 
-        ``may_have_paid`` is true where something that the payer was shown can still be paid: a page whose checkout has ended,
-        or a QR code that was left for another way to pay. **Then they are not told to order again without a warning.**
+        ``may_have_paid`` is true if the payer was shown something that can still be paid: a page whose checkout has ended, or
+        a QR code that was left for another method. **Then the texts do not suggest a new order without a warning.**
 
         >>> CheckoutTexts.of(Expired(), Language.ENGLISH, may_have_paid=False).title
         'The time to pay is over'
@@ -71,43 +70,43 @@ def _state(state: Any) -> Any:
 @mirrors(native.CheckoutLabels)
 @dataclass(frozen=True, slots=True)
 class CheckoutLabels:
-    """The words of a payment screen that are the same in every state: buttons, fields, ways to pay. None of them has a place to
-    be filled in."""
+    """The labels of a payment screen that do not depend on the state: buttons, fields, payment methods. None has a
+    placeholder."""
 
     title: str
     """The screen's title."""
     order: str
-    """Before a colon and the shop's own reference."""
+    """The label of the shop's reference, followed by a colon."""
     reason: str
-    """Before a colon and `CheckoutTexts.reason`."""
+    """The label of `CheckoutTexts.reason`, followed by a colon."""
     pay_form: str
-    """The way to pay by the gateway's own page."""
+    """The payment method: the gateway's own page."""
     pay_form_hint: str
-    """What the payer has to know about it."""
+    """Its explanation for the payer."""
     qr: str
-    """The way to pay by a QR code."""
+    """The payment method: a QR code."""
     qr_hint: str
-    """What the payer has to know about it."""
+    """Its explanation for the payer."""
     mbank: str
-    """The way to pay by the mobile bank, and the title of its form."""
+    """The payment method: the mobile bank; also the title of its form."""
     mbank_hint: str
-    """What the payer has to know about it."""
+    """Its explanation for the payer."""
     card: str
-    """The way to pay by a card that is typed into the app."""
+    """The payment method: a card entered in the app."""
     card_hint: str
-    """What the payer has to know about it."""
+    """Its explanation for the payer."""
     card_title: str
-    """The title of the form for a card."""
+    """The title of the card form."""
     phone: str
     """The field for the phone."""
     phone_example: str
-    """Below it, as long as what was typed is no number: whose it is, and an example."""
+    """The hint below the phone field until the input is a phone number, with an example."""
     phone_wrong: str
-    """Where what was typed is no number, whatever rule it breaks: an example says more than the rule."""
+    """The error if the input is not a phone number: an example, whatever rule is broken."""
     code: str
     """The field for the code from the SMS."""
     code_short: str
-    """Where too little of it was typed."""
+    """The error if the code is too short."""
     card_number: str
     """The field for the card's number."""
     card_expiry: str
@@ -115,13 +114,13 @@ class CheckoutLabels:
     card_cvc: str
     """The field for the card's security code."""
     card_cvc_hint: str
-    """Where it stands."""
+    """Where to find the code on the card."""
     card_holder: str
     """The field for the name of the card's holder."""
     pay: str
-    """The button that pays, where the amount is not known yet."""
+    """The pay button while the amount is unknown."""
     proceed: str
-    """The button that goes on after the phone was typed."""
+    """The button that continues after the phone number."""
     confirm: str
     """The button that sends the code."""
     open_page: str
@@ -129,40 +128,40 @@ class CheckoutLabels:
     open_page_again: str
     """The button that opens it again."""
     no_browser: str
-    """Where nothing on this phone opens a page; above its address."""
+    """The text above a page's URL if no app on this phone opens it."""
     copy_address: str
-    """The button that copies the address."""
+    """The button that copies the URL."""
     address_copied: str
-    """What is said then."""
+    """The confirmation of that."""
     have_paid: str
-    """The button that asks at once how it ended, while a page or a QR code can be paid."""
+    """The button that queries the status at once, while a page or a QR code can be paid."""
     check_now: str
-    """The button that asks at once how it ended, while the bank is waited for."""
+    """The button that queries the status at once, while the bank's answer is pending."""
     open_bank_app: str
-    """The button that opens an app of a bank on this phone."""
+    """The button that opens a bank's app on this phone."""
     no_bank_app: str
-    """Where there is none."""
+    """The text if there is no such app."""
     choose_bank: str
-    """The button that shows the banks by name, for a code that opens in the app of each."""
+    """The button that lists the banks whose apps open the code."""
     save_picture: str
     """The button that saves the picture of the QR code."""
     picture_saved: str
-    """What is said then."""
+    """The confirmation of that."""
     picture_not_saved: str
-    """What is said where it was not."""
+    """The error if the picture could not be saved."""
     qr_picture: str
-    """What the QR code is, for those who hear the screen."""
+    """The description of the QR code for screen readers."""
     other_way: str
-    """Above the other ways to pay, or the button that shows them, while a page is there; and the button that leaves a
-    QR code."""
+    """The heading above the other methods (or the button that shows them) beside a page, and the button that leaves a QR
+    code."""
     other_way_hint: str
-    """Beside it while a page is there: when not to."""
+    """The warning beside it for a page: when not to switch."""
     other_than_code_hint: str
-    """Beside it while a QR code is there: when not to."""
+    """The warning beside it for a QR code: when not to switch."""
     other_number: str
-    """The button that leaves the question for the code from the SMS."""
+    """The button that leaves the form for the code from the SMS."""
     other_number_hint: str
-    """Beside it: for whom it is, and what becomes of the code."""
+    """The hint beside it: when to use it, and what happens to the code."""
     back: str
     """The button that goes back."""
     back_to_code: str
@@ -170,13 +169,13 @@ class CheckoutLabels:
     close: str
     """The button that closes the screen."""
     done: str
-    """The button that closes it where the payment is paid."""
+    """The button that closes the screen after the payment."""
     covered: str
-    """What covers the screen while the app is not in front."""
+    """The text that covers the screen while the app is in the background."""
 
     @staticmethod
     def of(language: Language) -> "CheckoutLabels":
-        """The words in a language.
+        """The labels in a language.
 
         >>> CheckoutLabels.of(Language.ENGLISH).confirm
         'Confirm the payment'
@@ -185,7 +184,7 @@ class CheckoutLabels:
         return labels
 
     def name_of(self, method: PaymentMethod) -> str:
-        """The name of a way to pay."""
+        """The name of a payment method."""
         names = {
             PaymentMethod.PAY_FORM: self.pay_form,
             PaymentMethod.QR: self.qr,
@@ -195,7 +194,7 @@ class CheckoutLabels:
         return names[_check.instance("method", method, PaymentMethod)]
 
     def hint_of(self, method: PaymentMethod) -> str:
-        """What the payer has to know about a way to pay."""
+        """The explanation of a payment method for the payer."""
         hints = {
             PaymentMethod.PAY_FORM: self.pay_form_hint,
             PaymentMethod.QR: self.qr_hint,
@@ -206,10 +205,10 @@ class CheckoutLabels:
 
 
 def phone_hint(typed: str, language: Language) -> str | None:
-    """What stands below the field for a phone: to which number the code goes, by the rule of `kassa.normalized_phone`.
+    """The hint below the phone field: to which number the code goes, normalized with `kassa.normalized_phone`.
 
-    `None` where what was typed is none; show ``phone_example`` of the labels then. **Show it**: a payer who sees it notices a
-    mistake before the code is sent to somebody else. The number is not broken over two lines.
+    `None` if the input is not a phone number; show ``phone_example`` of the labels then. **Always show the hint**, so that
+    the payer notices a mistake before the code goes to somebody else. The number has no-break spaces.
 
     >>> phone_hint("0555 000-101", Language.ENGLISH).replace("\\u00a0", " ")
     'The code goes to +996 555 000 101'

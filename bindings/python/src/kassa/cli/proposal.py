@@ -1,5 +1,5 @@
-"""The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches: that is
-said by a person."""
+"""The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches:
+that is said by a person."""
 
 import copy
 import json
@@ -279,7 +279,7 @@ def _pretty(form: dict[str, Any]) -> str:
 
 
 def _difference(name: str, base: Any, wanted: Any) -> Any:
-    """What has to be said beside the base; None where nothing has."""
+    """What has to be said beside the base; None if nothing has."""
     if base == wanted:
         return None
     if name == WHOLE or not (isinstance(base, dict) and isinstance(wanted, dict)):

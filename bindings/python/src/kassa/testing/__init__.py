@@ -1,4 +1,4 @@
-"""For the tests of **your own** code: a gateway in memory, on a virtual clock.
+"""For tests of **your own** code: an in-memory gateway on a virtual clock.
 
     import kassa
     from kassa.testing import FakeFault, FakeGateway
@@ -11,8 +11,8 @@
         fake.charge("order-17")  # the payer pays
         assert shop.follow(fake.gateway, order).state == "paid"  # takes no time
 
-It is small, and always well-behaved unless it is told otherwise. To build a checkout against real pages, callbacks and faults,
-there is the sandbox, in the package ``kassa-sandbox``.
+It is small, and behaves well unless told otherwise. For real pages, callbacks and faults, use the sandbox, in the package
+``kassa-sandbox``.
 """
 
 from .._one_module import show_as_one_module as _show_as_one_module

@@ -1,4 +1,4 @@
-"""A gateway in memory (test double, fake)."""
+"""An in-memory gateway (test double, fake)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .plan import FakePlan
 
 
 class FakeGateway:
-    """A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the test
-    says.
+    """An in-memory gateway for tests of **your own** code: it sends nothing, does not wait in real time, and does what the
+    test tells it.
 
-    `gateway` and `async_gateway` are gateways like any other, with the same rules, errors and verdicts; everything else here is
-    the payer's side, and what goes wrong. Payments are named by what the code under test knows of them: an order number, a
-    gateway's number, a transaction, a page's address or a QR code's text.
+    `gateway` and `async_gateway` are ordinary gateways, with the same rules, errors and verdicts; the other methods act as
+    the payer or cause faults. Payments are identified by what the code under test knows: an order number, a gateway number, a
+    transaction id, a page's URL or a QR code's text.
 
     >>> fake = FakeGateway()
     >>> gateway = fake.gateway  # hand this to the code under test
     >>> tea = kassa.MbankPayment(order_number="order-1", phone="996555000101", amount_som=100, comment="Tea")
 
-    The answer is lost, so nobody knows whether the payment was made:
+    The response is lost, so the outcome of the payment is unknown:
 
     >>> fake.fail_next(FakeFault.RESPONSE_LOST)
     >>> try:
@@ -39,22 +39,22 @@ class FakeGateway:
     ... except kassa.OutcomeUnknown as error:
     ...     payment = error.payment
 
-    It was. The payer pays, and the watch finds it out:
+    It was made. The payer pays, and the watch finds out:
 
     >>> notice = fake.charge("order-1")
     >>> gateway.watch(payment).outcome().is_charged
     True
 
-    **The clock** is virtual. While it runs, whoever waits for a moment finds that it has come: a watch of 20 minutes ends at
-    once. A test that wants to see the time between stops it (`stop_clock`) and moves it (`advance`).
+    **The clock** is virtual. While it runs, every wait ends at once, even a watch of 20 minutes. To see the time in between,
+    stop it (`stop_clock`) and move it (`advance`).
 
-    Two of them know nothing of each other. A fork ends what it can do: make one in each process.
+    Two fake gateways are independent. It does not work after a fork: create one in each process.
     """
 
     __slots__ = ("__weakref__", "_async_gateway", "_core", "_gateway")
 
     def __init__(self) -> None:
-        """A fake gateway without payments, whose clock runs."""
+        """Creates a fake gateway without payments, with a running clock."""
         with translated():
             core = _of_this_process(native.FakeGateway())
         self._core = core
@@ -64,31 +64,31 @@ class FakeGateway:
 
     @property
     def gateway(self) -> Gateway:
-        """The gateway for code under test that waits; always the same one. Closing it closes `async_gateway`, too."""
+        """The blocking gateway for the code under test; always the same object. Closing it closes `async_gateway`, too."""
         return self._gateway
 
     @property
     def async_gateway(self) -> AsyncGateway:
-        """The gateway for code under test that uses asyncio; always the same one, over the same payments as `gateway`."""
+        """The asyncio gateway for the code under test; always the same object, with the same payments as `gateway`."""
         return self._async_gateway
 
     @property
     def payments(self) -> tuple[FakePayment, ...]:
-        """All payments so far, the oldest first."""
+        """All payments so far, oldest first."""
         payments: tuple[FakePayment, ...] = call(self._core().payments)
         return payments
 
     def charge(self, payment: str) -> FakeNotification:
-        """The payer pays. ``payment`` is one of its numbers, the address of its page, or the text of its code. The answer is
-        what the gateway would tell the merchant, for a test to hand on.
+        """The payer pays. ``payment`` is one of the payment's numbers, the URL of its page, or the text of its code. Returns
+        what the gateway would send to the merchant, to pass to the code under test.
 
-        Raises `kassa.Invalid` where there is no such payment, or it is final.
+        Raises `kassa.Invalid` if there is no such payment, or it is final.
         """
         notice: FakeNotification = call(self._core().charge, _check.text("payment", payment))
         return notice
 
     def reject(self, payment: str) -> FakeNotification:
-        """The payer declines, or the bank does. ``payment`` is named as in `charge`.
+        """The payer or the bank declines. ``payment`` is as in `charge`.
 
         Raises as `charge` does.
         """
@@ -96,35 +96,35 @@ class FakeGateway:
         return notice
 
     def plan(self, plan: FakePlan) -> None:
-        """What becomes of the payments that are made from now on. They stay open unless this says otherwise."""
+        """Sets what happens to payments created from now on. By default they stay open."""
         call(self._core().plan, _check.instance("plan", plan, FakePlan))
 
     def fail_next(self, fault: FakeFault) -> None:
-        """Lets one call go wrong: the next one, or the one after those that were given before."""
+        """Makes one call fail: the next one, or the one after the calls with faults that were set before."""
         call(self._core().fail_next, _check.instance("fault", fault, FakeFault))
 
     @property
     def otp(self) -> str:
-        """The one-time password of every payer: with it a mobile-bank payment is confirmed and charged."""
+        """The one-time password of every payer: it confirms a mobile-bank payment, which is then charged."""
         otp: str = call(self._core().otp)
         return otp
 
     @property
     def now(self) -> timedelta:
-        """The time on the clock since the fake gateway was made."""
+        """The time on the clock since the fake gateway was created."""
         now: timedelta = call(self._core().now)
         return now
 
     def advance(self, by: timedelta | float) -> None:
-        """Moves the clock forward, by a `timedelta` or a number of seconds. Whoever waited for a moment up to then goes on."""
+        """Moves the clock forward by a `timedelta` or a number of seconds. Waits that end by then continue."""
         call(self._core().advance, _check.duration("by", by))
 
     def stop_clock(self) -> None:
-        """Stops the clock: from now on time passes by `advance` alone."""
+        """Stops the clock: from now on only `advance` moves it."""
         call(self._core().stop_clock)
 
     def start_clock(self) -> None:
-        """Lets the clock run again."""
+        """Starts the clock again."""
         call(self._core().start_clock)
 
     def __repr__(self) -> str:

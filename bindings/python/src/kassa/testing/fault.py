@@ -1,4 +1,4 @@
-"""What goes wrong with a call to the fake gateway."""
+"""Faults of calls to the fake gateway."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,7 +23,7 @@ _DETAILS = {"refused": ["code", "reason"], "too_many_requests": ["retry_after"]}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FakeFault:
-    """What goes wrong with one call (fault injection).
+    """The fault of one call (fault injection).
 
     >>> FakeFault.RESPONSE_LOST
     FakeFault.RESPONSE_LOST
@@ -32,28 +32,28 @@ class FakeFault:
     """
 
     kind: _Kind
-    """What goes wrong."""
+    """The kind of fault."""
     code: str | None = None
     """The code of a refusal."""
     reason: str | None = None
-    """The words of a refusal."""
+    """The message of a refusal."""
     retry_after: timedelta | None = None
-    """When to ask again, where there are too many requests."""
+    """When to ask again, for too many requests."""
 
     NO_CONNECTION: ClassVar["FakeFault"]
     """No connection is made: `kassa.Unavailable`."""
     REQUEST_LOST: ClassVar["FakeFault"]
-    """The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown all the
-    same."""
+    """The connection breaks before the gateway gets the request: a payment was **not** made, but its outcome is still
+    unknown."""
     RESPONSE_LOST: ClassVar["FakeFault"]
-    """The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its
-    outcome is unknown."""
+    """The gateway executes the request, and the connection breaks before the response arrives: a payment **was** made, and
+    its outcome is unknown."""
     NO_RESPONSE: ClassVar["FakeFault"]
-    """The gateway does what it was asked, and never answers: as `RESPONSE_LOST`, when the call's deadline has passed."""
+    """The gateway executes the request and never responds: as `RESPONSE_LOST`, after the call's deadline."""
     UNAUTHORIZED: ClassVar["FakeFault"]
     """The gateway does not accept the credentials: `kassa.Unauthorized`."""
     SERVER_ERROR: ClassVar["FakeFault"]
-    """The gateway is broken and does nothing (HTTP 500): a payment's outcome is unknown, anything else unavailable."""
+    """The gateway fails and does nothing (HTTP 500): a payment's outcome is unknown, any other call is unavailable."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("code", "reason", "retry_after") if getattr(self, name) is not None]
@@ -65,13 +65,13 @@ class FakeFault:
 
     @classmethod
     def refused(cls, code: str, reason: str) -> "FakeFault":
-        """The gateway refuses, with this code and these words: `kassa.Refused`."""
+        """The gateway refuses, with this code and message: `kassa.Refused`."""
         return cls("refused", code=_check.text("code", code), reason=_check.text("reason", reason))
 
     @classmethod
     def too_many_requests(cls, retry_after: timedelta | float) -> "FakeFault":
-        """The gateway takes no more requests now (HTTP 429): `kassa.Unavailable` with ``retry_after``, which is given as a
-        `timedelta` or a number of seconds."""
+        """Too many requests (HTTP 429): `kassa.Unavailable` with ``retry_after``, given as a `timedelta` or a number of
+        seconds."""
         return cls("too_many_requests", retry_after=_check.duration("retry_after", retry_after))
 
     def _details(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a test sees of the fake gateway's books."""
+"""Payments of the fake gateway, as a test sees them."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,28 +13,28 @@ from ..payments import PaymentKind, PaymentStatus
 @mirrors(native.FakePayment)
 @dataclass(frozen=True, slots=True)
 class FakePayment:
-    """A payment in the books of a `FakeGateway`."""
+    """A payment of a `FakeGateway`."""
 
     kind: PaymentKind
-    """What kind of payment it is."""
+    """The kind of payment."""
     order_number: str | None
-    """The merchant's order number; for a pay-form the one that the payment got when its payer acted."""
+    """The merchant's order number; for a pay-form the number that the payment got when its payer acted."""
     gateway_number: str | None
     """The gateway's own number, for cards."""
     transaction_id: str | None
     """The identifier of a QR transaction."""
     amount: Decimal | None
-    """The amount in units of the currency (for KGS: som); None for a QR code of an open amount."""
+    """The amount in units of the currency (for KGS: som); None for a QR code without an amount."""
     currency: str
     """The currency's three letters."""
     status: PaymentStatus
-    """Where the payment stands."""
+    """The payment's status."""
     page_url: str | None
     """The page that the payer opens: the 3DS confirmation, or the pay-form."""
     qr_text: str | None
     """The text of the QR code."""
     callback_url: str | None
-    """Where callbacks about it would go. The fake gateway sends none: it hands them to the test."""
+    """The callback URL. The fake gateway sends nothing to it: it returns callbacks to the test."""
 
     def __bool__(self) -> NoReturn:
         # A test that asserts it would pass though nothing was paid.
@@ -44,11 +44,11 @@ class FakePayment:
 @mirrors(native.FakeNotification)
 @dataclass(frozen=True, slots=True)
 class FakeNotification:
-    """What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that
-    takes callbacks and returns."""
+    """What the gateway sends after the payer has paid or declined, for a test to pass to the code that handles callbacks and
+    returns."""
 
     callback: str
     """The body of the callback (webhook), for `kassa.Callback.parse`."""
     return_url: str | None
-    """Where the payer's browser would come back to, for `kassa.ReturnRedirect.parse`; only after a payment, and where there is
-    an address to return to."""
+    """The URL to which the payer's browser would return, for `kassa.ReturnRedirect.parse`; only after a payment, and if there
+    is a return URL."""

@@ -1,4 +1,4 @@
-"""What becomes of the fake gateway's payments by themselves."""
+"""What happens to the fake gateway's payments automatically."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,19 +13,19 @@ _Kind = Literal["stay_pending", "charge", "reject"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FakePlan:
-    """What becomes of the payments that are made from now on, without a test's doing.
+    """What happens automatically to payments created from now on.
 
     >>> FakePlan.charge(after=45)
     FakePlan.charge(after=datetime.timedelta(seconds=45))
     """
 
     kind: _Kind
-    """What becomes of them."""
+    """What happens to them."""
     after: timedelta | None = None
-    """How long after their creation, where they end."""
+    """How long after their creation, if they end."""
 
     STAY_PENDING: ClassVar["FakePlan"]
-    """They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation."""
+    """They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(_Kind) or (self.kind == "stay_pending") != (self.after is None):

@@ -1,15 +1,14 @@
 #if canImport(UIKit)
     import UIKit
 
-    /// Opens a link in the app that has claimed it (a universal link), and nothing where there is none: in a browser a code of a bank leads
-    /// nowhere. Whether one was opened.
+    /// Opens a universal link in its app, never in a browser, where a bank's code leads nowhere. Returns whether an app opened it.
     @available(iOS 17, *)
     @MainActor func opensInApp(_ link: URL) async -> Bool {
         await UIApplication.shared.open(link, options: [.universalLinksOnly: true])
     }
 
-    /// Opens a link of a bank in the app that has claimed it, and in a browser where there is none: its page says which app to install. Whether
-    /// one was opened.
+    /// Opens a bank's link in its app, or in a browser if there is no such payment: the page says which app to install. Returns whether
+    /// it was opened.
     @available(iOS 17, *)
     @MainActor func opensBank(_ link: URL) async -> Bool {
         if await opensInApp(link) { return true }

@@ -15,7 +15,7 @@
         }
     }
 
-    /// One field, with what is wrong with it, or else a hint.
+    /// One field, with the error, or else a hint.
     @available(iOS 17, macOS 14, *)
     struct CheckoutTextField: View {
         let model: CheckoutModel

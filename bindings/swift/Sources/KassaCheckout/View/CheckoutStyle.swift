@@ -33,7 +33,7 @@
 
     @available(iOS 17, macOS 14, *)
     extension CheckoutAppearance {
-        /// Nil where the system decides.
+        /// Nil if the system decides.
         var colorScheme: ColorScheme? {
             switch theme {
             case .system: nil
@@ -51,7 +51,7 @@
         /// Hints.
         var hintFont: Font { font.map { Font.custom($0, size: 13, relativeTo: .footnote) } ?? .footnote }
 
-        /// Everything else; nil where the app's is taken.
+        /// Everything else; nil if the app's is taken.
         var textFont: Font? { font.map { Font.custom($0, size: 17, relativeTo: .body) } }
     }
 

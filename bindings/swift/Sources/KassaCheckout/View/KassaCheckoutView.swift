@@ -2,17 +2,17 @@
     import Kassa
     import SwiftUI
 
-    /// The payment screen: a view of a ``CheckoutModel``. It opens the gateway's page by itself, and tells how it stands when the payer closes
-    /// it.
+    /// The payment screen: a view of a ``CheckoutModel``. It opens the gateway's page automatically, and reports the result when the
+    /// payer closes it.
     ///
     /// ```swift
     /// KassaCheckoutView(model) { result in shown = result }
     /// ```
     ///
-    /// Deep links reach it by itself where its scene gets them. What the payer typed is hidden while the app is not in front.
+    /// It receives deep links that its scene gets. The payer's input is hidden while the app is in the background.
     ///
-    /// **It has never run**: no Mac was at hand where it was written, so its types are checked against stand-ins of Apple's modules. All
-    /// decisions are in the model, which is tested.
+    /// **It has never run**: it was written without a Mac, so its types are checked against stand-ins for Apple's modules. All decisions
+    /// are in the model, which is tested.
     @available(iOS 17, macOS 14, *)
     public struct KassaCheckoutView: View {
         @Bindable private var model: CheckoutModel
@@ -27,7 +27,7 @@
 
         /// - Parameters:
         ///   - model: The screen's model, which the app holds as long as the view is there.
-        ///   - closed: Called once, when the payer closes the screen, with how it stands then.
+        ///   - closed: Called once with the result, when the payer closes the screen.
         public init(_ model: CheckoutModel, closed: @escaping (CheckoutResult) -> Void) {
             self.model = model
             self.closed = closed

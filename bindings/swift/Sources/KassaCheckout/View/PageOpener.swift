@@ -5,10 +5,9 @@
         import UIKit
     #endif
 
-    /// Opens a page of the gateway's in a browser sheet of the system's, where the payer sees whose page it is, and which the app cannot look
-    /// into.
+    /// Opens a page of the gateway in the system's browser sheet, where the payer sees whose page it is, and which the app cannot read.
     ///
-    /// **It has never run**: no Mac was at hand where it was written, so its types are checked against stand-ins of Apple's modules.
+    /// **It has never run**: it was written without a Mac, so its types are checked against stand-ins for Apple's modules.
     @available(iOS 17, macOS 14, *)
     @MainActor public final class PageOpener: NSObject, ASWebAuthenticationPresentationContextProviding {
         private var session: ASWebAuthenticationSession?
@@ -21,7 +20,7 @@
         /// - Parameters:
         ///   - page: The page, https or http.
         ///   - returnScheme: The scheme of the deep link that leads back: the sheet closes itself there. Without one the payer closes it.
-        ///   - cameBack: Called when the payer is back, in whatever way. **What the link said is not handed on**: the gateway is asked.
+        ///   - cameBack: Called when the payer is back in any way. **The link's content is not passed on**: the gateway is queried.
         /// - Returns: Whether it was opened.
         @discardableResult
         public func open(_ page: URL, returnScheme: String?, cameBack: @escaping @MainActor () -> Void) -> Bool {
@@ -36,7 +35,7 @@
             return session.start()
         }
 
-        /// Closes the page that is open, where there is one.
+        /// Closes the page that is open, if any.
         public func close() {
             session?.cancel()
             session = nil

@@ -1,8 +1,8 @@
 #if canImport(UIKit) && canImport(Photos)
     import Photos
 
-    /// Adds a picture to the payer's, after the system has asked them. Whether it is there. **Only where the app's Info.plist says why**
-    /// (``CheckoutModel/canSavePicture``): the system ends any other app.
+    /// Adds a picture to the payer's photos, after the system's permission prompt. Returns whether it was added. **Call it only if the
+    /// app's Info.plist gives the reason** (``CheckoutModel/canSavePicture``): the system terminates any other app.
     @available(iOS 17, *)
     func savesPicture(_ png: Data) async -> Bool {
         guard await PHPhotoLibrary.requestAuthorization(for: .addOnly) == .authorized else { return false }

@@ -7,7 +7,7 @@
         private var screen: UIScreen?
         private var before: CGFloat = 0
 
-        /// Brightens the screen that the app is on, or restores its brightness. What the payer has set meanwhile is kept then, but it is
+        /// Brightens the app's screen, or restores its brightness. A brightness that the payer set meanwhile is kept, but the screen is
         /// brightened again when the app becomes active, as after Control Center.
         func brighten(_ isBright: Bool) {
             if isBright { up() } else { back() }

@@ -3,8 +3,8 @@ import Foundation
 import KassaSandbox
 import KassaServerTesting
 
-/// A shop's back end, as small as one can be: it opens checkouts at its server for its app, and delivers by the server's events. It is what a
-/// merchant writes in whatever language their shop is in (`examples/shops`).
+/// A shop's back end, as small as one can be: it opens checkouts at its server for its app, and delivers by the server's events. It is
+/// what a merchant writes in whatever language their shop is in (`examples/shops`).
 final class TinyShop: Sendable {
     let server: KassaServer
     let backend: Backend

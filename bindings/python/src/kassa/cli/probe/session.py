@@ -37,8 +37,8 @@ MOST_SHOWN = 400
 
 
 class Session:
-    """The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used at
-    once, so that one run gets as far as it can."""
+    """The given dialect is what responses are shown by, and what problems are told of. What responses teach beside it is used
+    at once, so that one run gets as far as it can."""
 
     def __init__(self, plan: Plan, given: kassa.Dialect) -> None:
         self.plan = plan
@@ -203,7 +203,7 @@ class Session:
         return self.made[-1]
 
     def created(self, made: Made, finding: Finding, answer: object, *, may_fail: bool) -> kassa.PaymentRef | None:
-        """Keeps the finding of a request that creates something; None where there is nothing to go on with."""
+        """Keeps the finding of a request that creates something; None if there is nothing to go on with."""
         payment: kassa.PaymentRef | None = None
         match answer:
             case kassa.OutcomeUnknown():

@@ -64,8 +64,8 @@ def try_number(
 
 
 def proves_a_number(session: Session, endpoint: str) -> bool:
-    """Whether an answer of this endpoint proves that its number exists: as responses are read now, a number that nobody has gets
-    none."""
+    """Whether an answer of this endpoint proves that its number exists: as responses are read now, a number that nobody has
+    gets none."""
     number = kassa.new_order_number()
     asks: dict[str, Ask] = {
         "provider_status": by_order(number, kassa.Provider.CARDS),

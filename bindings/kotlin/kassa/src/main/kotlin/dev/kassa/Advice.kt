@@ -4,14 +4,14 @@ import dev.kassa.internal.Advice as CoreAdvice
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
 
 /**
- * Something the interface only recommends, or that will probably be declined. It blocks nothing.
+ * A recommendation of the interface, or something that will probably be declined. It blocks nothing.
  *
- * @property field the field, spelled as the gateway's interface spells it
- * @property topic what the advice is about
+ * @property field the field, by its name in the gateway's interface
+ * @property topic the topic
  * @property text one sentence, in English; [textIn] has other languages
  */
 public data class Advice(public val field: String, public val topic: AdviceTopic, public val text: String) {
-    /** The same in a language, for the payer to read. Fields are named as in [Violation.textIn]. */
+    /** The text for the payer in a language. Fields are named as in [Violation.textIn]. */
     public fun textIn(language: Language): String =
         calling { CoreAdvice(field, CoreAdviceTopic.valueOf(topic.name), text).textIn(language.toCore()) }
 
@@ -19,9 +19,9 @@ public data class Advice(public val field: String, public val topic: AdviceTopic
     override fun toString(): String = text
 }
 
-/** What a piece of advice is about. */
+/** The topic of advice. */
 public enum class AdviceTopic {
-    /** The order number has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage. */
+    /** The order number has characters other than A-Z a-z 0-9 - _, which can fail in transit or in storage. */
     ORDER_NUMBER_CHARACTERS,
 
     /** A pay-form under 5 KGS will not offer MegaPay. */
@@ -33,13 +33,13 @@ public enum class AdviceTopic {
     /** The card's expiry is in the past. */
     CARD_EXPIRED,
 
-    /** The phone number is none of Kyrgyzstan, `996XXXXXXXXX`, as the interface's test numbers are. */
+    /** The phone number is not a number of Kyrgyzstan (`996XXXXXXXXX`), as the interface's test numbers are. */
     PHONE_FORMAT,
 
-    /** The return address has a `#`: the gateway may add its parameters behind it, where servers do not see them. */
+    /** The return URL has a `#`: the gateway may add its parameters after it, where servers do not see them. */
     RETURN_URL_FRAGMENT,
 
-    /** The dialect leaves something open, or does not find it in a response. */
+    /** The dialect leaves a setting open, or does not find a value in a response. */
     DIALECT;
 
     /** The name in lower case, the same in every language. */

@@ -15,8 +15,8 @@ import dev.kassa.internal.QrImage as CoreQrImage
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property payment what to ask about the payment with. Store it: it may know more than the one made before sending
- * @property nextStep what comes next
+ * @property payment the payment reference. Store it in place of the one made before sending: it may hold more numbers
+ * @property nextStep the next step
  * @property code the gateway's code, `110`
  * @property amount the amount as the gateway reports it
  * @property currency the currency as the gateway reports it
@@ -30,7 +30,7 @@ public data class CardPaymentCreated(
     public val currency: String?,
     public val raw: String,
 ) {
-    /** What to store in place of the reference: it also holds the confirmation page, where there is one. */
+    /** The entry to store in place of the reference: it also holds the confirmation page, if any. */
     public fun entry(): PaymentEntry = PaymentEntry(payment, pageUrl = (nextStep as? NextStep.OpenConfirmation)?.url?.toString())
 
     private fun compared() = listOf(payment, nextStep, code, amount.byValue(), currency, raw)
@@ -40,7 +40,7 @@ public data class CardPaymentCreated(
     override fun hashCode(): Int = compared().hashCode()
 }
 
-/** What comes after a card payment was accepted. */
+/** The next step after a card payment was accepted. */
 public sealed interface NextStep {
     /**
      * Open this page for the payer, who confirms the payment there (3DS).
@@ -50,9 +50,9 @@ public sealed interface NextStep {
     public data class OpenConfirmation(public val url: URI) : NextStep
 
     /**
-     * Nothing to confirm. Ask for the status: only a status query decides a payment.
+     * Nothing to confirm. Query the status: only a status query decides whether the payment is charged.
      *
-     * @property status the word that the create response showed, such as `Success`
+     * @property status the status word in the create response, such as `Success`
      */
     public data class CheckStatus(public val status: String?) : NextStep
 }
@@ -60,11 +60,11 @@ public sealed interface NextStep {
 /**
  * The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
  *
- * @property payment what to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
- *   sending
- * @property code the gateway's code, where there is one
- * @property reason the gateway's own words, where there are any
- * @property status the status word that the response shows, where there is one. Only a status query decides a payment
+ * @property payment the payment reference, for the confirmation and for status queries. Store it in place of the one made before sending:
+ *   it may hold more numbers
+ * @property code the gateway's code, if any
+ * @property reason the gateway's message, if any
+ * @property status the status word in the response, if any. Only a status query decides whether the payment is charged
  * @property raw the whole response, with secrets masked
  */
 public data class MbankPaymentCreated(
@@ -74,17 +74,17 @@ public data class MbankPaymentCreated(
     public val status: String?,
     public val raw: String,
 ) {
-    /** What to store in place of the reference. */
+    /** The entry to store in place of the reference. */
     public fun entry(): PaymentEntry = PaymentEntry(payment)
 }
 
 /**
  * The gateway accepted a confirmation. **Accepted, not final**: watch [payment] for its final status.
  *
- * @property payment what to ask about the payment with
- * @property code the gateway's code, where there is one
- * @property reason the gateway's own words, where there are any
- * @property status the status word that the response shows, where there is one. Only a status query decides a payment
+ * @property payment the payment reference, for status queries
+ * @property code the gateway's code, if any
+ * @property reason the gateway's message, if any
+ * @property status the status word in the response, if any. Only a status query decides whether the payment is charged
  * @property raw the whole response, with secrets masked
  */
 public data class MbankConfirmed(
@@ -96,21 +96,21 @@ public data class MbankConfirmed(
 )
 
 /**
- * A hosted page, ready for the payer.
+ * A pay-form (the gateway's own payment page), ready for the payer.
  *
- * @property payment what to verify its callback and return with. Store it
+ * @property payment the payment reference, to verify the callback and the return. Store it
  * @property payFormUrl the page to open in a new browser window. Always https, or loopback
  * @property raw the whole response, with secrets masked
  */
 public data class PayFormCreated(public val payment: PaymentRef, public val payFormUrl: URI, public val raw: String) {
-    /** What to store in place of the reference: it also holds the page. */
+    /** The entry to store in place of the reference: it also holds the page. */
     public fun entry(): PaymentEntry = PaymentEntry(payment, pageUrl = payFormUrl.toString())
 }
 
 /**
- * A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
+ * A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, validated. It carries no identifier.
  *
- * @property payment what to verify its callback with. Store it
+ * @property payment the payment reference, to verify the callback. Store it
  * @property png the PNG file
  * @property raw the whole response as text
  */
@@ -121,17 +121,17 @@ public class QrImage(public val payment: PaymentRef, public val png: ByteArray, 
 
     override fun hashCode(): Int = compared().hashCode()
 
-    /** How large it is. */
+    /** The size of the picture. */
     override fun toString(): String = "QrImage(400x400, ${png.size} bytes)"
 }
 
 /**
- * The data of a dynamic QR code. What the dialect finds in the response is here; the whole response is in [raw].
+ * The data of a dynamic QR code, as far as the dialect finds it in the response. The whole response is in [raw].
  *
- * @property payload the text of the code, to be drawn with [QrCode]. Where it is one in ELQR, [Elqr.parse] reads it, and it is what was
- *   asked for: its amount, the som, and a right checksum
+ * @property payload the text of the code, to be drawn with [QrCode]. If it is an ELQR code, [Elqr.parse] reads it, and Kassa has checked
+ *   that it asks for the requested amount in som and that its checksum is right
  * @property transactionId the identifier of the QR transaction
- * @property payment what to ask about the payment with, and to verify its callback with. Store it: it may know the transaction
+ * @property payment the payment reference, for status queries and to verify the callback. Store it: it may hold the transaction id
  * @property raw the whole response, with secrets masked
  */
 public data class QrData(
@@ -140,14 +140,14 @@ public data class QrData(
     public val payment: PaymentRef,
     public val raw: String,
 ) {
-    /** What to store in place of the reference: it also holds the text of the code, where the dialect finds it. */
+    /** The entry to store in place of the reference: it also holds the text of the code, if the dialect finds it. */
     public fun entry(): PaymentEntry = PaymentEntry(payment, qrText = payload)
 
     /**
-     * What the dialect does not find in the response, and what that means: without [payload] there is no code to show, without
-     * [transactionId] the payment cannot be asked about. It blocks nothing.
+     * What the dialect does not find in the response: without [payload] there is no code to show; without [transactionId] the status
+     * cannot be queried. It blocks nothing.
      *
-     * @throws PaymentException.Invalid where a text has half a surrogate pair in it, or the amount cannot be held exactly. No answer of a
+     * @throws PaymentException.Invalid if a text contains an unpaired surrogate, or the amount cannot be held exactly. No answer of a
      *   gateway has either
      */
     @Throws(PaymentException::class)

@@ -1,11 +1,11 @@
 package dev.kassa
 
 /**
- * What a payment gateway can do, for Java, scripts and other callers that wait: what your own code takes, so that its tests can give it
- * something else than a [BlockingGateway]. [PaymentGateway] says more, and has the same methods for coroutines.
+ * The interface of a blocking payment gateway, for Java and scripts. Use it as the type in your own code, so that tests can pass
+ * something else than a [BlockingGateway]. [PaymentGateway] documents the methods, and has them for coroutines.
  *
- * For most tests a [FakeGateway][dev.kassa.testing.FakeGateway] is enough, which has a real [BlockingGateway]; a library that makes mocks
- * takes this interface.
+ * For most tests, use a [FakeGateway][dev.kassa.testing.FakeGateway], which has a real [BlockingGateway]. Mocking libraries can use this
+ * interface.
  */
 public interface BlockingPaymentGateway : AutoCloseable {
     /** See [PaymentGateway.createCardPayment]. */
@@ -61,27 +61,25 @@ public interface BlockingPaymentGateway : AutoCloseable {
     public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict
 
     /**
-     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
-     * asked for a report.
+     * Polls a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until you request a report.
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef, policy: PollPolicy): BlockingStatusWatch
 
     /**
-     * Follows a payment with the policy that a [PollPolicy] is unless changed.
+     * Polls a payment with the default [PollPolicy].
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef): BlockingStatusWatch = watch(payment, PollPolicy())
 
     /**
-     * Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets [PaymentException.Misconfigured], which
-     * says nothing about a payment. Then waits until every payment on its way has its response, for as long as its deadline at most. Calls
-     * that are made afterwards throw [PaymentException.Misconfigured]. An interrupt ends the wait, not the payments; a thread that was
-     * interrupted before does not wait.
+     * Refuses further calls, and ends every watch and recovery at once: their callers get [PaymentException.Misconfigured], which says
+     * nothing about a payment. Then waits until every payment in flight has its response, at most until its deadline. Later calls throw
+     * [PaymentException.Misconfigured]. An interrupt ends the wait, not the payments; an already interrupted thread does not wait.
      */
     override fun close()
 }

@@ -8,26 +8,26 @@ import java.time.LocalDateTime
 import dev.kassa.internal.PaymentCallback as CoreCallback
 
 /**
- * A notification that the gateway sends to the merchant when the status of a payment changes.
+ * A callback (webhook): the gateway's notification that the status of a payment changed.
  *
- * **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
- * gateway with [Gateway.verifyCallback] before anything is shipped.
+ * **It is only a hint**: callbacks are not signed, so anybody can send one, and it can come late, twice or never. Verify it with
+ * [Gateway.verifyCallback] before you ship anything.
  *
- * It needs an order number and no more. Any other field may be absent; [missing] names those that the interface requires.
+ * Only the order number is required. Any other field may be absent; [missing] names those that the interface requires.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
  * @property orderNumber the order number of the payment
- * @property amount the amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn)
- * @property currency the currency, where it is given
- * @property status the status that the callback claims, by the default words, where it is given; by a dialect's: [statusBy]
- * @property dateCreated when the payment was made, where the text of it is understood: **without a zone**, because the interface
- *   names none
- * @property dateCreatedText the same as it came, where it is given
- * @property requisite the payee, given for QR payments only
- * @property provider who carried the payment out, where it is given
- * @property missing the fields that the interface requires and that are absent or cannot be read, as the interface spells them:
- *   `amount`, `status`, `dateCreated`, `provider`. The callback is a hint without them
+ * @property amount the amount, if it can be read. **For QR payments the unit is not known** (som or tyiyn)
+ * @property currency the currency, if given
+ * @property status the status that the callback claims, read with the default status words, if given. To read it with a dialect:
+ *   [statusBy]
+ * @property dateCreated when the payment was made, if the text can be parsed: **without a time zone**, because the interface names none
+ * @property dateCreatedText the date as received, if given
+ * @property requisite the payee, only for QR payments
+ * @property provider who processed the payment, if given
+ * @property missing the required fields that are absent or cannot be read, by their names in the interface: `amount`, `status`,
+ *   `dateCreated`, `provider`. The callback is a hint even without them
  * @property raw the whole body
  */
 public data class Callback(
@@ -43,25 +43,24 @@ public data class Callback(
     public val raw: String,
 ) {
     /**
-     * The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen. **Null
-     * where the callback has no status**: the next one about the same payment may look the same and tell of something new, so treat
-     * every such callback as a new one.
+     * A deduplication key: the same text for every copy of the same notification, however it is formatted. **Null if the callback has no
+     * status**: the next callback about the same payment may look the same and mean something new, so treat each one as new.
      */
     @Throws(PaymentException::class)
     public fun dedupKey(): String? = calling { toCore().dedupKey() }
 
     /**
-     * The status that the callback claims, **by the words of the gateway's dialect**, where it is given; [status] is by the default
-     * words alone. The lists of the whole dialect count; for a callback about a QR payment, which has a [requisite], those of the endpoint
-     * `qr_status` as well.
+     * The status that the callback claims, **read with the gateway's dialect**, if given; [status] uses only the default status words.
+     * The dialect's global lists apply; for a callback about a QR payment, which has a [requisite], those of the endpoint `qr_status` as
+     * well.
      */
     @Throws(PaymentException::class)
     public fun statusBy(dialect: Dialect): PaymentStatus? = calling { toCore().statusBy(dialect.core)?.toKassa() }
 
     /**
-     * What to ask about the payment with, for a merchant who has stored nothing; null for a QR payment, whose callback has no number
-     * to ask by. **Its number is only claimed** ([PaymentRef.isClaimed]), and what was asked for is not known, so no check of it is
-     * ever [Verdict.Charged]: ask with the reference that was stored at the sale.
+     * A payment reference for status queries, for a merchant who has stored none; null for a QR payment, whose callback has no number
+     * that can be queried. **Its number is only claimed** ([PaymentRef.isClaimed]), and the requested amount is unknown, so no check of
+     * it ever returns [Verdict.Charged]: query with the reference that you stored at the sale.
      */
     @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef? = calling { toCore().paymentRef()?.toKassa() }
@@ -74,22 +73,22 @@ public data class Callback(
 
     override fun hashCode(): Int = compared().hashCode()
 
-    /** Reads callbacks. */
+    /** Parses callbacks. */
     public companion object {
         /**
-         * Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). Fields are found by their
-         * names in any case (`OrderNumber`, `order_number`), also inside a member `data`. Fields that are not known are kept in [raw].
+         * Parses the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). Field names match in any case
+         * (`OrderNumber`, `order_number`), also inside a member `data`. Unknown fields are kept in [raw].
          *
-         * @throws PaymentException.Invalid where there is no order number
+         * @throws PaymentException.Invalid if there is no order number
          */
         @JvmStatic
         @Throws(PaymentException::class)
         public fun parse(body: String): Callback = calling { parseCallback(sendable("callback", body)).toKassa() }
 
         /**
-         * Reads the body of a callback as it came from the network.
+         * Parses the body of a callback as received.
          *
-         * @throws PaymentException.Invalid where there is no order number, or the bytes are not UTF-8
+         * @throws PaymentException.Invalid if there is no order number, or the bytes are not UTF-8
          */
         @JvmStatic
         @Throws(PaymentException::class)

@@ -3,9 +3,9 @@ package dev.kassa
 import dev.kassa.internal.CardBrand as CoreCardBrand
 
 /**
- * The brand of a payment card, as its first digits tell it.
+ * The brand of a payment card, as its first digits show.
  *
- * Only ranges that are beyond doubt are known here; everything else is [UNKNOWN], which is no reason to refuse a card.
+ * Only unambiguous ranges are listed; everything else is [UNKNOWN], which is no reason to refuse a card.
  */
 public enum class CardBrand {
     /** 4; 16 digits, and 13 or 19 on some cards. */
@@ -20,7 +20,7 @@ public enum class CardBrand {
     /** 62; 16 to 19 digits. */
     UNION_PAY,
 
-    /** 9417, the national system of Kyrgyzstan; 16 digits. */
+    /** 9417, Kyrgyzstan's national card system; 16 digits. */
     ELCART,
 
     /** 34 and 37; 15 digits. Its security code has four digits, and the gateway takes three. */
@@ -32,7 +32,7 @@ public enum class CardBrand {
     /** 3528 to 3589; 16 to 19 digits. */
     JCB,
 
-    /** None of these, or too few digits to tell. */
+    /** None of these, or too few digits. */
     UNKNOWN;
 
     /** The name in lower case, the same in every language. */

@@ -8,8 +8,7 @@ import dev.kassa.internal.CardPayment as CoreCardPayment
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property orderNumber the merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only:
- *   [Kassa.newOrderNumber]
+ * @property orderNumber the merchant's unique number of the payment, preferably only A-Z a-z 0-9 - _: [Kassa.newOrderNumber]
  * @property description what is paid for
  * @property amount the amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two
  *   for KGS. Sent digit for digit
@@ -18,7 +17,7 @@ import dev.kassa.internal.CardPayment as CoreCardPayment
  * @property language the payer's language, two letters, such as `ky`
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
  * @property ip the payer's IPv4 or IPv6 address
- * @property returnUrl where the payer's browser goes after success: a page, or a deep link of an app
+ * @property returnUrl where the payer's browser goes after success: a web page or an app's deep link
  * @property email the payer's e-mail
  */
 public data class CardPayment @JvmOverloads constructor(
@@ -34,15 +33,15 @@ public data class CardPayment @JvmOverloads constructor(
     public val email: String? = null,
 ) {
     /**
-     * What to store **before** sending, so that the payment can be asked about whatever happens.
+     * The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
      *
-     * @throws PaymentException.Invalid where the order number or the currency has half a surrogate pair in it, which cannot be sent, or
-     *   the amount cannot be held exactly
+     * @throws PaymentException.Invalid if the order number or the currency contains an unpaired surrogate, which cannot be sent, or the
+     *   amount cannot be held exactly
      */
     @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef = PaymentRef.card(orderNumber, amount, currency)
 
-    /** What is worth a second look before sending. It blocks nothing. */
+    /** Advice about the request, to review before sending. It blocks nothing. */
     @Throws(PaymentException::class)
     public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }
 

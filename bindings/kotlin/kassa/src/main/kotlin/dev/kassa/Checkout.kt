@@ -12,13 +12,14 @@ import java.util.function.Supplier
 import dev.kassa.internal.Checkout as CoreCheckout
 
 /**
- * One checkout, as its payer's app pays it: what a payment screen shows ([CheckoutState]) and what the payer can do. It talks to the
- * merchant's server (`kassa-server`) with a client token that opens this one checkout, so **an app holds no secret of the merchant's**.
+ * One checkout from its payer's side: the state for a payment screen ([CheckoutState]) and the payer's actions. It talks to the
+ * merchant's server (`kassa-server`) with a client token that opens only this checkout, so **the app contains no credentials of the
+ * merchant**.
  *
- * It follows the checkout by itself, from when it is opened until it is closed. Actions return at once, on any thread; what comes of them is
- * a state. Whatever fails between app and server is tried again with the same idempotency key, and shown as a message: **never is anything
- * paid twice, and never is a payment called failed, because of the network.** An app that was killed opens the checkout again with its
- * token, and is where it was. Everybody who has it open sees the same.
+ * It polls the checkout until it is closed. Actions return at once, on any thread; their result is a new state. A failed request to the
+ * server is retried with the same idempotency key and shown as a message: **a network error never causes a double payment, and never
+ * shows a payment as failed.** After the app was killed, open the checkout again with its token, and it continues where it was. Everybody
+ * who has the checkout open sees the same state.
  *
  * ```
  * class PaymentModel(serverUrl: String, clientToken: String) : ViewModel() {
@@ -32,26 +33,26 @@ import dev.kassa.internal.Checkout as CoreCheckout
  * }
  * ```
  *
- * The state [CheckoutState.Paid] is the server's word, which an app can show. **The shop delivers by the server's event, never because an
- * app says so.**
+ * The state [CheckoutState.Paid] is the server's report, which an app can show. **The shop delivers on the server's event, never because
+ * an app says so.**
  *
- * An action that does not fit the state, or whose input breaks a rule, throws [PaymentException.Invalid], with [Rule.STATE] where it is the
- * state: nothing was sent then. After [close] an action throws [PaymentException.Misconfigured].
+ * An action that does not fit the state, or whose input breaks a rule, throws [PaymentException.Invalid] (with [Rule.STATE] if the state
+ * is the reason): nothing was sent then. After [close] an action throws [PaymentException.Misconfigured].
  */
 public class Checkout private constructor(private val serverUrl: String, internal val core: CoreCheckout) : AutoCloseable {
     private val renewal = TokenRenewal(core)
 
-    /** Where it stands now. */
+    /** The current state. */
     public val state: CheckoutState get() = calling { core.state().toKassa() }
 
-    /** What is to be paid; null before the server has answered. It never changes. */
+    /** The checkout's details; null until the server has answered. They never change. */
     public val details: CheckoutDetails? get() = calling { core.details()?.toKassa() }
 
     /**
-     * The states as they come: the one of now first, then each that is another one. They end when the checkout is closed.
+     * The states as they change: the current one first, then each new one. They end when the checkout is closed.
      *
-     * It is a cold flow, and every collection has all states for itself. One that was replaced before a slow collector took it is left out.
-     * Cancelling the collector stops its wait at once, and ends nothing else: the checkout is followed all the same.
+     * It is a cold flow, and each collector gets all states. A state that was replaced before a slow collector read it is skipped.
+     * Cancelling a collector stops only that collector: the checkout is still polled.
      *
      * ```
      * checkout.states.collect { state -> show(state) }
@@ -64,103 +65,104 @@ public class Checkout private constructor(private val serverUrl: String, interna
     }
 
     /**
-     * Pays by the mobile bank: it sends a one-time password to this phone, which [confirm] takes.
+     * Pays by the mobile bank, which sends a one-time password to this phone; [confirm] takes it.
      *
-     * @param phone as people write it and phones give it: what is sent is [Kassa.normalizedPhone] of it, to be shown before
-     * @throws PaymentException.Invalid where this does not fit the state ([Rule.STATE]), or where it is no phone number
+     * @param phone the phone number in any common notation; it is normalized with [Kassa.normalizedPhone] before sending: show the result
+     *   to the payer first
+     * @throws PaymentException.Invalid if the state does not allow it ([Rule.STATE]), or if it is not a phone number
      */
     @Throws(PaymentException::class)
     public fun payByMbank(phone: String): Unit = calling { core.payByMbank(sendable("phone", phone)) }
 
     /**
-     * Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces, hyphens
-     * and marks that are not seen are left out.
+     * Confirms the mobile-bank payment with the one-time password that the payer received. Spaces, hyphens and invisible characters are
+     * removed.
      *
-     * @throws PaymentException.Invalid where none is awaited ([Rule.STATE]), or where none is given or it has no digit
+     * @throws PaymentException.Invalid if no password is expected ([Rule.STATE]), or if it is empty or has no digit
      */
     @Throws(PaymentException::class)
     public fun confirm(otp: String): Unit = calling { core.confirm(sendable("otp", otp)) }
 
     /**
-     * Pays by a card. **A form for card numbers in an app puts the merchant under PCI DSS**; on the gateway's own page ([payByForm]) payers
-     * pay by card too.
+     * Pays by card. **A card form in an app puts the merchant under PCI DSS**; payers can also pay by card on the gateway's own page
+     * ([payByForm]).
      *
-     * @throws PaymentException.Invalid where this does not fit the state ([Rule.STATE]; also where the server takes no cards), or with
-     *   everything that is wrong with the card
+     * @throws PaymentException.Invalid if the state does not allow it ([Rule.STATE]; also if the server accepts no cards), or with all
+     *   violations of the card
      */
     @Throws(PaymentException::class)
     public fun payByCard(card: Card): Unit = calling { core.payByCard(card.core) }
 
     /**
-     * Makes a QR code to pay by: [CheckoutState.ShowQr].
+     * Creates a QR code to pay with: [CheckoutState.ShowQr].
      *
-     * @throws PaymentException.Invalid where this does not fit the state ([Rule.STATE])
+     * @throws PaymentException.Invalid if the state does not allow it ([Rule.STATE])
      */
     @Throws(PaymentException::class)
     public fun payByQr(): Unit = calling { core.payByQr() }
 
     /**
-     * Makes a page of the gateway's, where the payer chooses how to pay: [CheckoutState.OpenPage].
+     * Creates a pay-form, the gateway's own page where the payer chooses a method: [CheckoutState.OpenPage].
      *
-     * @throws PaymentException.Invalid where this does not fit the state ([Rule.STATE])
+     * @throws PaymentException.Invalid if the state does not allow it ([Rule.STATE])
      */
     @Throws(PaymentException::class)
     public fun payByForm(): Unit = calling { core.payByForm() }
 
     /**
-     * The payer wants another number, or another way to pay, than that of the open payment: the state becomes [CheckoutState.Ready] with
-     * `canKeepMethod`. **Nothing is sent yet, and the open payment can still be paid**; the `payBy...` that follows replaces it. What
-     * becomes of it meanwhile is shown at once. An app that was killed while its payer chose shows the open payment again.
+     * The payer wants another number or payment method than that of the open payment. The state becomes [CheckoutState.Ready] with
+     * `canKeepMethod`. **Nothing is sent yet, and the open payment can still be paid**; the `payBy...` that follows replaces it. If it
+     * ends meanwhile, that is shown at once. An app that was killed during the choice shows the open payment again.
      *
-     * @throws PaymentException.Invalid where the state has no `canChangeMethod`, or it is false ([Rule.STATE])
+     * @throws PaymentException.Invalid if the state has no `canChangeMethod`, or it is false ([Rule.STATE])
      */
     @Throws(PaymentException::class)
     public fun changeMethod(): Unit = calling { core.changeMethod() }
 
     /**
-     * The payer stays with the open payment after all: its state is shown again.
+     * The payer keeps the open payment: its state is shown again.
      *
-     * @throws PaymentException.Invalid where nothing is being changed ([Rule.STATE])
+     * @throws PaymentException.Invalid if no other method is being chosen ([Rule.STATE])
      */
     @Throws(PaymentException::class)
     public fun keepMethod(): Unit = calling { core.keepMethod() }
 
     /**
-     * The app has opened the page of [CheckoutState.OpenPage]: it is not to be opened by itself again, whatever else of the state
-     * changes.
+     * Tell the checkout that the app has opened the page of [CheckoutState.OpenPage], so that it is not opened automatically again when
+     * the state changes.
      */
     public fun pageOpened(): Unit = calling { core.pageOpened() }
 
     /**
-     * The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is not
-     * believed**, so it needs not be read.
+     * The payer came back from a page, by a deep link or by closing it: the gateway is queried at once. **The link's content is not
+     * trusted**, so you need not read it.
      */
     public fun cameBack(): Unit = calling { core.cameBack() }
 
     /**
-     * Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to the front
-     * (`onResume`), and for a button.
+     * Queries the gateway at once, and runs pending retries at once: for an app that returns to the foreground (`onResume`), and for a
+     * button.
      */
     public fun checkNow(): Unit = calling { core.checkNow() }
 
     /**
-     * Goes on with another client token of the same checkout: after [CheckoutState.TokenExpired], where the checkout was opened without a
-     * function that renews it. A text that can be none, such as an API key of the shop's, is sent to nobody, and a message says so
+     * Continues with a new client token of the same checkout: after [CheckoutState.TokenExpired], if the checkout was opened without a
+     * renewal function. A text that cannot be a client token, such as an API key of the shop, is not sent, and a message says so
      * ([MessageTopic.TOKEN_NOT_RENEWED]).
      *
-     * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
+     * @throws PaymentException.Invalid if it contains an unpaired surrogate, which is not valid text
      */
     @Throws(PaymentException::class)
     public fun renewToken(clientToken: String): Unit = calling { core.renewToken(sendable("client_token", clientToken)) }
 
     /**
-     * Tells a listener the states as they come, on an executor, for Java: those of [states].
+     * Calls a listener with the states as they change, on an executor, for Java: those of [states].
      *
      * ```java
      * CheckoutListening listening = checkout.listen(ContextCompat.getMainExecutor(this), this::show);
      * ```
      *
-     * @return what ends it; the end of the states does, too
+     * @return closing it stops the calls; the end of the states does, too
      */
     public fun listen(executor: Executor, listener: CheckoutListener): CheckoutListening {
         val listening = CoroutineScope(executor.asCoroutineDispatcher()).launch {
@@ -171,28 +173,28 @@ public class Checkout private constructor(private val serverUrl: String, interna
     }
 
     /**
-     * Stops following, and the function that renews the token: the states end. **What was sent goes on at the server**, and opening the
-     * checkout again shows what became of it. Closing it again does nothing.
+     * Stops polling and token renewal, and ends the states. **A payment that was sent continues at the server**; opening the checkout
+     * again shows its state. Closing it again does nothing.
      */
     override fun close() {
         renewal.stop()
         calling { core.stop() }
     }
 
-    /** The server, and the kind of state; neither the token nor the address of a page. */
+    /** The server and the kind of state, without the token or the URL of a page. */
     override fun toString(): String = "Checkout($serverUrl, ${state.kind})"
 
     /** Opens checkouts. */
     public companion object {
         /**
-         * Opens a checkout of the merchant's server by a client token, and begins to follow it. Whether the server is reached, and takes the
-         * token, the states tell.
+         * Opens a checkout of the merchant's server with a client token, and begins to poll it. The states tell whether the server is
+         * reachable and accepts the token.
          *
          * @param serverUrl the server's address: https, or http to a loopback address
-         * @param clientToken what the shop's back end got from the server for this checkout, `ct_…`
-         * @throws PaymentException.Misconfigured where the address cannot be that of a server, the token can be no client token (such as an
-         *   API key of the shop's), or a setting cannot work, naming it
-         * @throws PaymentException.Invalid where a text has half a surrogate pair in it, which is no text
+         * @param clientToken the client token that the shop's back end got from the server for this checkout, `ct_…`
+         * @throws PaymentException.Misconfigured if the address is invalid, the token cannot be a client token (for example, it is an API
+         *   key of the shop), or a setting is invalid; the error names it
+         * @throws PaymentException.Invalid if a text contains an unpaired surrogate, which is not valid text
          */
         @JvmStatic
         @JvmOverloads
@@ -209,18 +211,18 @@ public class Checkout private constructor(private val serverUrl: String, interna
         }
 
         /**
-         * The same, with a function of the app's that gets a new client token from the shop's back end. It is called when the one before is
-         * not good any more (it lives for 15 minutes unless the server is set up otherwise), on `Dispatchers.Default`, one call at a time.
+         * The same, with a function that gets a new client token from the shop's back end. It is called when the old token expires (after
+         * 15 minutes by default), on `Dispatchers.Default`, one call at a time.
          *
-         * Where it throws, a message says so ([MessageTopic.TOKEN_NOT_RENEWED], with the exception's own message as the reason), and it is
-         * called again, after a while. Closing the checkout cancels it. The state [CheckoutState.TokenExpired] does not come.
+         * If it throws, a message says so ([MessageTopic.TOKEN_NOT_RENEWED], with the exception's message as the reason), and it is
+         * called again later. Closing the checkout cancels it. The state [CheckoutState.TokenExpired] does not occur.
          *
          * ```
          * val checkout = Checkout.open("https://pay.shop.example.kg", clientToken) { shop.newClientToken() }
          * ```
          *
-         * @param renewToken answers with a new client token of the same checkout
-         * @throws PaymentException as without it
+         * @param renewToken returns a new client token of the same checkout
+         * @throws PaymentException as the overload without it
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -232,14 +234,14 @@ public class Checkout private constructor(private val serverUrl: String, interna
         ): Checkout = open(serverUrl, clientToken, settings).apply { renewal.start(renewToken) }
 
         /**
-         * The same for Java, with a future in place of a suspend function.
+         * The same for Java, with a future instead of a suspend function.
          *
          * ```java
          * Checkout checkout = Checkout.open(serverUrl, clientToken, new CheckoutSettings(), shop::newClientToken);
          * ```
          *
-         * @param renewToken answers with a future of a new client token of the same checkout. Closing the checkout cancels that
-         * @throws PaymentException as without it
+         * @param renewToken returns a future with a new client token of the same checkout. Closing the checkout cancels it
+         * @throws PaymentException as the overload without it
          */
         @JvmStatic
         @Throws(PaymentException::class)

@@ -5,16 +5,16 @@ import java.time.Instant
 import dev.kassa.internal.CheckoutDetails as CoreCheckoutDetails
 
 /**
- * What is to be paid. It never changes.
+ * The details of a checkout. They never change.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property reference the shop's own reference, such as the number of the order: what a payer names to the shop's support
+ * @property reference the shop's own reference, such as the order number, which a payer tells the shop's support
  * @property amount the amount, in units of the currency
  * @property currency the currency's three letters
  * @property description what is paid for
- * @property methods the ways to pay that the shop allows, without those of which this version knows nothing
- * @property returnUrl where the payer returns to from a page: a page of the shop's, or a deep link of the app
+ * @property methods the payment methods that the shop allows, without those unknown to this version
+ * @property returnUrl where the payer returns after a page: a page of the shop, or a deep link of the app
  * @property expiresAt when it expires, by the server's clock
  */
 public data class CheckoutDetails(
@@ -26,10 +26,10 @@ public data class CheckoutDetails(
     public val returnUrl: String,
     public val expiresAt: Instant,
 ) {
-    /** What is to be paid, as people write it: [Kassa.amountText]. */
+    /** The amount, formatted for people: [Kassa.amountText]. */
     public fun amountText(language: Language): String = Kassa.amountText(amount, currency, language)
 
-    /** The button that pays, with the amount: [Kassa.payText]. */
+    /** The text of the pay button, with the amount: [Kassa.payText]. */
     public fun payText(language: Language): String = Kassa.payText(amount, currency, language)
 
     private fun compared() = listOf(reference, amount.byValue(), currency, description, methods, returnUrl, expiresAt)

@@ -4,7 +4,7 @@ import dev.kassa.internal.checkoutLabels
 import dev.kassa.internal.CheckoutLabels as CoreCheckoutLabels
 
 /**
- * The words of a payment screen that are the same in every state: buttons, fields, ways to pay. None of them has a place to be filled in.
+ * The labels of a payment screen that do not depend on the state: buttons, fields, payment methods. None has a placeholder.
  *
  * ```
  * CheckoutLabels.of(Language.RUSSIAN).confirm // Подтвердить платёж
@@ -14,52 +14,52 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** The screen's title. */
     public val title: String get() = core.title
 
-    /** Before a colon and the shop's own reference. */
+    /** The label of the shop's reference, followed by a colon. */
     public val order: String get() = core.order
 
-    /** Before a colon and [CheckoutTexts.reason]. */
+    /** The label of [CheckoutTexts.reason], followed by a colon. */
     public val reason: String get() = core.reason
 
-    /** The way to pay by the gateway's own page. */
+    /** The payment method: the gateway's own page. */
     public val payForm: String get() = core.payForm
 
-    /** What the payer has to know about it. */
+    /** Its explanation for the payer. */
     public val payFormHint: String get() = core.payFormHint
 
-    /** The way to pay by a QR code. */
+    /** The payment method: a QR code. */
     public val qr: String get() = core.qr
 
-    /** What the payer has to know about it. */
+    /** Its explanation for the payer. */
     public val qrHint: String get() = core.qrHint
 
-    /** The way to pay by the mobile bank, and the title of its form. */
+    /** The payment method: the mobile bank; also the title of its form. */
     public val mbank: String get() = core.mbank
 
-    /** What the payer has to know about it. */
+    /** Its explanation for the payer. */
     public val mbankHint: String get() = core.mbankHint
 
-    /** The way to pay by a card that is typed into the app. */
+    /** The payment method: a card entered in the app. */
     public val card: String get() = core.card
 
-    /** What the payer has to know about it. */
+    /** Its explanation for the payer. */
     public val cardHint: String get() = core.cardHint
 
-    /** The title of the form for a card. */
+    /** The title of the card form. */
     public val cardTitle: String get() = core.cardTitle
 
     /** The field for the phone. */
     public val phone: String get() = core.phone
 
-    /** Below it, as long as what was typed is no number: whose it is, and an example. */
+    /** The hint below the phone field until the input is a phone number, with an example. */
     public val phoneExample: String get() = core.phoneExample
 
-    /** Where what was typed is no number, whatever rule it breaks: an example says more than the rule. */
+    /** The error if the input is not a phone number: an example, whatever rule is broken. */
     public val phoneWrong: String get() = core.phoneWrong
 
     /** The field for the code from the SMS. */
     public val code: String get() = core.code
 
-    /** Where too little of it was typed. */
+    /** The error if the code is too short. */
     public val codeShort: String get() = core.codeShort
 
     /** The field for the card's number. */
@@ -71,16 +71,16 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** The field for the card's security code. */
     public val cardCvc: String get() = core.cardCvc
 
-    /** Where it stands. */
+    /** Where to find the code on the card. */
     public val cardCvcHint: String get() = core.cardCvcHint
 
     /** The field for the name of the card's holder. */
     public val cardHolder: String get() = core.cardHolder
 
-    /** The button that pays, where the amount is not known yet. */
+    /** The pay button while the amount is unknown. */
     public val pay: String get() = core.pay
 
-    /** The button that goes on after the phone was typed. */
+    /** The button that continues after the phone number. */
     public val proceed: String get() = core.proceed
 
     /** The button that sends the code. */
@@ -92,55 +92,55 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** The button that opens it again. */
     public val openPageAgain: String get() = core.openPageAgain
 
-    /** Where nothing on this phone opens a page; above its address. */
+    /** The text above a page's URL if no app on this phone opens it. */
     public val noBrowser: String get() = core.noBrowser
 
-    /** The button that copies the address. */
+    /** The button that copies the URL. */
     public val copyAddress: String get() = core.copyAddress
 
-    /** What is said then. */
+    /** The confirmation of that. */
     public val addressCopied: String get() = core.addressCopied
 
-    /** The button that asks at once how it ended, while a page or a QR code can be paid. */
+    /** The button that queries the status at once, while a page or a QR code can be paid. */
     public val havePaid: String get() = core.havePaid
 
-    /** The button that asks at once how it ended, while the bank is waited for. */
+    /** The button that queries the status at once, while the bank's answer is pending. */
     public val checkNow: String get() = core.checkNow
 
-    /** The button that opens an app of a bank on this phone. */
+    /** The button that opens a bank's app on this phone. */
     public val openBankApp: String get() = core.openBankApp
 
-    /** Where there is none. */
+    /** The text if there is no such app. */
     public val noBankApp: String get() = core.noBankApp
 
-    /** The button that shows the banks by name, for a code that opens in the app of each. */
+    /** The button that lists the banks whose apps open the code. */
     public val chooseBank: String get() = core.chooseBank
 
     /** The button that saves the picture of the QR code. */
     public val savePicture: String get() = core.savePicture
 
-    /** What is said then. */
+    /** The confirmation of that. */
     public val pictureSaved: String get() = core.pictureSaved
 
-    /** What is said where it was not. */
+    /** The error if the picture could not be saved. */
     public val pictureNotSaved: String get() = core.pictureNotSaved
 
-    /** What the QR code is, for those who hear the screen. */
+    /** The description of the QR code for screen readers. */
     public val qrPicture: String get() = core.qrPicture
 
-    /** Above the other ways to pay, or the button that shows them, while a page is there; and the button that leaves a QR code. */
+    /** The heading above the other methods (or the button that shows them) beside a page, and the button that leaves a QR code. */
     public val otherWay: String get() = core.otherWay
 
-    /** Beside it while a page is there: when not to. */
+    /** The warning beside it for a page: when not to switch. */
     public val otherWayHint: String get() = core.otherWayHint
 
-    /** Beside it while a QR code is there: when not to. */
+    /** The warning beside it for a QR code: when not to switch. */
     public val otherThanCodeHint: String get() = core.otherThanCodeHint
 
-    /** The button that leaves the question for the code from the SMS. */
+    /** The button that leaves the form for the code from the SMS. */
     public val otherNumber: String get() = core.otherNumber
 
-    /** Beside it: for whom it is, and what becomes of the code. */
+    /** The hint beside it: when to use it, and what happens to the code. */
     public val otherNumberHint: String get() = core.otherNumberHint
 
     /** The button that goes back. */
@@ -152,13 +152,13 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** The button that closes the screen. */
     public val close: String get() = core.close
 
-    /** The button that closes it where the payment is paid. */
+    /** The button that closes the screen after the payment. */
     public val done: String get() = core.done
 
-    /** What covers the screen while the app is not in front. */
+    /** The text that covers the screen while the app is in the background. */
     public val covered: String get() = core.covered
 
-    /** The name of a way to pay. */
+    /** The name of a payment method. */
     public fun nameOf(method: PaymentMethod): String = when (method) {
         PaymentMethod.PAY_FORM -> payForm
         PaymentMethod.QR -> qr
@@ -166,7 +166,7 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
         PaymentMethod.CARD -> card
     }
 
-    /** What the payer has to know about a way to pay. */
+    /** The explanation of a payment method for the payer. */
     public fun hintOf(method: PaymentMethod): String = when (method) {
         PaymentMethod.PAY_FORM -> payFormHint
         PaymentMethod.QR -> qrHint
@@ -178,12 +178,12 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
 
     override fun hashCode(): Int = core.hashCode()
 
-    /** All words, by their names. */
+    /** All labels by their names. */
     override fun toString(): String = core.toString()
 
-    /** Has them in a language. */
+    /** Returns the labels in a language. */
     public companion object {
-        /** The words in a language. */
+        /** The labels in a language. */
         @JvmStatic
         public fun of(language: Language): CheckoutLabels = CheckoutLabels(calling { checkoutLabels(language.toCore()) })
     }

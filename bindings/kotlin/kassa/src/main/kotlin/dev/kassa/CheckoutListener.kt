@@ -4,18 +4,18 @@ import kotlinx.coroutines.Job
 
 /** Is told the states of a checkout, for Java; see [Checkout.listen]. In Kotlin, [Checkout.states] is a flow of them. */
 public fun interface CheckoutListener {
-    /** The state of now, then each that is another one. */
+    /** The current state, then each new one. */
     public fun stateChanged(state: CheckoutState)
 
-    /** There is no further state: the checkout was closed. */
+    /** No further state: the checkout was closed. */
     public fun ended() {}
 }
 
-/** A listener that is told of states, until this is closed. */
+/** A registered listener; closing this unregisters it. */
 public class CheckoutListening internal constructor(private val job: Job) : AutoCloseable {
-    /** No call begins after it, where it is done on a thread of the executor; elsewhere one may be under way. */
+    /** If you close it on a thread of the executor, no call begins afterwards; on another thread, a call may be running. */
     override fun close(): Unit = job.cancel()
 
-    /** What it is, and not whether it has ended. */
+    /** The class name only, not whether it has ended. */
     override fun toString(): String = "CheckoutListening()"
 }

@@ -4,55 +4,55 @@ import dev.kassa.internal.CheckoutMessage as CoreCheckoutMessage
 import dev.kassa.internal.MessageTopic as CoreMessageTopic
 
 /**
- * What a payer reads beside a state, in their language.
+ * A message for the payer beside a state, in their language.
  *
  * ```
  * CheckoutMessage(MessageTopic.CODE_REFUSED).textIn(Language.RUSSIAN) // Этот код не подошёл. Введите его ещё раз.
  * ```
  *
- * @property topic what it is about
- * @property reason more words, as they came, in any language: of the gateway, which refused; of the server, which says what is wrong; of
- *   the app's own function that renews the token. What is in the way of reaching the server is told for developers, and is not for a
- *   payer to read
+ * @property topic the topic
+ * @property reason further text as received, in any language: the gateway's refusal, the server's explanation, or the error of the app's
+ *   renewal function. For connection problems it is meant for developers, not for the payer
  */
 public data class CheckoutMessage @JvmOverloads constructor(
     public val topic: MessageTopic,
     public val reason: String? = null,
 ) {
-    /** What it says to the payer, in a language. The [reason] is not part of it. */
+    /** The message text in a language, without the [reason]. */
     public fun textIn(language: Language): String =
         calling { CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), null).textIn(language.toCore()) }
 }
 
-/** What a message is about. */
+/** The topic of a message. */
 public enum class MessageTopic {
-    /** The server is not reached. It is tried again by itself, and nothing is lost. */
+    /** The server is not reachable. It is retried automatically, and nothing is lost. */
     NO_NETWORK,
 
-    /** The server asked to wait, or failed. It is tried again by itself. */
+    /** The server asked to wait, or failed. It is retried automatically. */
     SERVER_BUSY,
 
     /**
-     * What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate that fails. It is
-     * tried again by itself.
+     * The response did not come from the merchant's server: a captive portal, a wrong address, or a bad certificate. It is retried
+     * automatically.
      */
     NOT_THE_SERVER,
 
     /**
-     * The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by itself.
+     * The server's certificate is not valid yet by this device's clock: the payer should check its date and time. It is retried
+     * automatically.
      */
     WRONG_CLOCK,
 
-    /** The app's own function gave no new client token. It is asked again by itself. */
+    /** The app's renewal function returned no new client token. It is called again automatically. */
     TOKEN_NOT_RENEWED,
 
-    /** Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.** */
+    /** The outcome of the payment is unknown; the gateway is polled. **The payer must not pay again.** */
     OUTCOME_UNKNOWN,
 
-    /** The gateway did not take the one-time password. */
+    /** The gateway did not accept the one-time password. */
     CODE_REFUSED,
 
-    /** The one-time password did not reach the gateway: the payer enters it again. */
+    /** The one-time password did not reach the gateway: the payer should enter it again. */
     CODE_NOT_SENT,
 
     /** The gateway refused to make the payment: no money moved. */
@@ -64,19 +64,19 @@ public enum class MessageTopic {
     /** The gateway reported that the payment was rejected: no money moved. */
     REJECTED,
 
-    /** The server refused what was typed; the reason says which rule it breaks. */
+    /** The server refused the input; the reason names the rule that it breaks. */
     INPUT_REFUSED,
 
-    /** So many tries are not allowed. */
+    /** Too many attempts. */
     TOO_MANY_TRIES,
 
     /**
-     * The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or too
-     * many were replaced. The state shows how it stands now.
+     * The server did not replace the open payment: it has moved on, was already replaced elsewhere, or too many were replaced. The state
+     * shows the current status.
      */
     CHANGE_REFUSED,
 
-    /** The gateway reports something else than was asked for: a person of the merchant's finds out. */
+    /** The gateway's report does not match the request: the merchant's staff decide. */
     MISMATCH,
 
     /** The shop cancelled it. */

@@ -7,17 +7,17 @@ import kotlin.time.toKotlinDuration
 import dev.kassa.internal.CheckoutSettings as CoreCheckoutSettings
 
 /**
- * How a [Checkout] reaches the merchant's server. The defaults are right for most apps. Java has a [Builder] for it.
+ * The connection settings of a [Checkout]. The defaults are right for most apps. For Java, there is a [Builder].
  *
  * ```
  * CheckoutSettings(userAgentSuffix = "my-shop/1.2", language = Language.fromTag(Locale.getDefault().toLanguageTag()))
  * ```
  *
- * @property connectTimeout how long making a connection may take, TLS included
- * @property extraRootCertificates certificates (PEM texts) to trust beside Mozilla's roots
- * @property proxy the way to the server; direct unless given, whatever the environment says
+ * @property connectTimeout the time limit of connecting, including TLS
+ * @property extraRootCertificates certificates (PEM texts) to trust in addition to Mozilla's roots
+ * @property proxy the proxy to the server; by default none, even if the environment names one
  * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
- * @property language the payer's language, for the page on which a payment by card is confirmed (3DS); the server's choice unless given
+ * @property language the payer's language, for the page that confirms a card payment (3DS); by default the server's
  */
 public class CheckoutSettings(
     public val connectTimeout: Duration = 10.seconds,
@@ -26,14 +26,14 @@ public class CheckoutSettings(
     public val userAgentSuffix: String? = null,
     public val language: Language? = null,
 ) {
-    /** The time limit of making a connection, for Java. */
+    /** The time limit of connecting, for Java. */
     public fun getConnectTimeout(): java.time.Duration = connectTimeout.toJavaDuration()
 
-    /** The settings, without what may be a secret. */
+    /** The settings without possible secrets. */
     override fun toString(): String = "CheckoutSettings(connectTimeout=$connectTimeout, " +
         "extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, userAgentSuffix=$userAgentSuffix, language=$language)"
 
-    /** Makes settings by their names, for Java. What is not set is at its default. */
+    /** Builds settings by name, for Java. Others keep their default. */
     public class Builder {
         private val default = CheckoutSettings()
         private var connectTimeout = default.connectTimeout
@@ -42,11 +42,11 @@ public class CheckoutSettings(
         private var userAgentSuffix = default.userAgentSuffix
         private var language = default.language
 
-        /** How long making a connection may take, TLS included. */
+        /** The time limit of connecting, including TLS. */
         public fun connectTimeout(connectTimeout: java.time.Duration): Builder =
             apply { this.connectTimeout = connectTimeout.toKotlinDuration() }
 
-        /** Certificates (PEM texts) to trust beside Mozilla's roots. */
+        /** Certificates (PEM texts) to trust in addition to Mozilla's roots. */
         public fun extraRootCertificates(certificates: List<String>): Builder =
             apply { this.extraRootCertificates = certificates }
 
@@ -63,7 +63,7 @@ public class CheckoutSettings(
         public fun build(): CheckoutSettings =
             CheckoutSettings(connectTimeout, extraRootCertificates, proxy, userAgentSuffix, language)
 
-        /** The settings so far, without what may be a secret. */
+        /** The settings so far, without possible secrets. */
         override fun toString(): String = "Builder(${build()})"
     }
 }

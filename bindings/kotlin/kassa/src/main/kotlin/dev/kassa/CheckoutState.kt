@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import dev.kassa.internal.CheckoutState as CoreCheckoutState
 
 /**
- * Where a checkout stands, which is what a payment screen shows. It is sealed, so a `when` or a `switch` over it is complete.
+ * The state of a checkout, for a payment screen. It is sealed, so a `when` or a `switch` over it can be exhaustive.
  *
  * ```
  * when (state) {
@@ -20,19 +20,19 @@ import dev.kassa.internal.CheckoutState as CoreCheckoutState
  * }
  * ```
  *
- * Whoever has the address of a page can open it, so no state prints one.
+ * Whoever has the URL of a page can open it, so no state prints it.
  */
 public sealed class CheckoutState {
     /**
-     * What the payer reads beside the state, where there is something. One about the network is there for as long as that lasts, and **never
-     * means that the payment failed**.
+     * The message for the payer beside the state, if any. One about the network stays until the problem is over, and **never means that
+     * the payment failed**.
      */
     public open val message: CheckoutMessage? get() = null
 
-    /** The ways to pay that can be begun here. */
+    /** The payment methods that can be started in this state. */
     public open val methods: List<PaymentMethod> get() = emptyList()
 
-    /** True for [Paid] alone: nothing changes any more. */
+    /** True only for [Paid]: the state is final. */
     public val isPaid: Boolean get() = this is Paid
 
     /** The state's name, the same in every language, such as `enter_otp`. */
@@ -55,16 +55,16 @@ public sealed class CheckoutState {
     /**
      * The server has not answered yet.
      *
-     * @property message why not, where something is in the way
+     * @property message the reason, if there is a problem
      */
     public data class Opening @JvmOverloads constructor(override val message: CheckoutMessage? = null) : CheckoutState()
 
     /**
-     * The payer chooses how to pay.
+     * The payer chooses a payment method.
      *
-     * @property methods the ways to pay. There may be none for which there is an action here
-     * @property message what became of the last try, where there was one
-     * @property canKeepMethod true while the payer chooses again though a payment is open: [Checkout.keepMethod] goes back to that
+     * @property methods the payment methods. The list may be empty
+     * @property message the result of the last attempt, if any
+     * @property canKeepMethod true while the payer chooses again although a payment is open: [Checkout.keepMethod] goes back to it
      */
     public data class Ready @JvmOverloads constructor(
         override val methods: List<PaymentMethod>,
@@ -73,19 +73,19 @@ public sealed class CheckoutState {
     ) : CheckoutState()
 
     /**
-     * What the payer asked for is on its way. Nothing else can be asked for meanwhile.
+     * The payer's action is being sent. No other action is possible meanwhile.
      *
-     * @property message what is in the way
+     * @property message the problem, if any
      */
     public data class Sending @JvmOverloads constructor(override val message: CheckoutMessage? = null) : CheckoutState()
 
     /**
      * The payer enters the one-time password that the mobile bank sent: [Checkout.confirm].
      *
-     * @property attemptsLeft how many passwords may still be tried
-     * @property message why the last one was not taken, where there was one
-     * @property phoneLast2 the last two digits of the phone that the password went to, where the server tells them
-     * @property canChangeMethod whether the payer can choose another number or another way to pay: [Checkout.changeMethod]
+     * @property attemptsLeft how many attempts are left
+     * @property message why the last password was not accepted, if any was tried
+     * @property phoneLast2 the last two digits of the phone that the password went to, if the server tells them
+     * @property canChangeMethod whether the payer can choose another number or payment method: [Checkout.changeMethod]
      */
     public data class EnterOtp @JvmOverloads constructor(
         public val attemptsLeft: Int,
@@ -95,13 +95,13 @@ public sealed class CheckoutState {
     ) : CheckoutState()
 
     /**
-     * The payer pays, or confirms a payment by card (3DS), on a page of the gateway's.
+     * The payer pays, or confirms a card payment (3DS), on a page of the gateway.
      *
      * @property url the page: https, or loopback. It is not printed
-     * @property begunHere true where an action of this object led here: open it at once. False after the app was killed, or where another
+     * @property begunHere true if an action of this object led here: open the page at once. False after the app was killed, or if another
      *   device began: show a button that opens it
-     * @property methods other ways to pay that can be begun instead
-     * @property message what became of another try
+     * @property methods other payment methods that can be started instead
+     * @property message the result of another attempt
      */
     public data class OpenPage @JvmOverloads constructor(
         public val url: String,
@@ -109,47 +109,46 @@ public sealed class CheckoutState {
         override val methods: List<PaymentMethod> = emptyList(),
         override val message: CheckoutMessage? = null,
     ) : CheckoutState() {
-        /** Without what opens a payment for whoever reads it. */
+        /** Masks what would let a reader open the payment. */
         override fun toString(): String =
             "OpenPage(url=***, begunHere=$begunHere, methods=$methods, message=$message)"
     }
 
     /**
-     * The payer scans a code with the app of a bank: draw the text with [QrCode]. On the phone itself the text, where it is a link, opens
-     * that app.
+     * The payer scans a code with a bank's app: draw the text with [QrCode]. On the phone itself, open the text if it is a link.
      *
      * @property text the text of the code. It is not printed
-     * @property message what is in the way, or what became of the last action
-     * @property canChangeMethod whether the payer can choose another way to pay: [Checkout.changeMethod]. **A code that was left can
-     *   still be paid**, so warn a payer who may have paid by it
+     * @property message a problem, or the result of the last action
+     * @property canChangeMethod whether the payer can choose another payment method: [Checkout.changeMethod]. **An abandoned code can
+     *   still be paid**, so warn a payer who may have paid with it
      */
     public data class ShowQr @JvmOverloads constructor(
         public val text: String,
         override val message: CheckoutMessage? = null,
         public val canChangeMethod: Boolean = false,
     ) : CheckoutState() {
-        /** Without what opens a payment for whoever reads it. */
+        /** Masks what would let a reader open the payment. */
         override fun toString(): String = "ShowQr(text=***, message=$message, canChangeMethod=$canChangeMethod)"
     }
 
     /**
-     * The payer has done everything, and the gateway is asked how it ended.
+     * The payer has done everything; the gateway is polled for the result.
      *
-     * @property pageUrl the page that the payer came back from, to be opened again by a button. It is not printed
-     * @property methods other ways to pay that can be begun instead
-     * @property message what is known, or in the way
+     * @property pageUrl the page that the payer came back from, for a button that opens it again. It is not printed
+     * @property methods other payment methods that can be started instead
+     * @property message what is known, or the problem
      */
     public data class Waiting @JvmOverloads constructor(
         public val pageUrl: String? = null,
         override val methods: List<PaymentMethod> = emptyList(),
         override val message: CheckoutMessage? = null,
     ) : CheckoutState() {
-        /** Without what opens a payment for whoever reads it. */
+        /** Masks what would let a reader open the payment. */
         override fun toString(): String = "Waiting(pageUrl=${pageUrl?.let { "***" }}, methods=$methods, message=$message)"
     }
 
     /**
-     * **Paid**, by the gateway's own report to the merchant's server. The end.
+     * **Paid**, by the gateway's report to the merchant's server. Final.
      *
      * Amounts are compared by value: 100.10 equals 100.1.
      *
@@ -165,27 +164,25 @@ public sealed class CheckoutState {
     }
 
     /**
-     * Not paid, and it cannot be paid any more.
+     * Not paid, and it can no longer be paid.
      *
-     * @property reason why; the [message], too
+     * @property reason why not; the same as [message]
      */
     public data class NotPaid(public val reason: CheckoutMessage) : CheckoutState() {
         override val message: CheckoutMessage get() = reason
     }
 
     /**
-     * What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**
+     * The merchant's staff must find out what happened to the money. **The payer must not pay again.**
      *
-     * @property message what the payer is told
+     * @property message the message for the payer
      */
     public data class PersonNeeded(override val message: CheckoutMessage) : CheckoutState()
 
     /** Nobody paid in time. */
     public data object Expired : CheckoutState()
 
-    /**
-     * The client token is not good any more, and nobody gave a new one ([Checkout.renewToken]). **It says nothing about the money.**
-     */
+    /** The client token has expired, and no new one was given ([Checkout.renewToken]). **It says nothing about the money.** */
     public data object TokenExpired : CheckoutState()
 
     /** The states without fields, for Java. */

@@ -9,17 +9,16 @@ import dev.kassa.internal.MessageTopic as CoreMessageTopic
 import dev.kassa.internal.PaymentMethod as CorePaymentMethod
 
 /**
- * What a payment screen says about its state, in one language.
+ * The texts of a payment screen for one state, in one language.
  *
  * ```
  * CheckoutTexts.of(CheckoutState.Expired, mayHavePaid = false, Language.ENGLISH).title // The time to pay is over
  * ```
  *
- * @property title what it is about, in a few words
- * @property explanation what the payer does now, or what it means for their money; null where the title says it
- * @property message what became of the last try, or what is in the way
- * @property reason more words about that, as they came from gateway or server, in any language. What is told for developers is not among
- *   them
+ * @property title a short title
+ * @property explanation what the payer should do, or what the state means for their money; null if the title is enough
+ * @property message the result of the last attempt, or the problem
+ * @property reason further text about it from the gateway or the server, in any language, without texts for developers
  */
 public data class CheckoutTexts @JvmOverloads constructor(
     public val title: String,
@@ -27,13 +26,13 @@ public data class CheckoutTexts @JvmOverloads constructor(
     public val message: String? = null,
     public val reason: String? = null,
 ) {
-    /** Has them of a state. */
+    /** Returns the texts of a state. */
     public companion object {
         /**
-         * What the screen says of a state.
+         * The texts for a state.
          *
-         * @param mayHavePaid true where something that the payer was shown can still be paid: a page whose checkout has ended, or a QR code
-         *   that was left for another way to pay. **Then they are not told to order again without a warning**
+         * @param mayHavePaid true if the payer was shown something that can still be paid: a page whose checkout has ended, or a QR code
+         *   that was left for another method. **Then the texts do not suggest a new order without a warning**
          */
         @JvmStatic
         public fun of(state: CheckoutState, mayHavePaid: Boolean, language: Language): CheckoutTexts =

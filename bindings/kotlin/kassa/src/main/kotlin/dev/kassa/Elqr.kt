@@ -9,8 +9,8 @@ import dev.kassa.internal.ElqrKind as CoreElqrKind
 /**
  * A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
  *
- * The text of a code is a link: whatever stands before its `#` opens an app, and the code itself stands behind it. [parse] reads a
- * text, [text] writes one, and [check] says whether the code asks the payer for the right amount:
+ * The text of a code is a link: the part before its `#` opens an app, and the code itself follows. [parse] parses a text, [text] writes
+ * one, and [check] tells whether the code asks the payer for the right amount:
  *
  * ```
  * val code = Elqr(ElqrKind.DYNAMIC, "qr.example.kg", payee = "SHOP", mcc = "5812", serviceCode = "02", amountTyiyn = 39_000)
@@ -19,19 +19,18 @@ import dev.kassa.internal.ElqrKind as CoreElqrKind
  * read.check(39_000)
  * ```
  *
- * To be written, a code needs a [serviceCode] or a [merchantId], and a dynamic one an [amountTyiyn].
+ * To write a code, set a [serviceCode] or a [merchantId], and for a dynamic code an [amountTyiyn].
  *
- * **The checksum finds slips, not forgers**: anybody can make a code with a right one. Show the codes that your gateway answered with,
- * and no others.
+ * **The checksum detects mistakes, not forgery**: anybody can make a code with a right one. Show only codes from your gateway's answers.
  *
  * @property kind whether it is for one payment (tag 01)
  * @property provider the payment system of the payee, such as `qr.example.kg` (tag 32.00)
- * @property payee the payee's name, as the payer sees it (tag 59)
- * @property mcc what the merchant trades in: a merchant category code of ISO 18245 (tag 52)
- * @property serviceCode the service that is paid for, by the provider's own codes (tag 32.01)
+ * @property payee the payee's name for the payer (tag 59)
+ * @property mcc the merchant category code of ISO 18245 (tag 52)
+ * @property serviceCode the provider's code of the service (tag 32.01)
  * @property amountTyiyn the amount in **tyiyn** (tag 54). Some codes without an amount say 0
  * @property recipient the payee's number at the provider: a phone number or an account (tag 32.10)
- * @property transaction the number of the transaction, for the provider; some write another text here (tag 32.11)
+ * @property transaction the provider's transaction number; some write another text here (tag 32.11)
  * @property amountEditable whether the payer may change the amount (tag 32.12)
  * @property recipientEditable whether the payer may change the payee's number (tag 32.13)
  * @property merchantId the merchant's number (tag 33.00)
@@ -39,9 +38,9 @@ import dev.kassa.internal.ElqrKind as CoreElqrKind
  * @property comment a comment on the payment (tag 34)
  * @property fields further fields (tags 35 to 39)
  * @property currency the currency by its number in ISO 4217: `417` is the som (tag 53)
- * @property link the link before the `#`; empty where a code had none. It says which app opens: see [bankLinks]
- * @property other what else a code has, by its tag. It is not written again by [text]
- * @property checksumOk whether the checksum is that of the text (tag 63). A code for which it is false was damaged or changed
+ * @property link the link before the `#`; empty if there is no such payment. It decides which app opens: see [bankLinks]
+ * @property other other fields by their tags. [text] does not write them
+ * @property checksumOk whether the checksum matches the text (tag 63). If not, the code was damaged or changed
  */
 public data class Elqr @JvmOverloads constructor(
     public val kind: ElqrKind,
@@ -64,7 +63,7 @@ public data class Elqr @JvmOverloads constructor(
     public val checksumOk: Boolean = true,
 ) {
     /**
-     * The text of the code, with a checksum of its own: to be drawn with [QrCode], or opened as a link.
+     * The text of the code with a new checksum, to be drawn with [QrCode] or opened as a link.
      *
      * @throws PaymentException.Invalid with everything that the format does not allow
      */
@@ -72,8 +71,8 @@ public data class Elqr @JvmOverloads constructor(
     public fun text(): String = calling { toCore().text() }
 
     /**
-     * Whether the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount is
-     * this one. Where [amountEditable] is true, the payer may still pay another one.
+     * Checks that the code asks the payer for this amount in **tyiyn**: the checksum is right, the currency is the som, and the amount
+     * matches. If [amountEditable] is true, the payer may still pay another amount.
      *
      * @throws PaymentException.Invalid with everything that differs
      */
@@ -81,10 +80,10 @@ public data class Elqr @JvmOverloads constructor(
     public fun check(amountTyiyn: Long): Unit = calling { toCore().check(amountTyiyn) }
 
     /**
-     * The code as links that open it in the app of one bank each, for a phone that shows the code itself. The first is for any bank.
-     * Some of the addresses are known from public lists alone.
+     * Links that open the code in a bank's app, one per bank, for a phone that shows the code itself. The first is for any bank. Some
+     * URLs come only from public lists.
      *
-     * @throws PaymentException.Invalid as of [text]
+     * @throws PaymentException.Invalid as for [text]
      */
     @Throws(PaymentException::class)
     public fun bankLinks(): List<BankLink> = calling { toCore().bankLinks().map { BankLink(it.bank, checkedUri(it.url)) } }
@@ -92,11 +91,11 @@ public data class Elqr @JvmOverloads constructor(
     /** Reads codes. */
     public companion object {
         /**
-         * Reads the text of a code: a link with the code behind its `#`, percent-encoded or not, or the code alone.
+         * Parses the text of a code: a link with the code after its `#`, percent-encoded or not, or only the code.
          *
-         * A wrong checksum and a foreign currency are read and reported in [checksumOk] and [currency]: [check] refuses both.
+         * A wrong checksum or a foreign currency is accepted here and reported in [checksumOk] and [currency]; [check] refuses both.
          *
-         * @throws PaymentException.Invalid where the text is no ELQR, or damaged; it names the tag and the rule
+         * @throws PaymentException.Invalid if the text is not ELQR or is damaged; the error names the tag and the rule
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -106,7 +105,7 @@ public data class Elqr @JvmOverloads constructor(
 
 /** Whether a code is for one payment. */
 public enum class ElqrKind {
-    /** A code for any number of payments, such as a sticker at a cash desk. */
+    /** A code for any number of payments, such as a sticker at a checkout counter. */
     STATIC,
 
     /** A code for one payment. */
@@ -117,10 +116,10 @@ public enum class ElqrKind {
 }
 
 /**
- * A further field of a code (tags 35 to 39), such as the number of a table; or one whose tag is not known.
+ * An additional field of a code (tags 35 to 39), such as a table number; or one with an unknown tag.
  *
- * @property tag where it stands: the tag and the sub-tag, such as `35.00`
- * @property text the whole of it. Of a further field it is `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for
+ * @property tag the tag and the sub-tag, such as `35.00`
+ * @property text the whole value. For an additional field: `key:label:value:title:visible`, where `visible` is `11` for yes and `12` for
  *   no
  */
 public data class ElqrField(public val tag: String, public val text: String)
@@ -128,7 +127,7 @@ public data class ElqrField(public val tag: String, public val text: String)
 /**
  * A link that opens a code in the app of a bank.
  *
- * @property bank the bank or wallet by its name; `ELQR` for any of them
+ * @property bank the name of the bank or wallet; `ELQR` for any of them
  * @property url the link
  */
 public data class BankLink(public val bank: String, public val url: URI)

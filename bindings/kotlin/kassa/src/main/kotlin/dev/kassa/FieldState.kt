@@ -2,16 +2,16 @@ package dev.kassa
 
 import dev.kassa.internal.FieldState as CoreFieldState
 
-/** What a form shows at a field while the payer types: [CardInput]. */
+/** The state of a form's field while the payer types: [CardInput]. */
 public sealed class FieldState {
-    /** Nothing is wrong yet, and something is missing: go on typing. */
+    /** Incomplete, and nothing is wrong yet. */
     public data object Incomplete : FieldState()
 
-    /** The field can be sent as it is. A number of a brand that has several lengths may still go on. */
+    /** Complete: the field can be sent. The number may still get longer if its brand has several lengths. */
     public data object Complete : FieldState()
 
     /**
-     * No typing at the end can make it right.
+     * Wrong: further digits cannot make it valid.
      *
      * @property violation the rule that is broken, with its text
      */

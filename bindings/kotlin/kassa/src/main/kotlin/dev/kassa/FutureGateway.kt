@@ -11,28 +11,27 @@ import kotlin.time.toKotlinDuration
 /**
  * The payment gateway for Java programs that do not wait: the methods of [Gateway], each answering with a [CompletableFuture].
  *
- * It can be used from any thread, and by many at once. A call that gives no answer completes its future with a
- * [PaymentException] (within a `CompletionException` or an `ExecutionException`, as futures do). **Cancelling a future** stops
- * the wait at once. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once, and its
- * [PaymentRef] finds it. What depends on a future without an executor of its own runs on a thread that computes: it should not
- * block.
+ * It is thread-safe. A call without an answer completes its future with a [PaymentException] (within a `CompletionException` or an
+ * `ExecutionException`, as futures do). **Cancelling a future** stops the wait at once. If no connection was made yet, nothing is sent.
+ * Later the payment continues, sent once, and its [PaymentRef] finds it. Dependent stages without an executor run on a computing thread:
+ * they should not block.
  */
 public class FutureGateway internal constructor(private val core: GatewayCore) : FuturePaymentGateway {
     /**
-     * A gateway by its configuration. Nothing is sent.
+     * Creates a gateway from a configuration. Sends nothing.
      *
-     * @param journal where it writes down what it sends, if anywhere
-     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     * @param journal the journal that records what it sends, if any
+     * @throws PaymentException.Misconfigured if a setting is invalid; the error names it
      */
     @JvmOverloads
     @Throws(PaymentException::class)
     public constructor(config: GatewayConfig, journal: Journal? = null) : this(GatewayCore.of(config, journal))
 
     /**
-     * A gateway with every other setting at its default. Nothing is sent.
+     * Creates a gateway with every other setting at its default. Sends nothing.
      *
-     * @param journal where it writes down what it sends, if anywhere
-     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     * @param journal the journal that records what it sends, if any
+     * @throws PaymentException.Misconfigured if a setting is invalid; the error names it
      */
     @JvmOverloads
     @Throws(PaymentException::class)
@@ -76,11 +75,11 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
         FutureStatusWatch(core.watch(payment, policy))
 
     /**
-     * The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time
-     * than the configuration says, as in `gateway.withDeadline(5.seconds).qrStatus(...)`.
+     * The same gateway with one deadline for every call, whether it moves money or not, as in
+     * `gateway.withDeadline(5.seconds).qrStatus(...)`.
      *
-     * It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by
-     * it gives each of its queries that long. Closing one of them closes both.
+     * It shares connections and payments in flight, and is cheap enough to create for one call. In a watch, the deadline applies to each
+     * query. Closing one gateway closes both.
      *
      * @throws PaymentException.Misconfigured for a deadline of zero or less
      */
@@ -88,48 +87,47 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     public fun withDeadline(deadline: Duration): FutureGateway = FutureGateway(core.withDeadline(deadline))
 
     /**
-     * The same gateway with another deadline, for Java.
+     * The same gateway with one deadline for every call, for Java.
      *
      * @throws PaymentException.Misconfigured for a deadline of zero or less
      */
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): FutureGateway = withDeadline(deadline.toKotlinDuration())
 
-    /** The journal in which it writes down what it sends, where it has one. */
+    /** The journal that records what it sends, if any. */
     public val journal: Journal? get() = core.journal
 
     /**
-     * The same gateway with a journal: what it sends from now on is written down first. See [Journal].
+     * The same gateway with a journal: it records each payment before sending it. See [Journal].
      *
-     * It shares the connections and what is on its way. Closing one of them closes both.
+     * It shares connections and payments in flight. Closing one gateway closes both.
      */
     public fun withJournal(journal: Journal): FutureGateway = FutureGateway(core.withJournal(journal))
 
     /**
-     * The same gateway, which writes this note into the journal's entries of the payments that it makes: the order in the shop, for
-     * example, so that after a crash it is known what each payment is for. It costs next to nothing, so it can be made for one call, as
-     * in `gateway.withNote("cart 17").createCardPayment(...)`.
+     * The same gateway, which adds this note to the journal entries of its payments, such as the shop's order: after a crash, it tells
+     * what each payment is for. It is cheap enough to create for one call, as in `gateway.withNote("cart 17").createCardPayment(...)`.
      *
      * @throws PaymentException.Invalid for a note of more than 256 characters
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun withNote(note: String): FutureGateway = FutureGateway(core.withNote(note))
 
     /**
-     * The unfinished entries of the gateway's journal: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
-     * It begins anew each time.
+     * The unfinished entries of the gateway's journal: after a crash, query each ([check]), deliver what is charged, and [finish] it.
+     * Each iteration begins anew.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun unfinished(): FutureUnfinished = FutureUnfinished(core.unfinished())
 
     /**
-     * Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that runs
-     * for long. Nothing is asked until a future is asked for.
+     * Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a long-running
+     * program. No query is sent before you request a future.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      * @throws PaymentException.Invalid for a policy of zeros
      */
     @JvmOverloads
@@ -137,14 +135,14 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     public fun recover(policy: RecoveryPolicy = RecoveryPolicy()): FutureRecovery = FutureRecovery(core.recover(policy))
 
     /**
-     * Says that a payment of the journal is done with, as [Journal.finish] does. A [PaymentException] in its future is
-     * [PaymentException.Misconfigured] where the gateway has no journal, and otherwise as of [Journal.finish].
+     * Marks an entry of the journal as finished, as [Journal.finish] does. A [PaymentException] in its future is
+     * [PaymentException.Misconfigured] if the gateway has no journal, and otherwise as for [Journal.finish].
      */
     public fun finish(entry: JournalEntry): CompletableFuture<Void?> = finish(entry.id)
 
     /**
-     * Says that a payment of the journal is done with, by its entry's name, as [Journal.finish] does. A [PaymentException] in its future
-     * is [PaymentException.Misconfigured] where the gateway has no journal, and otherwise as of [Journal.finish].
+     * Marks an entry of the journal as finished, by its id, as [Journal.finish] does. A [PaymentException] in its future is
+     * [PaymentException.Misconfigured] if the gateway has no journal, and otherwise as for [Journal.finish].
      */
     public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id) }.thenApply { null }
 
@@ -153,25 +151,25 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     /** The same as [close] with a timeout, without blocking. */
     public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout) }
 
-    /** The same with a limit to the wait, for Java. */
+    /** The same, for Java. */
     public fun closeAndWait(timeout: java.time.Duration): CompletableFuture<Boolean> = closeAndWait(timeout.toKotlinDuration())
 
     override fun close(): Unit = core.closeBlocking()
 
     /**
-     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its response.
+     * The same as [close], with a limit to the wait; zero does not wait. Returns true if every payment has its response.
      *
-     * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
-     * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     * **False means that the outcome of a payment is unknown**: it continues while the process lives. The next [recover] polls it if
+     * there is a journal; without a journal, query with the [PaymentRef] that you stored. Never send it again.
      */
     public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
 
-    /** The same with a limit to the wait, for Java. */
+    /** The same, for Java. */
     public fun close(timeout: java.time.Duration): Boolean = close(timeout.toKotlinDuration())
 
     /**
-     * Runs a block with this gateway, and closes it afterwards, as `use` of the standard library does. Where the block throws, a
-     * cancellation among the exceptions, it waits for no payment, as `close(Duration.ZERO)`.
+     * Runs a block with this gateway and closes it afterwards, like `use` of the standard library. If the block throws (also a
+     * cancellation), it does not wait for payments in flight, as `close(Duration.ZERO)`.
      */
     public inline fun <R> use(block: (FutureGateway) -> R): R {
         var isFailed = false
@@ -190,28 +188,27 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
 }
 
 /**
- * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
- * Between calls nothing is asked.
+ * Polls one payment: a query at once, then one per interval, one at a time, until there is a final [Verdict]. Between calls, no query is
+ * sent.
  *
- * Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report that
- * contradicts what was asked for do, where three queries in a row end in them. No exception says that the payment failed. `close`
- * is `cancel`.
+ * Failed queries and "not found" are reported and do not end the watch. Wrong credentials, a wrong configuration or a report that
+ * contradicts the request end it after three in a row. No exception means that the payment failed. `close` is `cancel`.
  */
 public class FutureStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
     /**
-     * The next report, a [Verdict] or a [QueryFailed], when it is there; null after the last one. The last thing may be an
-     * exception, once: [PaymentException.DeadlineExpired] where the payment was still pending at the deadline,
-     * [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless.
+     * Waits for the next report, a [Verdict] or a [QueryFailed]; null after the last one. It may end with an exception, once:
+     * [PaymentException.DeadlineExpired] if the payment was still pending at the deadline, [PaymentException.Unauthorized] or
+     * [PaymentException.Misconfigured] if further queries are useless.
      */
     public fun next(): CompletableFuture<WatchReport?> = promise { core.next() }
 
     /**
-     * The verdict that ended the watch, or an exception as of [next]; **null where it was cancelled**, which says nothing about the
-     * payment. It asks on until then, and can be called again afterwards.
+     * The verdict that ended the watch, or an exception as for [next]; **null if it was cancelled**, which says nothing about the
+     * payment. It polls until then, and can be called again afterwards.
      */
     public fun outcome(): CompletableFuture<Verdict?> = promise { core.outcome() }
 
-    /** Makes the next query due at once: when the payer has just come back. */
+    /** Makes the next query due at once, for example when the payer has just come back. */
     public fun checkNow(): Unit = core.checkNow()
 
     /**
@@ -219,18 +216,18 @@ public class FutureStatusWatch internal constructor(private val core: WatchCore)
      */
     public fun cancel(): Unit = core.cancel()
 
-    /** Stops asking, as [cancel] does. */
+    /** The same as [cancel]. */
     override fun close(): Unit = cancel()
 
-    /** What it is, and not whether it has ended. */
+    /** The class name only, not whether it has ended. */
     override fun toString(): String = "FutureStatusWatch()"
 }
 
 /** The unfinished entries of a journal, a page at a time, the oldest first. The disk is read by a thread apart. */
 public class FutureUnfinished internal constructor(private val pages: UnfinishedPages) {
     /**
-     * The next ones; **an empty list after the last one**. The future has a [PaymentException.Unavailable] where the journal cannot be
-     * read. What a cancelled one had read is not given again here.
+     * The next entries; **an empty list after the last one**. The future fails with [PaymentException.Unavailable] if the journal cannot
+     * be read. Entries that a cancelled future had read are not returned again.
      *
      * ```java
      * CompletableFuture<Void> recover(FutureUnfinished unfinished) {
@@ -243,27 +240,27 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
     public fun nextPage(): CompletableFuture<List<Unfinished>> =
         promise(Dispatchers.IO) { pages.next().orEmpty() }
 
-    /** What it is, and not how far it has got. */
+    /** The class name only, not its progress. */
     override fun toString(): String = "FutureUnfinished()"
 }
 
 /**
- * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [RecoveryPolicy.followNew] also what is
- * begun later. Between calls nothing new is asked.
+ * Polls the payments that were unfinished in a gateway's journal when it began, each until it is final; with [RecoveryPolicy.followNew]
+ * also those that begin later. Between calls, no new query begins.
  *
- * What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
- * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one recovers
- * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
- * step that does nothing when it is repeated: a process may die between delivering and finishing.
+ * Payments that are already charged come at once, without a query. A payment that is still pending at the policy's deadline stays
+ * unfinished for the next recovery, and so does one without a number to query by. **Of all processes that share the folder, one recovers
+ * at a time**; the others wait until it ends or dies, so that no two deliver the same goods. Still, make delivery idempotent: a process
+ * may die between delivering and finishing.
  *
- * **Close it where it is left early**, so that others may recover. It closes itself at the end.
+ * **Close it if you stop early**, so that other processes can recover. It closes itself at the end.
  */
 public class FutureRecovery internal constructor(private val core: RecoveryCore) : AutoCloseable {
     /**
-     * The next end, when it is there; null when nothing is left to be asked about, at the policy's deadline, or when it was cancelled. The
-     * last thing may be an exception, once: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless
-     * (three times in a row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read. None of them says
-     * anything about a payment. Where a future is cancelled, what it brought is the next one's.
+     * Waits for the next result; null if nothing is left, at the policy's deadline, or after a cancellation. It may end with an
+     * exception, once: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] if further queries are useless (three times
+     * in a row, or the gateway was closed), [PaymentException.Unavailable] if the journal cannot be read. None of them says anything
+     * about a payment. If a future is cancelled, the next one gets its result.
      *
      * ```java
      * CompletableFuture<Void> deliverAll(FutureRecovery recovery) {
@@ -278,10 +275,10 @@ public class FutureRecovery internal constructor(private val core: RecoveryCore)
     /** Stops asking, and lets others recover: there is no next end. */
     public fun cancel(): Unit = core.close()
 
-    /** Stops asking, as [cancel] does. */
+    /** The same as [cancel]. */
     override fun close(): Unit = cancel()
 
-    /** What it is, and not how far it has got. */
+    /** The class name only, not its progress. */
     override fun toString(): String = "FutureRecovery()"
 }
 

@@ -3,11 +3,11 @@ package dev.kassa
 import java.util.concurrent.CompletableFuture
 
 /**
- * What a payment gateway can do, for Java programs that do not wait: what your own code takes, so that its tests can give it something
- * else than a [FutureGateway]. [PaymentGateway] says more, and has the same methods for coroutines.
+ * The interface of an asynchronous payment gateway, for Java. Use it as the type in your own code, so that tests can pass something else
+ * than a [FutureGateway]. [PaymentGateway] documents the methods, and has them for coroutines.
  *
- * For most tests a [FakeGateway][dev.kassa.testing.FakeGateway] is enough, which has a real [FutureGateway]; a library that makes mocks
- * takes this interface.
+ * For most tests, use a [FakeGateway][dev.kassa.testing.FakeGateway], which has a real [FutureGateway]. Mocking libraries can use this
+ * interface.
  */
 public interface FuturePaymentGateway : AutoCloseable {
     /** See [PaymentGateway.createCardPayment]. */
@@ -50,31 +50,30 @@ public interface FuturePaymentGateway : AutoCloseable {
     public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict>
 
     /**
-     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
-     * asked for a report.
+     * Polls a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until you request a report.
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef, policy: PollPolicy): FutureStatusWatch
 
     /**
-     * Follows a payment with the policy that a [PollPolicy] is unless changed.
+     * Polls a payment with the default [PollPolicy].
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef): FutureStatusWatch = watch(payment, PollPolicy())
 
     /**
-     * Refuses further calls, and ends every watch and recovery at once: who waits for one gets [PaymentException.Misconfigured], which says
-     * nothing about a payment. The future is complete when every payment on its way has its response.
+     * Refuses further calls, and ends every watch and recovery at once: their callers get [PaymentException.Misconfigured], which says
+     * nothing about a payment. The future completes when every payment in flight has its response.
      */
     public fun closeAndWait(): CompletableFuture<Void?>
 
     /**
-     * The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments; a thread that was interrupted before
-     * does not wait.
+     * The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments; an already interrupted thread does
+     * not wait.
      */
     override fun close()
 }

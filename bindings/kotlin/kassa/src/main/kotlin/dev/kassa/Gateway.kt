@@ -11,9 +11,8 @@ import kotlin.time.toKotlinDuration
 /**
  * The payment gateway, for coroutines. [BlockingGateway] and [FutureGateway] have the same methods for Java and for scripts.
  *
- * It can be used from any thread and any dispatcher, and by many coroutines at once. **Cancelling a coroutine** stops the wait
- * at once. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once, and its
- * [PaymentRef] finds it.
+ * It is thread-safe, and works with any dispatcher. **Cancelling a coroutine** stops the wait at once. If no connection was made yet,
+ * nothing is sent. Later the payment continues, sent once, and its [PaymentRef] finds it.
  *
  * ```
  * Gateway("https://pay.example.kg", Credentials("shop", password)).use { gateway ->
@@ -36,20 +35,20 @@ import kotlin.time.toKotlinDuration
  */
 public class Gateway internal constructor(internal val core: GatewayCore) : PaymentGateway {
     /**
-     * A gateway by its configuration. Nothing is sent.
+     * Creates a gateway from a configuration. Sends nothing.
      *
-     * @param journal where it writes down what it sends, if anywhere
-     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     * @param journal the journal that records what it sends, if any
+     * @throws PaymentException.Misconfigured if a setting is invalid; the error names it
      */
     @JvmOverloads
     @Throws(PaymentException::class)
     public constructor(config: GatewayConfig, journal: Journal? = null) : this(GatewayCore.of(config, journal))
 
     /**
-     * A gateway with every other setting at its default. Nothing is sent.
+     * Creates a gateway with every other setting at its default. Sends nothing.
      *
-     * @param journal where it writes down what it sends, if anywhere
-     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     * @param journal the journal that records what it sends, if any
+     * @throws PaymentException.Misconfigured if a setting is invalid; the error names it
      */
     @JvmOverloads
     @Throws(PaymentException::class)
@@ -93,11 +92,11 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
-     * The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time
-     * than the configuration says, as in `gateway.withDeadline(5.seconds).qrStatus(...)`.
+     * The same gateway with one deadline for every call, whether it moves money or not, as in
+     * `gateway.withDeadline(5.seconds).qrStatus(...)`.
      *
-     * It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by
-     * it gives each of its queries that long. Closing one of them closes both.
+     * It shares connections and payments in flight, and is cheap enough to create for one call. In a watch, the deadline applies to each
+     * query. Closing one gateway closes both.
      *
      * @throws PaymentException.Misconfigured for a deadline of zero or less
      */
@@ -105,42 +104,40 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     public fun withDeadline(deadline: Duration): Gateway = Gateway(core.withDeadline(deadline))
 
     /**
-     * The same gateway with another deadline, for Java.
+     * The same gateway with one deadline for every call, for Java.
      *
      * @throws PaymentException.Misconfigured for a deadline of zero or less
      */
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): Gateway = withDeadline(deadline.toKotlinDuration())
 
-    /** The journal in which it writes down what it sends, where it has one. */
+    /** The journal that records what it sends, if any. */
     public val journal: Journal? get() = core.journal
 
     /**
-     * The same gateway with a journal: what it sends from now on is written down first. See [Journal].
+     * The same gateway with a journal: it records each payment before sending it. See [Journal].
      *
-     * It shares the connections and what is on its way. Closing one of them closes both.
+     * It shares connections and payments in flight. Closing one gateway closes both.
      */
     public fun withJournal(journal: Journal): Gateway = Gateway(core.withJournal(journal))
 
     /**
-     * The same gateway, which writes this note into the journal's entries of the payments that it makes: the order in the shop, for
-     * example, so that after a crash it is known what each payment is for. It costs next to nothing, so it can be made for one call, as
-     * in `gateway.withNote("cart 17").createCardPayment(...)`.
+     * The same gateway, which adds this note to the journal entries of its payments, such as the shop's order: after a crash, it tells
+     * what each payment is for. It is cheap enough to create for one call, as in `gateway.withNote("cart 17").createCardPayment(...)`.
      *
      * @throws PaymentException.Invalid for a note of more than 256 characters
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun withNote(note: String): Gateway = Gateway(core.withNote(note))
 
     /**
-     * The unfinished entries of the gateway's journal: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     * The unfinished entries of the gateway's journal: after a crash, query each ([check]), deliver what is charged, and [finish] it.
      *
-     * It is a cold flow: it reads the disk a part at a time, on `Dispatchers.IO`, while it is collected, and every collection reads
-     * anew. Cancelling the collector ends it, and finishes nothing. Collecting throws [PaymentException.Unavailable] where the
-     * journal cannot be read.
+     * It is a cold flow: it reads the disk lazily, on `Dispatchers.IO`, and anew for each collection. Cancelling the collector ends it,
+     * and finishes no entry. Collecting throws [PaymentException.Unavailable] if the journal cannot be read.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      */
     @Throws(PaymentException::class)
     public fun unfinished(): Flow<Unfinished> {
@@ -156,8 +153,8 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
-     * Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a program that runs
-     * for long.
+     * Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a long-running
+     * program.
      *
      * ```
      * gateway.recover().collect { recovered ->
@@ -168,18 +165,18 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      * }
      * ```
      *
-     * What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline passes stays
-     * unfinished, for the next recovery; so does one that has nothing to be asked with. **Of all processes that share the folder, one
-     * recovers at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same,
-     * deliver by a step that does nothing when it is repeated: a process may die between delivering and finishing.
+     * Payments that are already charged come at once, without a query. A payment that is still pending at the policy's deadline stays
+     * unfinished for the next recovery, and so does one without a number to query by. **Of all processes that share the folder, one
+     * recovers at a time**; the others wait until it ends or dies, so that no two deliver the same goods. Still, make delivery
+     * idempotent: a process may die between delivering and finishing.
      *
-     * It is a cold flow: nothing is asked before it is collected, every collection is a recovery of its own, and no new question is asked
-     * while the collector is busy. Leaving it early, by `first` or by cancelling the collector, lets others recover. Collecting throws, as
-     * the last thing: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless (three times in a
-     * row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read. None of them says anything about a
+     * It is a cold flow: no query is sent before it is collected, each collection is a separate recovery, and no new query begins while
+     * the collector is busy. Stopping early, by `first` or by cancelling the collector, lets other processes recover. Collecting throws,
+     * at the end: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] if further queries are useless (three times in a
+     * row, or the gateway was closed), [PaymentException.Unavailable] if the journal cannot be read. None of them says anything about a
      * payment.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Misconfigured if the gateway has no journal
      * @throws PaymentException.Invalid for a policy of zeros
      */
     @JvmOverloads
@@ -194,16 +191,16 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
-     * Says that a payment of the journal is done with, as [Journal.finish] does.
+     * Marks an entry of the journal as finished, as [Journal.finish] does.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]
      */
     public suspend fun finish(entry: JournalEntry): Unit = finish(entry.id)
 
     /**
-     * Says that a payment of the journal is done with, by its entry's name, as [Journal.finish] does.
+     * Marks an entry of the journal as finished, by its id, as [Journal.finish] does.
      *
-     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]
      */
     public suspend fun finish(id: String): Unit = onDefault { core.finish(id) }
 
@@ -215,19 +212,19 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     override fun close(): Unit = core.closeBlocking()
 
     /**
-     * The same as [close], and waits for so long at most; zero waits for nothing. It is true where every payment has its response.
+     * The same as [close], with a limit to the wait; zero does not wait. Returns true if every payment has its response.
      *
-     * **Where it is false, the outcome of a payment is unknown**: it goes on while the process lives. A journal has it, and the next
-     * [recover] follows it; without a journal, ask with the [PaymentRef] that was stored. Never send it again.
+     * **False means that the outcome of a payment is unknown**: it continues while the process lives. The next [recover] polls it if
+     * there is a journal; without a journal, query with the [PaymentRef] that you stored. Never send it again.
      */
     public fun close(timeout: Duration): Boolean = core.closeBlocking(timeout)
 
-    /** The same with a limit to the wait, for Java. */
+    /** The same, for Java. */
     public fun close(timeout: java.time.Duration): Boolean = close(timeout.toKotlinDuration())
 
     /**
-     * Runs a block with this gateway, and closes it afterwards, as `use` of the standard library does. Where the block throws, a
-     * cancellation among the exceptions, it waits for no payment, as `close(Duration.ZERO)`.
+     * Runs a block with this gateway and closes it afterwards, like `use` of the standard library. If the block throws (also a
+     * cancellation), it does not wait for payments in flight, as `close(Duration.ZERO)`.
      */
     public inline fun <R> use(block: (Gateway) -> R): R {
         var isFailed = false
@@ -252,7 +249,7 @@ internal fun GatewayCore.closeBlocking() {
 
 internal fun GatewayCore.closeBlocking(timeout: Duration): Boolean = untilInterrupted { closeWithin(timeout) } ?: false
 
-/** Null where an interrupt ended the wait. */
+/** Null if an interrupt ended the wait. */
 private fun <T : Any> untilInterrupted(wait: suspend () -> T): T? {
     // Already interrupted, it would not even begin.
     var isInterrupted = Thread.interrupted()

@@ -11,18 +11,18 @@ import dev.kassa.internal.configFromEnvironment
 /**
  * How a gateway is reached. Java has a [Builder] for it.
  *
- * @property baseUrl the gateway's base address; a path prefix is allowed, plain http only to a loopback address
+ * @property baseUrl the gateway's base URL; it can have a path prefix; plain http only to a loopback address
  * @property credentials the merchant's login and password
- * @property connectTimeout how long making a connection may take, TLS included
- * @property paymentDeadline how long all of a call that moves money may take: connecting, sending, the whole response, and every
- *   retry. What is cut off here may have happened all the same
- * @property queryDeadline how long every other call may take: status queries, pay-forms and QR codes
- * @property queryRetries how often a failed query is repeated within the deadline. A payment is repeated as often, but only where
- *   no connection was ever made; a pay-form or a QR code is never repeated
- * @property statusQuery how the fields of a status query travel
- * @property dialect how to read the gateway's responses; the shown envelope unless given
- * @property extraRootCertificates certificates (PEM texts) to trust beside Mozilla's roots
- * @property proxy the way to the gateway; direct unless given, whatever the environment says
+ * @property connectTimeout the time limit of connecting, including TLS
+ * @property paymentDeadline the time limit of a whole call that moves money: connecting, sending, the response, and all retries. A
+ *   payment that reaches it may still have happened
+ * @property queryDeadline the time limit of every other call: status queries, pay-forms and QR codes
+ * @property queryRetries how often a failed query is retried within the deadline. A payment is retried as often, but only if no
+ *   connection was made; a pay-form or a QR code is never retried
+ * @property statusQuery how the fields of a status query are sent
+ * @property dialect how to read the gateway's responses; by default the documented envelope
+ * @property extraRootCertificates certificates (PEM texts) to trust in addition to Mozilla's roots
+ * @property proxy the proxy to the gateway; by default none, even if the environment names one
  * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
  * @property checkLuhn refuse card numbers with a wrong check digit before they are sent
  */
@@ -40,7 +40,7 @@ public class GatewayConfig(
     public val userAgentSuffix: String? = null,
     public val checkLuhn: Boolean = false,
 ) {
-    /** The time limit of making a connection, for Java. */
+    /** The time limit of connecting, for Java. */
     public fun getConnectTimeout(): java.time.Duration = connectTimeout.toJavaDuration()
 
     /** The deadline of calls that move money, for Java. */
@@ -49,7 +49,7 @@ public class GatewayConfig(
     /** The deadline of all other calls, for Java. */
     public fun getQueryDeadline(): java.time.Duration = queryDeadline.toJavaDuration()
 
-    /** The settings, without what may be a secret. */
+    /** The settings without possible secrets. */
     override fun toString(): String = "GatewayConfig(baseUrl=$shownBaseUrl, credentials=$credentials, " +
         "connectTimeout=$connectTimeout, paymentDeadline=$paymentDeadline, queryDeadline=$queryDeadline, " +
         "queryRetries=$queryRetries, statusQuery=$statusQuery, dialect=$dialect, extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, " +
@@ -61,7 +61,7 @@ public class GatewayConfig(
     /**
      * Makes a configuration by the names of its settings, for Java.
      *
-     * @param default what is left as it is
+     * @param default the settings that stay unchanged
      */
     public class Builder(private val default: GatewayConfig) {
         private var connectTimeout = default.connectTimeout
@@ -78,12 +78,12 @@ public class GatewayConfig(
         /**
          * One with every other setting at its default.
          *
-         * @param baseUrl the gateway's base address
+         * @param baseUrl the gateway's base URL
          * @param credentials the merchant's login and password
          */
         public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
 
-        /** How long making a connection may take, TLS included. */
+        /** The time limit of connecting, including TLS. */
         public fun connectTimeout(connectTimeout: java.time.Duration): Builder =
             apply { this.connectTimeout = connectTimeout.toKotlinDuration() }
 
@@ -98,13 +98,13 @@ public class GatewayConfig(
         /** How often a failed query is repeated within the deadline. */
         public fun queryRetries(queryRetries: Int): Builder = apply { this.queryRetries = queryRetries }
 
-        /** How the fields of a status query travel. */
+        /** How the fields of a status query are sent. */
         public fun statusQuery(statusQuery: StatusQueryForm): Builder = apply { this.statusQuery = statusQuery }
 
         /** How to read the gateway's responses. */
         public fun dialect(dialect: Dialect): Builder = apply { this.dialect = dialect }
 
-        /** Certificates (PEM texts) to trust beside Mozilla's roots. */
+        /** Certificates (PEM texts) to trust in addition to Mozilla's roots. */
         public fun extraRootCertificates(certificates: List<String>): Builder =
             apply { this.extraRootCertificates = certificates }
 
@@ -133,24 +133,23 @@ public class GatewayConfig(
             checkLuhn,
         )
 
-        /** The settings so far, without what may be a secret. */
+        /** The settings so far, without possible secrets. */
         override fun toString(): String = "Builder(${build()})"
     }
 
     /** Reads configurations. */
     public companion object {
         /**
-         * The configuration that the environment variables say. What has no variable is at its default, and can be changed with a
-         * [Builder]; an empty variable is one that is not set.
+         * The configuration from environment variables. Settings without a variable have their default, and can be changed with a
+         * [Builder]; an empty variable counts as not set.
          *
-         * - `KASSA_URL`: the gateway's base address
+         * - `KASSA_URL`: the gateway's base URL
          * - `KASSA_LOGIN`, `KASSA_PASSWORD`: the merchant's login and password
-         * - `KASSA_DIALECT` (optional): a known dialect, such as `finipay`, or the path of a dialect's JSON file
-         * - `KASSA_PROXY` (optional): the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name
-         * - `KASSA_ROOT_CERTIFICATES` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+         * - `KASSA_DIALECT` (optional): a built-in dialect, such as `finipay`, or the path of a dialect's JSON file
+         * - `KASSA_PROXY` (optional): the URL of a proxy, or `environment` to use `HTTPS_PROXY` and the like
+         * - `KASSA_ROOT_CERTIFICATES` (optional): the path of a PEM file with certificates to trust in addition to Mozilla's roots
          *
-         * @throws PaymentException.Misconfigured once, naming every variable that is missing or cannot be used. It quotes none of
-         *   their values
+         * @throws PaymentException.Misconfigured once, naming every variable that is missing or invalid, without their values
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -167,12 +166,12 @@ public class GatewayConfig(
     }
 }
 
-/** How the fields of `GET /api/v1.1.0/status` travel. */
+/** How the fields of `GET /api/v1.1.0/status` are sent. */
 public enum class StatusQueryForm {
-    /** As a JSON body, as the interface says. */
+    /** As a JSON body, as the interface requires. */
     JSON_BODY,
 
-    /** As a query string, for the way through a proxy that drops the body of a GET. */
+    /** As a query string, for a proxy that drops the body of a GET. */
     QUERY_STRING,
 }
 

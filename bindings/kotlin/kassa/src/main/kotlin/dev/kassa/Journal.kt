@@ -8,24 +8,23 @@ import kotlin.time.toKotlinDuration
 import dev.kassa.internal.Journal as CoreJournal
 
 /**
- * A folder in which a gateway writes down what it sends, **before** it sends it, so that no payment is forgotten by a program that dies.
+ * A folder in which a gateway records each payment **before** sending it, so that no payment is forgotten by a program that dies.
  *
  * Give it to the gateway ([Gateway.withJournal]); then
- * - every payment has an entry, flushed to the disk, before a byte of it is sent; what came back, and how it ended, is noted by the
- *   gateway itself;
- * - **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or dead: a second
- *   try is [PaymentException.OutcomeUnknown] and names what is known of the first. Where the first ended in an exception that says that
- *   nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again while it is unknown what
- *   the first one did;
+ * - every payment has an entry, flushed to the disk before anything is sent; the gateway adds the response and the final status;
+ * - **the same order number is never sent twice**, by any thread, process or program that shares the folder, even after a crash: a second
+ *   attempt is [PaymentException.OutcomeUnknown] and tells what is known of the first. If the first ended with an exception that means
+ *   that nothing happened, the number is free again. A mobile-bank confirmation is not sent again while the outcome of the first one is
+ *   unknown;
  * - [Gateway.recover] polls every unfinished payment until it is final, also after a crash: deliver what is charged, and [finish] it.
- *   [unfinished] lists it without asking anybody.
+ *   [unfinished] lists them without a query.
  *
- * Where an entry cannot be written, nothing is sent ([PaymentException.Unavailable]). Entries hold no secret, and can be read by the
- * owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order number says nothing of where
- * it was sent. It must be on a file system of the machine itself.
+ * If an entry cannot be written, nothing is sent ([PaymentException.Unavailable]). Entries hold no secrets and are readable only by the
+ * owner. One folder serves any number of processes, for **one gateway and one merchant**: an order number does not tell where it was
+ * sent. The folder must be on a local file system.
  *
- * Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be found by: their
- * entries have a name of their own ([PaymentRef.entryId]).
+ * Pay-forms, the gateway's own QR pictures, and QR codes without a transaction id have no number to query by: their entries have an id
+ * ([PaymentRef.entryId]).
  *
  * ```
  * val gateway = Gateway(config, Journal.open(Path("/var/lib/shop/payments")))
@@ -48,27 +47,27 @@ public class Journal private constructor(private val folder: String) {
      * All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest first, by the
      * day on which they were begun.
      *
-     * They are read as they are gone through, a part at a time, so that any number of them needs little memory, and each going through
-     * them reads anew. That throws [PaymentException.Unavailable] where the journal cannot be read.
+     * They are read lazily, so any number of them needs little memory, and anew for each iteration. Iterating throws
+     * [PaymentException.Unavailable] if the journal cannot be read.
      */
     @Throws(PaymentException::class)
     public fun unfinished(): Iterable<Unfinished> = inTurn { UnfinishedPages(calling { core.unfinishedPages() }) }
 
     /**
-     * What is known of a payment, finished or not; null where it has no entry.
+     * What is known of a payment, finished or not; null if it has no entry.
      *
-     * @throws PaymentException.Unavailable where the entry cannot be read
+     * @throws PaymentException.Unavailable if the entry cannot be read
      */
     @Throws(PaymentException::class)
     public fun entry(payment: PaymentRef): JournalEntry? = calling { core.entry(payment.toCore())?.toKassa() }
 
     /**
-     * Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no more, and kept
-     * for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is asked about for three days all
-     * the same, and listed again where the gateway charged it after all.
+     * Marks an entry as finished: the goods were delivered, or a person has dealt with it. A finished entry is no longer listed; it is
+     * kept for 90 days, and its order number stays taken. Finishing it again does nothing. A rejected payment is still queried for three
+     * days, and listed again if the gateway charges it.
      *
-     * @throws PaymentException.Invalid where there is no such entry
-     * @throws PaymentException.Unavailable where that cannot be written: then it is still unfinished
+     * @throws PaymentException.Invalid if there is no such entry
+     * @throws PaymentException.Unavailable if that cannot be written: then it is still unfinished
      */
     @Throws(PaymentException::class)
     public fun finish(entry: JournalEntry): Unit = finish(entry.id)
@@ -76,25 +75,25 @@ public class Journal private constructor(private val folder: String) {
     /**
      * The same by the entry's name, which is also how an [Unfinished.Unreadable] is put away.
      *
-     * @throws PaymentException.Invalid where there is no such entry
-     * @throws PaymentException.Unavailable where that cannot be written: then it is still unfinished
+     * @throws PaymentException.Invalid if there is no such entry
+     * @throws PaymentException.Unavailable if that cannot be written: then it is still unfinished
      */
     @Throws(PaymentException::class)
     public fun finish(id: String): Unit = calling { core.finish(sendable("id", id)) }
 
     /**
-     * Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are forgotten with them.
-     * What was finished more than 90 days ago is removed whenever a journal is opened.
+     * Permanently removes finished entries from months that ended longer ago than this. The journal then forgets their order numbers.
+     * Opening a journal removes entries that were finished more than 90 days ago.
      *
-     * @throws PaymentException.Unavailable where they cannot be removed
+     * @throws PaymentException.Unavailable if they cannot be removed
      */
     @Throws(PaymentException::class)
     public fun prune(olderThan: Duration): Unit = calling { core.prune(sendable(olderThan)) }
 
     /**
-     * Removes finished entries for good, for Java.
+     * Permanently removes finished entries, for Java.
      *
-     * @throws PaymentException.Unavailable where they cannot be removed
+     * @throws PaymentException.Unavailable if they cannot be removed
      */
     @Throws(PaymentException::class)
     public fun prune(olderThan: java.time.Duration): Unit = prune(olderThan.toKotlinDuration())
@@ -105,10 +104,10 @@ public class Journal private constructor(private val folder: String) {
     /** Opens journals. */
     public companion object {
         /**
-         * Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago. It blocks its
-         * thread while it does.
+         * Opens the journal in a folder, which is created if needed, and removes entries that were finished more than 90 days ago. It
+         * blocks its thread while it does.
          *
-         * @throws PaymentException.Misconfigured where the folder cannot be made, read or written
+         * @throws PaymentException.Misconfigured if the folder cannot be created, read or written
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -122,13 +121,13 @@ public class Journal private constructor(private val folder: String) {
         /**
          * The same by a [File], such as Android has them.
          *
-         * @throws PaymentException.Misconfigured where the folder cannot be made, read or written
+         * @throws PaymentException.Misconfigured if the folder cannot be created, read or written
          */
         @JvmStatic
         @Throws(PaymentException::class)
         public fun open(folder: File): Journal = opened(folder.path) { folder.absolutePath }
 
-        /** What the JVM takes for its folder need not be the process's. No name at all is refused, and not taken for it. */
+        /** The JVM's working directory may differ from the process's. An empty name is refused instead of meaning that directory. */
         private inline fun opened(path: String, absolute: () -> String) = Journal(if (path.isEmpty()) path else absolute())
     }
 }

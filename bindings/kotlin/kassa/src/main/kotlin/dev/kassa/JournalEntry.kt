@@ -10,17 +10,17 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
 /**
  * A payment in a [Journal].
  *
- * It holds no secret, but **whoever has the page's address can open it**: do not log it.
+ * It holds no secrets, but **whoever has the page's URL can open it**: do not log it.
  *
- * @property id the entry's own name, by which it is finished
- * @property payment what to ask about the payment with
- * @property begun when it was written down: before anything was sent
- * @property state what is known of it
+ * @property id the entry's id, for finishing it
+ * @property payment the payment reference, for status queries
+ * @property begun when it was recorded: before anything was sent
+ * @property state what is known of the payment
  * @property isFinished whether [finish][Journal.finish] was called for it: its goods are delivered, or a person has dealt
  *   with it. One that was rejected is listed no more without it
- * @property reason what the gateway said when it ended, in its own words, after the number that it reported where that is none of the
- *   payment's; of a mismatch the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters
- * @property code the gateway's code in the response to its creation, where there was one
+ * @property reason the gateway's last message, after the reported number if that is not the payment's; for a mismatch the fields that
+ *   differ from the request, such as `amount, currency`. At most 256 characters
+ * @property code the gateway's code in the response to the create request, if any
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
  * @property note the user's own note, such as the order in the shop
@@ -40,18 +40,18 @@ public data class JournalEntry @JvmOverloads constructor(
     private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, payment, begun, state) }
 }
 
-/** What a journal knows of a payment. */
+/** The state of a payment in a journal. */
 public enum class JournalState {
-    /** It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask. */
+    /** It was sent, or was about to be, and there is no trustworthy response. **It may have happened**: query it. */
     UNKNOWN,
 
-    /** The gateway accepted it. Ask for its end. */
+    /** The gateway accepted it. Query its status until it is final. */
     PENDING,
 
-    /** The gateway said that the money was taken. Deliver the goods, then finish the entry. */
+    /** The gateway reported that the money was taken. Deliver the goods, then finish the entry. */
     CHARGED,
 
-    /** The gateway's report was about something else than was asked for. Let a person look, then finish the entry. */
+    /** The gateway's report does not match the request. Let a person look, then finish the entry. */
     MISMATCH,
 
     /** It ended without the money being taken. */
@@ -61,7 +61,7 @@ public enum class JournalState {
     override fun toString(): String = name.lowercase()
 }
 
-/** An unfinished entry of a journal. It is [Serializable], and what is read is of the kind that was written. */
+/** An unfinished entry of a journal. It is [Serializable], and is read back as the same type. */
 public sealed class Unfinished : Serializable {
     /**
      * A payment that is pending, unknown or mismatched, or charged and not yet finished.
@@ -77,7 +77,7 @@ public sealed class Unfinished : Serializable {
      * is. Once a person has looked, finishing its name puts it away.
      *
      * @property id the file's name
-     * @property why what is wrong with it
+     * @property why the error
      */
     public data class Unreadable(public val id: String, public val why: String) : Unfinished() {
         private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, why) }

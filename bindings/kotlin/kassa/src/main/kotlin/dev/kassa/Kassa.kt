@@ -24,16 +24,16 @@ public object Kassa {
     public fun load(): Unit = Library.load()
 
     /**
-     * A new order number that no other call will ever return, 32 of the characters 0-9 and a-f.
+     * A new unique order number of 32 hexadecimal characters (0-9 and a-f).
      *
-     * It begins with the time, so that order numbers sort by when they were made.
+     * It begins with the time, so order numbers sort by creation time.
      */
     @JvmStatic
     public fun newOrderNumber(): String = calling { coreNewOrderNumber() }
 
     /**
-     * A phone number as it is sent to the gateway, out of what a person typed, pasted or had filled in; null where it is none, or where it
-     * is not certain which one is meant. A form that shows it lets the payer see a mistake before the one-time password goes to
+     * A phone number as sent to the gateway, from the text that a person typed, pasted or autofilled; null if the text is not a phone
+     * number or is ambiguous. Show the result in the form, so that the payer notices a mistake before the one-time password goes to
      * somebody else.
      *
      * A number of Kyrgyzstan becomes `996XXXXXXXXX`; one of another country, of 11 to 15 digits, stays as its digits.
@@ -42,15 +42,15 @@ public object Kassa {
     public fun normalizedPhone(typed: String): String? = if (isUnicode(typed)) calling { coreNormalizedPhone(typed) } else null
 
     /**
-     * An amount in som as a whole number of tyiyn. It refuses to round.
+     * Converts an amount in som to whole tyiyn. It never rounds.
      *
-     * @throws PaymentException.Invalid for an amount with a part of a tyiyn, or one that does not fit
+     * @throws PaymentException.Invalid for an amount with a fraction of a tyiyn, or one that is too large
      */
     @JvmStatic
     @Throws(PaymentException::class)
     public fun somToTyiyn(som: BigDecimal): Long = calling { coreSomToTyiyn(sendable(som)) }
 
-    /** A whole number of tyiyn in som. */
+    /** Converts whole tyiyn to som. */
     @JvmStatic
     public fun tyiynToSom(tyiyn: Long): BigDecimal = calling { coreTyiynToSom(tyiyn) }
 
@@ -62,7 +62,7 @@ public object Kassa {
     public fun amountText(amount: BigDecimal, currency: String, language: Language): String =
         inWords(amount, currency) { coreAmountText(sendable(amount), currency, language.toCore()) }
 
-    /** The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known there is [CheckoutLabels.pay]. */
+    /** The text of the pay button, with the amount: `Pay 390.50 som`. Before the amount is known there is [CheckoutLabels.pay]. */
     @JvmStatic
     public fun payText(amount: BigDecimal, currency: String, language: Language): String =
         inWords(amount, currency) { corePayText(sendable(amount), currency, language.toCore()) }
@@ -75,19 +75,19 @@ public object Kassa {
     } ?: "$amount\u00a0$currency"
 
     /**
-     * What stands below the field for a phone: to which number the code goes, by the rule of [normalizedPhone]. Null where what was typed
-     * is none; show [CheckoutLabels.phoneExample] then. **Show it**: a payer who sees it notices a mistake before the code is sent to
-     * somebody else. The number is never broken over two lines.
+     * The hint below the phone field: to which number the code goes, normalized with [normalizedPhone]. Null if the input is not a phone
+     * number; show [CheckoutLabels.phoneExample] then. **Always show the hint**, so that the payer notices a mistake before the code goes
+     * to somebody else. The number has no-break spaces.
      */
     @JvmStatic
     public fun phoneHint(typed: String, language: Language): String? =
         if (isUnicode(typed)) calling { corePhoneHint(typed, language.toCore()) } else null
 
     /**
-     * Sends everything that Kassa logs to [sink] from now on; to nobody where it is null.
+     * Sends all log events of Kassa to [sink] from now on; null discards them.
      *
-     * Unless this is called, the JVM's `System.Logger` named `dev.kassa` gets it (SLF4J and the others take it from there);
-     * Android has none, so an app gives a sink that writes to `android.util.Log`. There is no secret and no body in it.
+     * By default, they go to the JVM's `System.Logger` named `dev.kassa` (which SLF4J and others can receive); Android has none, so an
+     * app passes a sink that writes to `android.util.Log`. Events contain no secrets and no bodies.
      */
     @JvmStatic
     public fun logTo(sink: LogSink?): Unit = calling { Library.logTo(sink) }

@@ -21,7 +21,7 @@ internal object Library {
     /**
      * Loads it where that has not happened yet.
      *
-     * @throws UnsatisfiedLinkError where this package has no library for the system that runs it.
+     * @throws UnsatisfiedLinkError if this package has no library for the system that runs it.
      */
     fun load() {
         if (problem != null) throw UnsatisfiedLinkError(whyNotLoaded(problem)).apply { initCause(problem) }

@@ -27,11 +27,11 @@ public enum class LogLevel {
 public data class LogEvent(public val level: LogLevel, public val text: String)
 
 /**
- * Takes what Kassa logs; see [Kassa.logTo]. It is called on a thread of Kassa's own, one event after the other, and no call waits
- * for it. Where it is too slow for a thousand events, further ones are dropped.
+ * Receives Kassa's log events; see [Kassa.logTo]. It is called on a thread of Kassa, one event at a time, and no call waits for it. If
+ * more than a thousand events are waiting, further ones are dropped.
  */
 public fun interface LogSink {
-    /** Takes one event. What it throws is dropped. */
+    /** Receives one event. Exceptions from it are ignored. */
     public fun log(event: LogEvent)
 }
 

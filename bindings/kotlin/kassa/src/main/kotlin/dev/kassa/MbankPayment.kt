@@ -6,8 +6,8 @@ import dev.kassa.internal.MbankPayment as CoreMbankPayment
  * A request for a mobile-bank payment.
  *
  * @property orderNumber the merchant's unique number of the payment; [Kassa.newOrderNumber] makes one
- * @property phone the payer's phone number, to which the one-time password goes, however it is written: what is sent is
- *   [Kassa.normalizedPhone] of it
+ * @property phone the payer's phone number, which receives the one-time password, in any notation: it is normalized with
+ *   [Kassa.normalizedPhone] before sending
  * @property amountSom the amount in **whole som**, at least 1
  * @property comment what is paid for
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
@@ -20,14 +20,14 @@ public data class MbankPayment @JvmOverloads constructor(
     public val callbackUrl: String? = null,
 ) {
     /**
-     * What to store **before** sending, so that the payment can be asked about whatever happens.
+     * The payment reference. Store it **before** sending, so that you can query the payment whatever happens.
      *
-     * @throws PaymentException.Invalid where the order number has half a surrogate pair in it, which cannot be sent
+     * @throws PaymentException.Invalid if the order number contains an unpaired surrogate, which cannot be sent
      */
     @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef = PaymentRef.mbank(orderNumber, amountSom)
 
-    /** What is worth a second look before sending. It blocks nothing. */
+    /** Advice about the request, to review before sending. It blocks nothing. */
     @Throws(PaymentException::class)
     public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }
 }

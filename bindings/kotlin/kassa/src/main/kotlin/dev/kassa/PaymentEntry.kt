@@ -9,11 +9,11 @@ import java.io.Serializable
 import dev.kassa.internal.PaymentEntry as CorePaymentEntry
 
 /**
- * One record of a payment that is on its way: its reference, and the page or the QR code that the payer was shown. An app that stores
- * it **can show them again** after it was killed, and asks about the payment with the same record.
+ * The record of an open payment: its reference, and the page or the QR code that the payer was shown. An app that stores it **can show
+ * them again** after it was killed, and query the payment with the same record.
  *
- * Every answer to a create has one ([CardPaymentCreated.entry] and the like). [toString] is a short text that is meant to be stored as
- * it is, and [parse] reads it back; a checksum at its end tells a text that was cut or changed:
+ * Every create answer returns one ([CardPaymentCreated.entry] and the like). [toString] is the short text to store, and [parse] reads it
+ * back; a checksum at its end detects a truncated or changed text:
  *
  * ```
  * val created = gateway.createCardPayment(payment)
@@ -24,11 +24,11 @@ import dev.kassa.internal.PaymentEntry as CorePaymentEntry
  * gateway.watch(entry.payment).outcome()
  * ```
  *
- * It holds no secret, but **whoever has the page's address can open it**: store the text, and do not log it.
+ * It holds no secrets, but **whoever has the page's URL can open it**: store the text, and do not log it.
  *
  * It is [Serializable], as that text; on Android, `dev.kassa.android.ParcelablePayment` holds one.
  *
- * @property payment what to ask about the payment with
+ * @property payment the payment reference, for status queries
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
  */
@@ -36,7 +36,7 @@ public data class PaymentEntry
 /**
  * An entry by its parts.
  *
- * @throws PaymentException.Invalid where a text has half a surrogate pair in it, and could not be stored
+ * @throws PaymentException.Invalid if a text contains an unpaired surrogate, and could not be stored
  */
 @JvmOverloads
 @Throws(PaymentException::class)
@@ -64,10 +64,10 @@ public constructor(
     /** Reads entries. */
     public companion object {
         /**
-         * Reads the stored text. White space around it is left out.
+         * Parses the stored text. Surrounding white space is ignored.
          *
-         * @throws PaymentException.Invalid for a text of another version, one that is not whole or was changed, and one whose payment
-         *   cannot be read
+         * @throws PaymentException.Invalid for a text of another version, a truncated or changed text, or one whose payment cannot be
+         *   read
          */
         @JvmStatic
         @JsonCreator

@@ -6,48 +6,48 @@ import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PaymentException as CorePaymentException
 
 /**
- * Why a call failed, by **what it did to the money** and what to do next.
+ * Why a call failed: **what happened to the money**, and what to do next.
  *
- * Only [OutcomeUnknown] means that this call may have moved money; every other one says that it did not. None ever holds a
- * card number, a CVC, a one-time password or a password: where the gateway echoes one in its response, it is masked.
+ * Only [OutcomeUnknown] means that this call may have moved money; every other one says that it did not. None ever holds a card number, a
+ * CVC, a one-time password or a password: if the gateway echoes one in its response, it is masked.
  *
  * [message] says what happened and what to do.
  *
- * It is [Serializable][java.io.Serializable] with all it holds, between programs with the same version of Kassa. What is to be kept
- * longer is the [PaymentRef], by its text.
+ * It is [Serializable][java.io.Serializable] with all its content, between programs with the same version of Kassa. For longer storage,
+ * use the text of the [PaymentRef].
  */
 public sealed class PaymentException : Exception() {
     /** What happened, and what to do, in one English sentence or two. */
     override val message: String by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().describe() } }
 
-    /** True where **this call** may have moved money: for [OutcomeUnknown] alone. Never send such a payment again. */
+    /** True if **this call** may have moved money: only for [OutcomeUnknown]. Never send such a payment again. */
     public val paymentMayExist: Boolean get() = calling { toCore().paymentMayExist() }
 
-    /** True where the same call may simply be made again, later: for [Unavailable] alone. */
+    /** True if you can repeat the same call later: only for [Unavailable]. */
     public val isRetryable: Boolean get() = calling { toCore().isRetryable() }
 
-    /** The HTTP status of the response, where one came. */
+    /** The HTTP status of the response, if there was one. */
     public open val httpStatus: Int? get() = null
 
-    /** The gateway's code, where a response had one. */
+    /** The gateway's code, if the response had one. */
     public open val code: String? get() = null
 
-    /** The body of the response where one came, with secrets masked. */
+    /** The body of the response, if there was one, with secrets masked. */
     public open val body: String? get() = null
 
     /** The name of its kind, the same in every language, such as `OutcomeUnknown`. */
     public val kind: String get() = calling { toCore().kind() }
 
     /**
-     * The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
+     * The input breaks rules. **Nothing was sent.** Fix the named fields; the error has all violations.
      *
      * @property violations every rule that is broken, in the order of the interface's table
      */
     public class Invalid(public val violations: List<Violation>) : PaymentException()
 
     /**
-     * The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not the
-     * gateway (404, 405 or 407 without the gateway's envelope).
+     * The configuration is wrong: **nothing happened.** A bad setting, a bad certificate, or an address that is not the gateway's (404,
+     * 405 or 407 without the gateway's envelope).
      *
      * @property detail what is wrong
      */
@@ -61,7 +61,7 @@ public sealed class PaymentException : Exception() {
     /**
      * The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
      *
-     * @property detail what the gateway said
+     * @property detail the gateway's message
      */
     public class Unauthorized @JvmOverloads constructor(
         public val detail: String,
@@ -71,11 +71,11 @@ public sealed class PaymentException : Exception() {
     ) : PaymentException()
 
     /**
-     * **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money
-     * failed on the way.
+     * **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money failed
+     * in transit.
      *
      * @property detail what went wrong
-     * @property retryAfter the gateway's `Retry-After`, capped at one minute; null where it sent none
+     * @property retryAfter the gateway's `Retry-After`, capped at one minute; null if it sent none
      */
     public class Unavailable(
         public val detail: String,
@@ -102,14 +102,14 @@ public sealed class PaymentException : Exception() {
             body: String? = null,
         ) : this(detail, retryAfter.toKotlinDuration(), httpStatus, code, body)
 
-        /** The gateway's `Retry-After` for Java, capped at one minute; null where it sent none. */
+        /** The gateway's `Retry-After` for Java, capped at one minute; null if it sent none. */
         public fun getRetryAfter(): java.time.Duration? = pause
     }
 
     /**
-     * The gateway said no: **nothing happened.** Tell the payer.
+     * The gateway refused: **nothing happened.** Tell the payer.
      *
-     * @property reason the gateway's own words, where there are any
+     * @property reason the gateway's message, if any
      */
     public class Refused @JvmOverloads constructor(
         override val httpStatus: Int,
@@ -119,12 +119,11 @@ public sealed class PaymentException : Exception() {
     ) : PaymentException()
 
     /**
-     * **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch [payment]; never send
-     * it again.
+     * **The payment may have happened**: it was sent, and no trustworthy response arrived. Watch [payment]; never send it again.
      *
-     * @property payment what to ask about the payment with
+     * @property payment the payment reference, for status queries
      * @property detail why the outcome is unknown
-     * @property reason the gateway's own words, where a response had any
+     * @property reason the gateway's message, if the response had one
      */
     public class OutcomeUnknown @JvmOverloads constructor(
         public val payment: PaymentRef,
@@ -136,7 +135,7 @@ public sealed class PaymentException : Exception() {
     ) : PaymentException()
 
     /**
-     * The answer of a request that moves no money could not be understood: **nothing happened.**
+     * The response to a request that moves no money could not be understood: **nothing happened.**
      *
      * @property detail what could not be understood
      */
@@ -148,9 +147,9 @@ public sealed class PaymentException : Exception() {
     ) : PaymentException()
 
     /**
-     * A watch reached its deadline while the payment was still pending. Keep watching, or let a person decide.
+     * A watch reached its deadline while the payment was still pending. Watch it again, or let a person decide.
      *
-     * @property last the last status that was seen, where there was one
+     * @property last the last status, if any
      */
     public class DeadlineExpired @JvmOverloads constructor(public val last: StatusReport? = null) : PaymentException()
 }

@@ -1,11 +1,11 @@
 package dev.kassa
 
 /**
- * What a payment gateway can do, for coroutines: what your own code takes, so that its tests can give it something else than a
- * [Gateway]. [BlockingPaymentGateway] and [FuturePaymentGateway] are the same for Java and for scripts.
+ * The interface of a payment gateway, for coroutines. Use it as the type in your own code, so that tests can pass something else than a
+ * [Gateway]. [BlockingPaymentGateway] and [FuturePaymentGateway] have the same methods for Java and scripts.
  *
- * For most tests a [FakeGateway][dev.kassa.testing.FakeGateway] is enough, which has a real [Gateway]. Where a test needs an answer that
- * no gateway gives, it delegates the rest:
+ * For most tests, use a [FakeGateway][dev.kassa.testing.FakeGateway], which has a real [Gateway]. For an answer that no gateway gives,
+ * write a stub that delegates the rest:
  *
  * ```
  * class Unreachable(gateway: PaymentGateway) : PaymentGateway by gateway {
@@ -19,97 +19,94 @@ public interface PaymentGateway : AutoCloseable {
     /**
      * Creates a card payment. **Moves money**; sent once.
      *
-     * The answer means that the gateway accepted it, not that it is paid: follow its `nextStep`, then watch it.
+     * An answer means that the gateway accepted the payment, not that it is paid: follow `nextStep`, then watch it.
      *
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved
+     * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
+     *   says that no money moved
      */
     public suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated
 
     /**
-     * Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
+     * Queries the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
      *
      * No exception says anything about the payment itself. A number that the gateway does not know is
      * [PaymentException.Refused].
      *
-     * @param language the language (ISO 639-1) of the gateway's messages; the merchant's default without it
+     * @param language the language (ISO 639-1) of the gateway's messages; by default the merchant's
      */
     public suspend fun paymentStatus(gatewayNumber: String, language: String? = null): StatusReport
 
     /**
      * Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
      *
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved
+     * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
+     *   says that no money moved
      */
     public suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated
 
     /**
      * Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
      *
-     * @param payment the reference of the answer to [createMbankPayment]: it knows what the confirmation carries back
+     * @param payment the reference from the answer of [createMbankPayment]: it has the identifier for the confirmation
      * @param otp the one-time password
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved. A wrong password is [PaymentException.Refused]
+     * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
+     *   says that no money moved. A wrong password is [PaymentException.Refused]
      */
     public suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
 
-    /** Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the exception; sent once. */
+    /**
+     * Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the exception; sent once.
+     */
     public suspend fun createPayForm(form: PayForm): PayFormCreated
 
     /**
-     * Asks for the status of a payment by the **merchant's** order number and the provider.
+     * Queries the status of a payment by the **merchant's** order number and the provider.
      *
      * No exception says anything about the payment itself. A number that the gateway does not know is
      * [PaymentException.Refused].
      */
     public suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport
 
-    /**
-     * Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the exception; sent once.
-     */
+    /** Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the exception; sent once. */
     public suspend fun createQrImage(payment: QrPayment): QrImage
 
-    /**
-     * Makes the data of a QR code, to be drawn with [QrCode]. Moves no money, whatever the exception; sent once.
-     */
+    /** Creates the data of a QR code, to be drawn with [QrCode]. Moves no money, whatever the exception; sent once. */
     public suspend fun createQrData(payment: QrPayment): QrData
 
     /**
-     * Asks for the status of a QR payment by its transaction id.
+     * Queries the status of a QR payment by its transaction id.
      *
      * No exception says anything about the payment itself. An id that the gateway does not know is [PaymentException.Refused].
      */
     public suspend fun qrStatus(transactionId: String): StatusReport
 
     /**
-     * Asks once about a payment, and compares the answer with what was asked for. Where a question is refused or its answer is not
-     * understood, the next-best one is asked.
+     * Queries a payment once and compares the report with the request. If a query is refused or its response is not understood, the
+     * next-best query follows.
      *
-     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+     * It throws if the query failed, or the gateway does not know the payment. That proves nothing: verify again.
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     public suspend fun check(payment: PaymentRef): Verdict
 
     /**
-     * Verifies that a payment is made when a callback says so: asks the gateway. **A callback is only a hint**: nothing proves who
-     * sent it.
+     * Verifies a callback: queries the gateway. **A callback is only a hint**: nothing proves who sent it.
      *
-     * Where the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then
-     * the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
-     * amount may be in tyiyn: `qr_numbers` in the [Dialect] says how. **One payment pays for one order**: remember the number of
+     * If the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's number is taken as a claim. Then
+     * the gateway must report the requested amount, and the number must not be that of a QR payment, whose amount may be in tyiyn:
+     * `qr_numbers` in the [Dialect] tells how to exclude that. **One payment pays for one order**: store the number of
      * [Verdict.Charged.payment], and accept it for no other order.
      *
-     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+     * It throws if the query failed, or the gateway does not know the payment. That proves nothing: verify again.
      *
      * @param payment the reference that was stored at the sale, **never one that was made from the callback**
      */
     public suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict
 
     /**
-     * Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
-     * payer's browser. For a pay-form, its order number is taken as a claim, as [verifyCallback] takes a callback's.
+     * Verifies the payer's return: queries the gateway. **A return is only a hint**: it passes through the payer's browser. For a
+     * pay-form, its order number is taken as a claim, as [verifyCallback] does with a callback's.
      *
      * It throws as [verifyCallback] does.
      *
@@ -121,20 +118,20 @@ public interface PaymentGateway : AutoCloseable {
      * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until its
      * reports are collected, or its outcome is waited for.
      *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     * @throws PaymentException.Invalid if the reference has no number to query by
      */
     public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): StatusWatch
 
     /**
-     * Refuses further calls, and ends every watch and recovery at once: whoever waits in one gets [PaymentException.Misconfigured], which
-     * says nothing about a payment. Then waits until every payment on its way has its response, for as long as its deadline at most. Calls
-     * that are made afterwards throw [PaymentException.Misconfigured].
+     * Refuses further calls, and ends every watch and recovery at once: their callers get [PaymentException.Misconfigured], which says
+     * nothing about a payment. Then waits until every payment in flight has its response, at most until its deadline. Later calls throw
+     * [PaymentException.Misconfigured].
      */
     public suspend fun closeAndWait()
 
     /**
-     * The same as [closeAndWait], blocking the thread: for `use`. Where no payment is on its way it returns at once. An interrupt
-     * ends the wait, not the payments; a thread that was interrupted before does not wait.
+     * The same as [closeAndWait], blocking the thread: for `use`. It returns at once if no payment is in flight. An interrupt ends the
+     * wait, not the payments; an already interrupted thread does not wait.
      */
     override fun close()
 }

@@ -4,7 +4,7 @@ import dev.kassa.internal.PaymentMethod as CorePaymentMethod
 
 /** A way to pay a checkout. */
 public enum class PaymentMethod {
-    /** The gateway's own page, where the payer chooses: [Checkout.payByForm]. */
+    /** The gateway's own page, where the payer chooses a method: [Checkout.payByForm]. */
     PAY_FORM,
 
     /** A QR code, which an app of a bank scans: [Checkout.payByQr]. */
@@ -13,7 +13,7 @@ public enum class PaymentMethod {
     /** The mobile bank, confirmed by a one-time password: [Checkout.payByMbank]. */
     MBANK,
 
-    /** A card, where the merchant's server takes cards: [Checkout.payByCard]. */
+    /** A card, if the merchant's server accepts cards: [Checkout.payByCard]. */
     CARD;
 
     /** The name in lower case, the same in every language. */

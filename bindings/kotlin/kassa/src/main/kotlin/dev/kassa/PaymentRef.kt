@@ -15,12 +15,10 @@ import dev.kassa.internal.PaymentKind as CorePaymentKind
 import dev.kassa.internal.PaymentRef as CorePaymentRef
 
 /**
- * Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: **store it before
- * you send the payment**.
+ * Everything needed to query a payment again **and to recognize its report**, without secrets: **store it before you send the payment**.
  *
- * Take it from the request ([CardPayment.paymentRef] and the like), store it, send, and store what the answer holds in its place: that
- * may know more numbers. [toString] is a short text that is meant to be stored as it is, and [parse] reads it back, also after the app
- * was killed:
+ * Take it from the request ([CardPayment.paymentRef] and the like), store it, send, and replace it with the reference from the answer,
+ * which may have more numbers. [toString] is the short text to store, and [parse] reads it back, also after the app was killed:
  *
  * ```
  * val payment = PaymentRef.card("order-1", BigDecimal("100.10"), "KGS")
@@ -28,41 +26,38 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  * check(PaymentRef.parse("$payment") == payment)
  * ```
  *
- * [Gateway.check] and [Gateway.watch] ask by the transaction for QR payments, else by the gateway's number where it is known, else by
- * the merchant's number and the provider. If a final status queried by the gateway's number does not name the merchant's number,
- * Kassa also queries by the merchant's number. What the gateway reports is compared with the amount and the currency here.
+ * [Gateway.check] and [Gateway.watch] query by the transaction for QR payments, else by the gateway's number if known, else by the
+ * merchant's number and the provider. If a final status queried by the gateway's number does not name the merchant's number, Kassa also
+ * queries by the merchant's number. The gateway's report is compared with its amount and currency.
  *
- * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is
- * [Serializable], too, as that text: for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: that is an interface of
- * Android's, and a class that has it can be loaded nowhere else. The AAR has `dev.kassa.android.ParcelablePayment`, which holds one.
+ * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is also [Serializable], as
+ * that text, for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: a class with that interface of Android cannot be
+ * loaded elsewhere. The AAR has `dev.kassa.android.ParcelablePayment`, which holds one.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property kind what kind of payment it is
- * @property orderNumber the merchant's order number; for a pay-form the number that its callback or return redirect names
- * @property gatewayNumber the gateway's own order number, where it is known
+ * @property kind the kind of payment
+ * @property orderNumber the merchant's order number; for a pay-form the number from its callback or return
+ * @property gatewayNumber the gateway's own order number, if known
  * @property provider who carries the payment out
  * @property transactionId the identifier of a QR transaction
- * @property confirmIdentifier the identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"`
- *   with its quotes, or `123`. There where the dialect names it
- * @property amount the amount that was asked for, in units of the currency (for KGS: som); null where it is not known, as for a QR code
- *   of an open amount
- * @property currency the currency that was asked for
- * @property isClaimed true where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
- *   claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the
- *   amount that was asked for
- * @property entryId what the payment's entry in a [Journal] is called, where the payment has no number to be called by: that of a
- *   pay-form or of a QR code. The gateway never sees it
- * @property transactionFromCode true where the transaction of a QR payment was taken from the code itself, which was checked to ask for
- *   the amount before it was handed on. Only the answer of [Gateway.createQrData] says so. **A charge that is reported without an amount
- *   counts only for such a payment**
+ * @property confirmIdentifier the identifier for the confirmation of a mobile-bank payment, **as JSON**: `"abc"` with its quotes, or
+ *   `123`. Set if the dialect names it
+ * @property amount the requested amount, in units of the currency (for KGS: som); null if unknown, as for a QR code without an amount
+ * @property currency the requested currency
+ * @property isClaimed true if the order number, or the transaction of a QR payment, was not chosen by the merchant but only claimed by a
+ *   callback or a return. **Anybody can claim one**, so such a payment counts as charged only if the gateway reports the requested amount
+ * @property entryId the id of the entry in a [Journal] for a payment without a number: a pay-form or a QR code. The gateway never sees it
+ * @property transactionFromCode true if the transaction of a QR payment was read from the code itself, after Kassa checked the code's
+ *   amount. Only the answer of [Gateway.createQrData] sets it. **A charge that is reported without an amount counts only for such a
+ *   payment**
  */
 public data class PaymentRef
 /**
  * A reference by its parts. Each kind has a shorter way: [card], [mbank], [payForm] and [qr].
  *
- * @throws PaymentException.Invalid where a part has half a surrogate pair in it, or the amount cannot be held exactly, so that it could
- *   be neither stored nor sent
+ * @throws PaymentException.Invalid if a part contains an unpaired surrogate, or the amount cannot be held exactly, so that it could be
+ *   neither stored nor sent
  */
 @JvmOverloads
 @Throws(PaymentException::class)
@@ -91,37 +86,37 @@ public constructor(
     }
 
     /**
-     * True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
-     * Only such a payment can be checked or watched.
+     * True if the payment has a number to query by: the transaction of a QR payment, the gateway's number, or an order number. Only then
+     * it can be checked or watched.
      */
     public val canBeChecked: Boolean get() = calling { toCore().canBeChecked() }
 
     /**
-     * The same payment, with the gateway's own order number.
+     * The same payment with the gateway's own order number.
      *
-     * @throws PaymentException.Invalid where the number is no text, as of the constructor
+     * @throws PaymentException.Invalid if the number is no text, as for the constructor
      */
     @Throws(PaymentException::class)
     public fun withGatewayNumber(gatewayNumber: String): PaymentRef =
         calling { toCore().withGatewayNumber(sendable("gatewayNumber", gatewayNumber)).toKassa() }
 
     /**
-     * The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
+     * The same QR payment with its transaction id from the create response.
      *
-     * @throws PaymentException.Invalid where the identifier is no text, as of the constructor
+     * @throws PaymentException.Invalid if the identifier is no text, as for the constructor
      */
     @Throws(PaymentException::class)
     public fun withTransactionId(transactionId: String): PaymentRef =
         calling { toCore().withTransactionId(sendable("transactionId", transactionId)).toKassa() }
 
     /**
-     * The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each one is
-     * asked.
+     * The same payment with the order number and the provider that a callback or a return claims. Without a provider, each one is
+     * queried.
      *
-     * **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount: remember which
-     * numbers were accepted, and accept none twice (replay).
+     * **One payment pays for one order.** A payer can claim one payment again for another cart of the same amount: store the accepted
+     * numbers, and accept none twice (replay).
      *
-     * @throws PaymentException.Invalid where the number is no text, as of the constructor
+     * @throws PaymentException.Invalid if the number is no text, as for the constructor
      */
     @JvmOverloads
     @Throws(PaymentException::class)
@@ -132,7 +127,7 @@ public constructor(
      * The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same one
      * ([PayForm.entryId]): for a reference that goes into a signed address ([CallbackKey]) before the request is made.
      *
-     * @throws PaymentException.Invalid where the name is no text, as of the constructor
+     * @throws PaymentException.Invalid if the name is no text, as for the constructor
      */
     @Throws(PaymentException::class)
     public fun withEntryId(entryId: String): PaymentRef = copy(entryId = entryId)
@@ -160,9 +155,9 @@ public constructor(
     /** Makes references. */
     public companion object {
         /**
-         * A card payment, by the merchant's order number, with what was asked for.
+         * A card payment by the merchant's order number, with the requested amount and currency.
          *
-         * @throws PaymentException.Invalid where the number is no text or the amount cannot be held, as of the constructor
+         * @throws PaymentException.Invalid if the number is no text or the amount cannot be held, as for the constructor
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -174,7 +169,7 @@ public constructor(
         /**
          * A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
          *
-         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         * @throws PaymentException.Invalid if the number is no text, as for the constructor
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -183,26 +178,26 @@ public constructor(
 
         /**
          * A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be
-         * asked about before: see [withClaimedNumber].
+         * queried before: see [withClaimedNumber].
          *
-         * @throws PaymentException.Invalid where the amount cannot be held exactly
+         * @throws PaymentException.Invalid if the amount cannot be held exactly
          */
         @JvmStatic
         @Throws(PaymentException::class)
         public fun payForm(amount: BigDecimal): PaymentRef = calling { payFormPaymentRef(sendable(amount)).toKassa() }
 
         /**
-         * A payment by a dynamic QR code, with the amount in **whole tyiyn**; null where the payer names it. It has no transaction yet:
-         * see [withTransactionId].
+         * A payment by a dynamic QR code, with the amount in **whole tyiyn**; null if the payer enters it. It has no transaction yet: see
+         * [withTransactionId].
          */
         @JvmStatic
         public fun qr(sumTyiyn: Long?): PaymentRef = calling { qrPaymentRef(sumTyiyn).toKassa() }
 
         /**
-         * Reads the stored text. White space around it, as files and columns of a fixed width add it, is left out.
+         * Parses the stored text. Surrounding white space, as from files and fixed-width columns, is ignored.
          *
-         * @throws PaymentException.Invalid for a text of another version, one that is not whole, with white space inside, with an unknown
-         *   or doubled field, without a kind, or with an amount that is no decimal number
+         * @throws PaymentException.Invalid for a text of another version, a truncated text, inner white space, an unknown or repeated
+         *   field, a missing kind, or an amount that is not a decimal number
          */
         @JvmStatic
         @JsonCreator
@@ -231,7 +226,7 @@ public enum class PaymentKind {
     /** A mobile-bank payment. */
     MBANK,
 
-    /** A payment made on the hosted pay-form. */
+    /** A payment on the gateway's pay-form. */
     PAY_FORM,
 
     /** A dynamic QR payment. */

@@ -6,23 +6,22 @@ import java.io.Serializable
 import dev.kassa.internal.PaymentStatus as CorePaymentStatus
 
 /**
- * Where a payment stands. Only [Charged] and [Rejected] are final.
+ * The status of a payment. Only [Charged] and [Rejected] are final.
  *
- * Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+ * Words are case-insensitive. An unknown word is kept as received, and is never final.
  */
 public sealed class PaymentStatus : Serializable {
-    /** True where nothing more will happen to the payment. */
+    /** True if the status is final. */
     public val isFinal: Boolean by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().isFinal() } }
 
     private val text by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().asText() } }
 
-    /** A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge. */
+    /** An unknown word is quoted, so that the gateway's "charged" is never mistaken for a charge. */
     final override fun toString(): String = text
 
     /**
-     * What it is in JSON, the same as in Rust: the text `charged` or `rejected`, and a map for any other word,
-     * `{"kind": "other", "word": "HOLD"}`, so that a "charged" of the gateway's is not read as a charge. Jackson calls it by itself;
-     * [fromJson] reads it.
+     * The JSON form, the same as in Rust: the text `charged` or `rejected`, or a map for any other word, `{"kind": "other", "word":
+     * "HOLD"}`, so that the gateway's "charged" is not read as a charge. Jackson calls it automatically; [fromJson] reads it.
      */
     @JsonValue
     public fun toJson(): Any = if (this is Other) mapOf("kind" to "other", "word" to word) else text
@@ -40,7 +39,7 @@ public sealed class PaymentStatus : Serializable {
     /**
      * Any other word of the gateway.
      *
-     * @property word the word, exactly as it came
+     * @property word the word as received
      */
     public data class Other(public val word: String) : PaymentStatus()
 
@@ -55,9 +54,10 @@ public sealed class PaymentStatus : Serializable {
         public fun rejected(): PaymentStatus = Rejected
 
         /**
-         * Reads what [toJson] gives; Jackson calls it by itself. A text that is not known is [Other]: a later version may have written it.
+         * Reads the form of [toJson]; Jackson calls it automatically. An unknown text becomes [Other]: a later version may have written
+         * it.
          *
-         * @throws IllegalArgumentException where it is neither a text nor a map with the `kind` and the `word` of another one
+         * @throws IllegalArgumentException if it is neither a text nor a map with the `kind` and the `word` of another one
          */
         @JvmStatic
         @JsonCreator

@@ -6,9 +6,9 @@ import dev.kassa.internal.providerFromName
 import dev.kassa.internal.Provider as CoreProvider
 
 /**
- * Who carries a payment out.
+ * Who processes the payment.
  *
- * A provider that this version does not know is carried as [Other], and cannot be asked about.
+ * A provider unknown to this version is kept as [Other], and cannot be queried.
  */
 public sealed class Provider {
     /** Its name on the wire. */

@@ -3,7 +3,7 @@ package dev.kassa
 import dev.kassa.internal.Proxy as CoreProxy
 
 /**
- * The way to the gateway: [direct], [environment] or [url].
+ * The proxy to the gateway: [direct], [environment] or [url].
  *
  * The URL of a proxy may hold a user and a password, so it is never printed.
  */
@@ -15,22 +15,22 @@ public class Proxy private constructor(internal val core: CoreProxy) {
     public companion object {
         internal fun of(core: CoreProxy) = Proxy(core)
 
-        /** No proxy, whatever the environment says. The default. */
+        /** No proxy, even if the environment names one. The default. */
         @JvmStatic
         public fun direct(): Proxy = Proxy(calling { CoreProxy.direct() })
 
         /**
-         * The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine, is
-         * reached past them.
+         * The proxies that the environment names (`HTTPS_PROXY` and the like). They are not used for a plain http gateway on this
+         * machine.
          */
         @JvmStatic
         public fun environment(): Proxy = Proxy(calling { CoreProxy.environment() })
 
         /**
-         * A proxy by its http or https URL, which is checked when the gateway is made. The gateway's base URL has to be https:
-         * plain http is for a gateway on this machine alone, and goes past any proxy.
+         * A proxy by its http or https URL, which is checked when the gateway is made. The gateway's base URL must be https: plain http
+         * is only for a gateway on this machine, which bypasses any proxy.
          *
-         * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
+         * @throws PaymentException.Invalid if it contains an unpaired surrogate, which is not valid text
          */
         @JvmStatic
         @Throws(PaymentException::class)

@@ -3,18 +3,17 @@ package dev.kassa
 import dev.kassa.internal.QrCode as CoreQrCode
 import dev.kassa.internal.QrLevel as CoreQrLevel
 
-/** A QR code: the smallest one that holds its text. */
+/** A QR code, the smallest that holds its text. */
 public class QrCode private constructor(private val core: CoreQrCode) {
-    /** The code as rows of modules, true where dark, without the light border around it. */
+    /** The rows of modules, true for dark, without the light border. */
     public fun modules(): List<List<Boolean>> = calling { core.modules() }
 
     /**
      * A black and white PNG of [px] by [px] pixels.
      *
-     * Every module is the same whole number of pixels wide, and the code stands in the middle of white that is at least four
-     * modules wide, so that scanners read it.
+     * All modules have the same whole number of pixels, and the white border is at least four modules wide, so that scanners can read it.
      *
-     * @throws PaymentException.Invalid where [px] is too small for the code, or larger than 10,000
+     * @throws PaymentException.Invalid if [px] is too small for the code, or larger than 10,000
      */
     @JvmOverloads
     @Throws(PaymentException::class)
@@ -23,21 +22,21 @@ public class QrCode private constructor(private val core: CoreQrCode) {
     /** An SVG picture. */
     public fun svg(): String = calling { core.svg() }
 
-    /** The code in half-block characters for a terminal with light letters on dark ground, border included. */
+    /** The code in half-block characters for a terminal with a dark background, including the border. */
     public fun text(): String = calling { core.text() }
 
-    /** How large it is. */
+    /** The size of the picture. */
     override fun toString(): String = modules().size.let { "QrCode(${it}x$it modules)" }
 
     /** Makes QR codes. */
     public companion object {
-        /** The side of a picture unless another is asked for, in pixels: that of the gateway's own. */
+        /** The default side of a picture in pixels, as in the gateway's own. */
         public const val PNG_SIDE: Int = 400
 
         /**
          * Encodes a text.
          *
-         * @throws PaymentException.Invalid where the text is empty or too long for a code of this level
+         * @throws PaymentException.Invalid if the text is empty or too long for a code of this level
          */
         @JvmStatic
         @JvmOverloads

@@ -13,20 +13,20 @@ import dev.kassa.internal.Recovered as CoreRecovered
 import dev.kassa.internal.Recovery as CoreRecovery
 
 /**
- * How [Gateway.recover] follows payments.
+ * The polling policy of [Gateway.recover].
  *
  * ```
  * gateway.recover(RecoveryPolicy(deadline = 30.seconds)) // once through, at a start, and not for long
  * ```
  *
- * @property interval the time from the start of one question about a payment to the start of the next, while the payment is younger than
- *   20 minutes. Older ones are asked about less often: up to 2 hours of age a sixth as often, to a day a sixtieth, to three days every
+ * @property interval the time from the start of one query of a payment to the start of the next, while the payment is younger than 20
+ *   minutes. Older payments are queried less often: until 2 hours of age a sixth as often, until a day a sixtieth, until three days every
  *   360th time, then every 8640th: daily
- * @property deadline how long to go on
- * @property atOnce how many payments are asked about at the same time
- * @property followNew whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
- *   after each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made such
- *   a payment and watches it, too, would deliver it as well
+ * @property deadline the time limit
+ * @property atOnce how many payments are queried concurrently
+ * @property followNew whether it also polls payments that begin later, for a back-end worker: it reads the journal again after each
+ *   interval and runs until its deadline, even if nothing is left. **Then only the recovery must deliver**: code that created such a
+ *   payment and also watches it would deliver it twice
  */
 public data class RecoveryPolicy(
     public val interval: Duration = 10.seconds,
@@ -51,14 +51,14 @@ public data class RecoveryPolicy(
 }
 
 /**
- * What recovery brings: a payment that has come to its end, or an entry that only a person can read. It is [Serializable], and what is
- * read is of the kind that was written.
+ * A result of recovery: a payment that has ended, or an entry that only a person can read. It is [Serializable], and is read back as the
+ * same type.
  */
 public sealed class Recovered : Serializable {
     /**
-     * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken; its entry
-     * is listed no more), or [JournalState.MISMATCH] (for a person). **A rejected one may come once more, as charged**: a gateway may
-     * take back what it said. One that is still [JournalState.UNKNOWN] or [JournalState.PENDING] is for a person, too: the gateway answers
+     * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken; its entry is
+     * listed no more), or [JournalState.MISMATCH] (for a person). **A rejected payment may come again, as charged**: a gateway may
+     * correct its report. One that is still [JournalState.UNKNOWN] or [JournalState.PENDING] is for a person, too: the gateway answers
      * about others, and about this one with errors alone, as its reason says. It stays unfinished.
      *
      * @property entry its entry. The state says how it ended
@@ -71,7 +71,7 @@ public sealed class Recovered : Serializable {
      * An entry that cannot be read, as [Unfinished.Unreadable].
      *
      * @property id the file's name
-     * @property why what is wrong with it
+     * @property why the error
      */
     public data class Unreadable(public val id: String, public val why: String) : Recovered() {
         private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, why) }

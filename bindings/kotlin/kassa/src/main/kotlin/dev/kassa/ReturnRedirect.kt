@@ -11,7 +11,7 @@ import dev.kassa.internal.ReturnRedirect as CoreReturnRedirect
  * ask at once ([StatusWatch.checkNow]).
  *
  * @property orderNumber the order number, from `OrderNumber`
- * @property statusCode the status code, from `statusCode`; `200` on success. Any text is carried
+ * @property statusCode the status code, from `statusCode`; `200` on success. Any text is accepted
  */
 public data class ReturnRedirect @JvmOverloads constructor(
     public val orderNumber: String,
@@ -20,13 +20,13 @@ public data class ReturnRedirect @JvmOverloads constructor(
     /** Reads return redirects. */
     public companion object {
         /**
-         * Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
-         * after the merchant's.
+         * Parses the URL that the payer came back to. If a parameter occurs twice, the last one counts: the gateway appends its own after
+         * the merchant's.
          *
-         * The gateway's parameters are found as well where an address was put together carelessly: behind a `#`, after a
-         * second `?`, after `&amp;` or `;`, and after a `&` without any `?`.
+         * The gateway's parameters are also found in a badly assembled URL: after a `#`, after a second `?`, after `&amp;` or `;`, and
+         * after a `&` without any `?`.
          *
-         * @throws PaymentException.Invalid where the text is not an absolute URI, or names no order
+         * @throws PaymentException.Invalid if the text is not an absolute URI, or names no order
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -38,7 +38,7 @@ public data class ReturnRedirect @JvmOverloads constructor(
         /**
          * Reads the URL that the payer came back to.
          *
-         * @throws PaymentException.Invalid where it is not absolute, or names no order
+         * @throws PaymentException.Invalid if it is not absolute, or names no order
          */
         @JvmStatic
         @Throws(PaymentException::class)

@@ -5,13 +5,13 @@ import java.math.BigDecimal
 import dev.kassa.internal.StatusReport as CoreStatusReport
 
 /**
- * The gateway's answer to a question about a payment. What it did not say is null, never zero or empty.
+ * The gateway's report on a payment. A field that it lacks is null, never zero or empty.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property status where the payment stands
+ * @property status the payment's status
  * @property code the gateway's code, such as `200`
- * @property reason the gateway's message, such as `PAYMENT_SUCCESS`, in the language that was asked for
+ * @property reason the gateway's message, such as `PAYMENT_SUCCESS`, in the requested language
  * @property orderNumber the order number as the gateway reports it
  * @property amount the amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the
  *   dialect states it

@@ -5,11 +5,11 @@ import kotlinx.coroutines.flow.flow
 import java.util.concurrent.CopyOnWriteArraySet
 
 /**
- * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
+ * Polls one payment: a query at once, then one per interval, one at a time, until there is a final [Verdict].
  *
- * Collect its [reports], or wait for its [outcome]. Either throws [PaymentException.DeadlineExpired] where the payment was still
- * open at the deadline, and [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless. None of
- * them says that the payment failed.
+ * Collect its [reports], or wait for its [outcome]. Both throw [PaymentException.DeadlineExpired] if the payment was still pending at the
+ * deadline, and [PaymentException.Unauthorized] or [PaymentException.Misconfigured] if further queries are useless. None of these means
+ * that the payment failed.
  *
  * ```
  * when (val verdict = gateway.watch(payment).outcome()) {
@@ -24,10 +24,10 @@ public class StatusWatch internal constructor(private val running: Running) {
     /**
      * What each query brings: a [Verdict] or a [QueryFailed].
      *
-     * It is a cold flow: nothing is asked before it is collected, every collection asks on its own, the next query waits for a slow
-     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing;
-     * wrong credentials, a wrong configuration and a report that contradicts what was asked for do, where three queries in a row end
-     * in them. It ends after the final verdict.
+     * It is a cold flow: no query is sent before it is collected, each collection polls separately, the next query waits for a slow
+     * collector, and cancelling the collector stops polling at once. Failed queries and "not found" are reported and do not end the
+     * watch; wrong credentials, a wrong configuration or a report that contradicts the request end it after three in a row. It ends after
+     * the final verdict.
      *
      * ```
      * gateway.watch(payment).reports.collect { report -> show(report) }
@@ -40,22 +40,20 @@ public class StatusWatch internal constructor(private val running: Running) {
     }
 
     /**
-     * The verdict that ended the watch; **null where it was cancelled**, which says nothing about the payment. It asks on until then,
-     * on its own, like a collection; cancelling the coroutine stops it at once.
+     * The verdict that ended the watch; **null if it was cancelled**, which says nothing about the payment. It polls until then, like a
+     * separate collection; cancelling the coroutine stops it at once.
      *
      * @throws PaymentException as collecting does
      */
     public suspend fun outcome(): Verdict? = running.use { onDefault { it.outcome() } }
 
-    /** Makes the next query due at once: when the payer has just come back. Where nothing is being asked, nothing happens. */
+    /** Makes the next query due at once, for example when the payer has just come back. Without a running collection it does nothing. */
     public fun checkNow(): Unit = running.checkNow()
 
-    /**
-     * Stops asking, now and for good: every collection ends, and there is no outcome unless the watch had ended before.
-     */
+    /** Stops polling permanently: every collection ends, and there is no outcome unless the watch had already ended. */
     public fun cancel(): Unit = running.cancel()
 
-    /** What it is, and not whether it has ended. */
+    /** The class name only, not whether it has ended. */
     override fun toString(): String = "StatusWatch()"
 
     /** The core's watches that are asking just now: one for each collection. */

@@ -1,6 +1,6 @@
 package dev.kassa
 
-/** The logger of the JVM. Nothing but [Library] may name this class, and only where there is one. */
+/** The logger of the JVM. Nothing but [Library] may name this class, and only, if any. */
 @NotOnAndroid
 internal object SystemLog : LogSink {
     private val logger = System.getLogger("dev.kassa")

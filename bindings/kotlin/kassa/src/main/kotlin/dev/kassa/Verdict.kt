@@ -6,10 +6,10 @@ import java.io.Serializable
 import dev.kassa.internal.Verdict as CoreVerdict
 
 /**
- * What the gateway says about a payment, compared with what was asked for. **Only [Charged] is a reason to ship.**
+ * The gateway's report on a payment, compared with the request. **Only [Charged] is a reason to ship.**
  *
- * It is the same, made in the same place, whether a payment is asked about once ([Gateway.check]), until it ends ([Gateway.watch]),
- * or because of a callback or a return ([Gateway.verifyCallback], [Gateway.verifyReturn]).
+ * Every status check returns one: a single query ([Gateway.check]), polling ([Gateway.watch]), and the verification of a callback or a
+ * return ([Gateway.verifyCallback], [Gateway.verifyReturn]).
  *
  * ```
  * when (val verdict = gateway.check(payment)) {
@@ -20,30 +20,30 @@ import dev.kassa.internal.Verdict as CoreVerdict
  * }
  * ```
  *
- * It is [Serializable], and what is read is of the kind that was written.
+ * It is [Serializable], and is read back as the same type.
  */
 public sealed class Verdict : WatchReport, Serializable {
     /** The payment that it is about. */
     public abstract val payment: PaymentRef
 
-    /** The gateway's own report, where it was asked. */
+    /** The gateway's own report, if it was queried. */
     public abstract val report: StatusReport?
 
-    /** True where the money was taken, and nothing contradicts what was asked for: for [Charged] alone. */
+    /** True if the money was taken and nothing contradicts the request: only for [Charged]. */
     public val isCharged: Boolean get() = this is Charged
 
     /**
-     * The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this
-     * payment: its number, or, where the number was only claimed, the amount.
+     * The money was taken, nothing contradicts the request, and data of the merchant's ties the report to this payment: its number or, if
+     * the number was only claimed, the amount.
      *
-     * **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for
-     * no other order (replay).
+     * **One payment pays for one order**: if the number was only claimed (a pay-form's always is), store it, and accept it for no other
+     * order (replay).
      *
      * @property payment the payment, with the number by which it was found
      * @property report the gateway's own report
-     * @property compared the fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
-     *   And `code.amount`, where the report of a QR payment has no amount: its transaction stood in the code that was shown to the
-     *   payer, whose amount is the one that was asked for, and cannot be changed by the payer
+     * @property compared the fields of the report that match the request: `orderNumber`, `amount`, `currency`. Also `code.amount` if the
+     *   report of a QR payment has no amount: its transaction was in the code that the payer was shown, and that code has the requested
+     *   amount, which the payer cannot change
      */
     public data class Charged(
         override val payment: PaymentRef,
@@ -74,12 +74,12 @@ public sealed class Verdict : WatchReport, Serializable {
     }
 
     /**
-     * The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
-     * person look.
+     * The report, the callback or the return is about another order, amount or currency than the request. Do not act on it; let a person
+     * look.
      *
      * @property payment the payment, with the number by which it was found
-     * @property fields the fields that differ, as the interface spells them
-     * @property report the gateway's own report, where it was asked
+     * @property fields the fields that differ, by their names in the interface
+     * @property report the gateway's own report, if it was queried
      */
     public data class Mismatch @JvmOverloads constructor(
         override val payment: PaymentRef,
@@ -90,11 +90,11 @@ public sealed class Verdict : WatchReport, Serializable {
     }
 
     /**
-     * Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+     * Nothing can be proved: there is no number to query by, or the report is not tied to this payment.
      *
      * @property payment the payment, with the number by which it was found
      * @property why what is missing
-     * @property report the gateway's own report, where it was asked
+     * @property report the gateway's own report, if it was queried
      */
     public data class Unverifiable @JvmOverloads constructor(
         override val payment: PaymentRef,

@@ -5,11 +5,11 @@ import dev.kassa.internal.Rule as CoreRule
 import dev.kassa.internal.Violation as CoreViolation
 
 /**
- * One rule that one field of an input breaks. The value itself is never part of it, so it is safe to log.
+ * A broken rule of one input field. It never contains the value, so it is safe to log.
  *
- * @property field the field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form
+ * @property field the field, by its name in the gateway's interface, such as `callbackURL` of a pay-form
  * @property rule the rule that is broken
- * @property limit the limit of the rule where it has one, such as `3` or `13 to 20`
+ * @property limit the rule's limit, if it has one, such as `3` or `13 to 20`
  * @property text one sentence that names the field and the rule, in English; [textIn] has other languages
  */
 public data class Violation(
@@ -19,8 +19,8 @@ public data class Violation(
     public val text: String,
 ) : Serializable {
     /**
-     * The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC, holder's name,
-     * phone, code from the SMS); any other field is named as it is.
+     * The text for the payer in a language: fields that a payer types have a translated name (card number, expiry, CVC, holder's name,
+     * phone, code from the SMS), others their own name.
      */
     public fun textIn(language: Language): String = calling { toCore().textIn(language.toCore()) }
 
@@ -51,7 +51,7 @@ public enum class Rule {
     /** An absolute http or https URL is needed. */
     HTTP_URL,
 
-    /** An absolute URI is needed (a deep link will do), but not one that a browser or a system would run or read from. */
+    /** An absolute URI is required (a deep link is valid), but not one that a browser or a system would execute or read files from. */
     RETURN_URI,
 
     /** An IPv4 or IPv6 address is needed. */
@@ -60,19 +60,19 @@ public enum class Rule {
     /** The value must be one of a few. */
     ONE_OF,
 
-    /** The check digit of the card number is wrong. Checked only where the gateway was told to. */
+    /** The check digit of the card number is wrong. Checked only if the gateway is configured to. */
     LUHN,
 
-    /** The text does not have the form that is needed. */
+    /** The text does not have the required format. */
     FORMAT,
 
     /** The signature must be one that this key made for this purpose. */
     SIGNATURE,
 
-    /** The value cannot be carried or converted without rounding: it has too many decimals, or is too large. */
+    /** The value cannot be sent or converted without rounding: it has too many decimals, or is too large. */
     EXACT,
 
-    /** The card's expiry is in the past. Checked only in a [CardInput]; of a payment it is advice. */
+    /** The card's expiry is in the past. A violation only in a [CardInput]; for a payment it is advice. */
     EXPIRED,
 
     /** The action does not fit the state of the [Checkout]. */

@@ -12,7 +12,7 @@ import dev.kassa.internal.WatchReport as CoreWatchReport
  * How a watch asks.
  *
  * @property interval the time from the start of one query to the start of the next
- * @property deadline how long to go on while the payment is open, from the first query
+ * @property deadline the time limit while the payment is pending, from the first query
  */
 public data class PollPolicy(
     public val interval: Duration = 10.seconds,
@@ -33,7 +33,7 @@ public data class PollPolicy(
 public sealed interface WatchReport
 
 /**
- * A query failed, or the gateway does not know the payment (yet). The watch goes on.
+ * A query failed, or the gateway does not know the payment (yet). The watch continues.
  *
  * @property error why
  */

@@ -7,8 +7,8 @@ import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 
 /**
- * A payment on its way between the parts of an Android app: in an `Intent`, in saved instance state, in a `SavedStateHandle`. A
- * [PaymentEntry] is no [Parcelable] itself, because the same class has to load where Android's classes are not.
+ * A payment to pass between the parts of an Android app: in an `Intent`, in saved instance state, in a `SavedStateHandle`. A
+ * [PaymentEntry] is not [Parcelable] itself, because the class must also load without Android's classes.
  *
  * ```
  * startActivity(Intent(this, PayActivity::class.java).putExtra("payment", ParcelablePayment(created.entry())))
@@ -16,11 +16,11 @@ import dev.kassa.PaymentRef
  * val entry = intent.getParcelableExtra<ParcelablePayment>("payment")?.entry()
  * ```
  *
- * What is written is the entry's text alone, and it is read by [entry] and not before: an Intent can be opened while Kassa's library
- * is still loading. Nothing with a card number in it can be written: neither a card nor a request that holds one.
+ * It contains only the entry's text, which [entry] parses: an Intent can be read while Kassa's library is still loading. Cards and
+ * requests with card data cannot be written.
  *
- * **What comes from another app is a claim.** Any app can start an exported Activity with a payment of its own choosing: read it only
- * where the component is not exported, and take the rest from what the app has stored.
+ * **Data from another app is only a claim.** Any app can start an exported Activity with any payment: read it only if the component is
+ * not exported, and take the rest from your app's own storage.
  *
  * Only the app itself can read it. To the system and to other programs (alarms, widgets, notifications' own processes) give the
  * text, `entry.toString()`.
@@ -35,7 +35,7 @@ public class ParcelablePayment private constructor(private val text: String) : P
     /**
      * The payment, and what its payer was shown.
      *
-     * @throws PaymentException.Invalid where what came is not what Kassa has written, or another version has written it
+     * @throws PaymentException.Invalid if the text was not written by Kassa, or by another version
      */
     @Throws(PaymentException::class)
     public fun entry(): PaymentEntry = PaymentEntry.parse(text)

@@ -43,7 +43,7 @@ internal class Admin(private val url: String, private val token: String) {
         return read(answer.body())
     }
 
-    /** Does what the payer would do. */
+    /** Acts as the payer. */
     fun decide(number: String, decision: String, body: JsonObject? = null): Payment = try {
         payment(ask("POST", "payments/${encoded(number)}/$decision", body))
     } catch (error: SandboxException.Refused) {

@@ -42,7 +42,7 @@ internal class Child(
         }
     }
 
-    /** Ends it in order: what is under way is answered first. */
+    /** Shuts it down gracefully: running requests are answered first. */
     fun stop() = bury {
         letGo()
         if (!process.waitFor(STOP_PATIENCE_SECONDS, SECONDS)) process.destroyForcibly()

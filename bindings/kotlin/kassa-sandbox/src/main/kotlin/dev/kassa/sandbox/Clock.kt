@@ -12,7 +12,7 @@ import kotlin.time.toKotlinDuration
  *
  * @property now what time it is there
  * @property ahead how far it is ahead of the machine's clock
- * @property resolveAfterQueries after how many questions about its status a pending payment becomes final; null for never
+ * @property resolveAfterQueries after how many status queries a pending payment becomes final; null for never
  * @property resolveAfter after how long a pending payment becomes final; null for never
  */
 public data class ClockValues(
@@ -28,16 +28,16 @@ public data class ClockValues(
     public fun getResolveAfter(): java.time.Duration? = resolveAfter?.toJavaDuration()
 }
 
-/** The gateway's clock, and what it makes of payments that are pending. [Sandbox.reset] puts it back. */
+/** The gateway's clock, and when pending payments become final. [Sandbox.reset] resets it. */
 public class Clock internal constructor(private val admin: () -> Admin) {
     /** What time it is there, and when pending payments become final. */
     public fun read(): ClockValues = clockValues(admin().ask("GET", "clock"))
 
     /**
-     * Steps it forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending payments become
-     * final, cards expire.
+     * Moves the clock forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending payments
+     * become final, cards expire.
      *
-     * @throws SandboxException.Refused where it would be more than a hundred years ahead
+     * @throws SandboxException.Refused if it would be more than a hundred years ahead
      */
     public fun forward(by: Duration): ClockValues =
         clockValues(admin().ask("POST", "clock/forward", objectOf("ms" to by.whole("by", DurationUnit.MILLISECONDS))))
@@ -48,11 +48,11 @@ public class Clock internal constructor(private val admin: () -> Admin) {
     /**
      * Lets pending payments become final by themselves, those that are pending already, too; without either, never.
      *
-     * @param afterQueries once the status was asked for so often, each of these questions still being told `PENDING`
-     * @param after once it has been pending for so long by the sandbox's clock, in whole milliseconds
+     * @param afterQueries after this many status queries, each of which still returns `PENDING`
+     * @param after after this time by the sandbox's clock, in whole milliseconds
      */
     public fun resolvePending(afterQueries: Int? = null, after: Duration? = null): ClockValues {
-        // What is not named stays as it is; a null ends it.
+        // Settings that are not given stay unchanged; null turns one off.
         val wanted = objectOf(
             "resolve_after_queries" to (afterQueries ?: JsonNull),
             "resolve_after_ms" to (after?.whole("after", DurationUnit.MILLISECONDS) ?: JsonNull),
@@ -60,10 +60,10 @@ public class Clock internal constructor(private val admin: () -> Admin) {
         return clockValues(admin().ask("PATCH", "clock", wanted))
     }
 
-    /** Lets pending payments become final once their status was asked for so often; never where it is null. For Java. */
+    /** Lets pending payments become final after this many status queries; null for never. For Java. */
     public fun resolvePending(afterQueries: Int?): ClockValues = resolvePending(afterQueries, after = null)
 
-    /** The same, or once they have been pending for so long. For Java. */
+    /** The same, or after this time. For Java. */
     public fun resolvePending(afterQueries: Int?, after: java.time.Duration): ClockValues =
         resolvePending(afterQueries, after.toKotlinDuration())
 }

@@ -5,7 +5,7 @@ import kotlin.time.DurationUnit
 import kotlin.time.toKotlinDuration
 
 /**
- * A fault that is set, as it stood when it was asked for.
+ * A snapshot of a fault that is set.
  *
  * @property id its number
  * @property name what it does
@@ -25,7 +25,7 @@ public data class Fault(
     public val times: Int?,
 )
 
-/** A fault that was set: says how often it struck, and goes when it is removed, or at the end of `use`. */
+/** A fault that was set: it counts how often it was injected, and is removed by its removal or at the end of `use`. */
 public class ActiveFault internal constructor(private val faults: Faults, private var known: Fault) : AutoCloseable {
     /** Its number. */
     public val id: Long get() = known.id
@@ -40,7 +40,7 @@ public class ActiveFault internal constructor(private val faults: Faults, privat
             return known.struck
         }
 
-    /** Ends the fault, where it is still set. */
+    /** Removes the fault if it is still set. */
     public fun remove() {
         if (isSet()) faults.remove(id)
     }
@@ -60,7 +60,7 @@ public class ActiveFault internal constructor(private val faults: Faults, privat
     }
 }
 
-/** What the sandbox does wrong on purpose. Faults are gone after [clear], and after the sandbox's `reset`. */
+/** Fault injection. [clear] and the sandbox's `reset` remove all faults. */
 public class Faults internal constructor(private val admin: () -> Admin) {
     /**
      * Sets a fault.
@@ -80,7 +80,7 @@ public class Faults internal constructor(private val admin: () -> Admin) {
      * @param retryAfter for [FaultName.RETRY_AFTER] and [FaultName.UNAVAILABLE], in whole seconds
      * @param status the word for [FaultName.UNKNOWN_STATUS]
      * @param code the code for [FaultName.UNKNOWN_CODE]
-     * @param probability from 0 to 1, drawn from a generator of its own
+     * @param probability from 0 to 1, from a separate random generator
      * @param seed what that generator starts from
      * @throws SandboxException.Refused naming a field that is wrong, or that this fault does not know
      */
@@ -117,11 +117,11 @@ public class Faults internal constructor(private val admin: () -> Admin) {
     /** Sets a fault for one order, without limit. For Java. */
     public fun add(name: FaultName, orderNumber: String?): ActiveFault = add(name, orderNumber, null)
 
-    /** Sets a fault for one order that strikes so often. For Java. */
+    /** Sets a fault for one order that is injected this many times. For Java. */
     public fun add(name: FaultName, orderNumber: String?, times: Int?): ActiveFault =
         add(name, orderNumber, times, endpoint = null)
 
-    /** Sets a fault, as above, by Java's durations. What is null is not set. */
+    /** Sets a fault, as above, with Java's durations. Null leaves an option unset. */
     public fun add(
         name: FaultName,
         orderNumber: String?,

@@ -19,7 +19,7 @@ import kotlin.concurrent.withLock
  * }
  * ```
  *
- * It is a process of its own, and never outlives the JVM that started it, however that one ends. It can be used from any thread.
+ * It is a separate process that never outlives the JVM that started it. It is thread-safe.
  */
 public class Sandbox private constructor(private val options: SandboxOptions) : AutoCloseable {
     private val lock = ReentrantLock()
@@ -30,7 +30,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     @Volatile
     private var admin: Admin
 
-    /** What the admin interface is asked with. It was made for this sandbox, and stays the same after a restart. */
+    /** The token for the admin interface. It is made for this sandbox, and stays the same after a restart. */
     public val adminToken: String = newToken()
 
     /** Its address, without a trailing slash. It stays the same after a restart. */
@@ -54,10 +54,10 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** The number of its process, while it runs. */
     public val pid: Long? get() = child.takeIf { it.isRunning }?.pid
 
-    /** What it does wrong on purpose. */
+    /** Fault injection. */
     public val faults: Faults = Faults(::admin)
 
-    /** How it behaves where the gateway's interface leaves it open. */
+    /** Its behaviour where the gateway's interface is not specified. */
     public val switches: Switches = Switches(::admin)
 
     /** What time it is there, and when pending payments become final. */
@@ -69,9 +69,9 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         admin.ask("GET", "ledger", orderNumber = orderNumber).list("payments").map(::payment)
 
     /**
-     * The payment with this order number, the newest where there are several.
+     * The payment with this order number; the newest if there are several.
      *
-     * @throws SandboxException.UnknownPayment where there is none
+     * @throws SandboxException.UnknownPayment if there is no such payment
      */
     public fun payment(orderNumber: String): Payment = ledger(orderNumber).lastOrNull()
         ?: throw SandboxException.UnknownPayment("no payment has the order number $orderNumber")
@@ -82,8 +82,8 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         admin.ask("GET", "requests", orderNumber = orderNumber).list("requests").map(::request)
 
     /**
-     * Every attempt to deliver a callback, or those for this order number, in order. An attempt is told of once its receiver has
-     * answered, or has not.
+     * All attempts to deliver a callback, or those for this order number, in order. An attempt is listed after its receiver has answered
+     * or failed.
      */
     @JvmOverloads
     public fun callbacks(orderNumber: String? = null): List<CallbackAttempt> =
@@ -93,9 +93,9 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
      * Pays a payment that is open, as its payer would.
      *
      * @param number the merchant's or the gateway's number, or a transaction id
-     * @param sumTyiyn what the payer of a QR code pays that names no sum itself
-     * @throws SandboxException.UnknownPayment where there is none
-     * @throws SandboxException.Refused where it is already decided
+     * @param sumTyiyn the amount that the payer enters for a QR code without an amount
+     * @throws SandboxException.UnknownPayment if there is no such payment
+     * @throws SandboxException.Refused if it is already decided
      */
     @JvmOverloads
     public fun approve(number: String, sumTyiyn: Long? = null): Payment =
@@ -113,7 +113,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
      * Stops it and starts it on the same port, with the same database. Faults are gone, switches as at the start. Without a
      * database it comes back empty. After [kill] it is a start after a crash.
      *
-     * @throws SandboxException.NotStarted where it could not
+     * @throws SandboxException.NotStarted if it could not
      */
     public fun restart(): Unit = lock.withLock {
         child.stop()
@@ -121,10 +121,10 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         admin = Admin(baseUrl, adminToken)
     }
 
-    /** Ends it as a crash would: at once, in the middle of whatever it does. [restart] brings it back. */
+    /** Kills it, as a crash would. [restart] starts it again. */
     public fun kill(): Unit = lock.withLock { child.kill() }
 
-    /** Stops it, where it runs: requests under way are answered first. */
+    /** Stops it if it runs, after answering the running requests. */
     override fun close(): Unit = lock.withLock { child.stop() }
 
     /** Where it is. */

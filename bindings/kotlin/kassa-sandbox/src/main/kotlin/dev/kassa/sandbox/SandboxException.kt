@@ -1,14 +1,14 @@
 package dev.kassa.sandbox
 
-/** The sandbox could not do what it was asked, as distinct from the faults it plays. Every exception of this package is one. */
+/** The base class of all exceptions of this package: the sandbox could not execute a request. Injected faults are not exceptions. */
 public open class SandboxException internal constructor(message: String, cause: Throwable? = null) :
     RuntimeException(message, cause) {
 
     /**
-     * The sandbox did not start: a port that is taken, a value it does not accept, a database it cannot use.
+     * The sandbox did not start: a port in use, an invalid value, or an unusable database.
      *
-     * @property exitCode what the program ended with; null where it could not be started at all
-     * @property log the end of what it wrote to its standard error
+     * @property exitCode the program's exit code; null if it could not be started
+     * @property log the end of its standard error
      */
     public class NotStarted internal constructor(
         detail: String,
@@ -21,10 +21,10 @@ public open class SandboxException internal constructor(message: String, cause: 
     public class NotRunning internal constructor(message: String, cause: Throwable? = null) : SandboxException(message, cause)
 
     /**
-     * The sandbox refused a question or a change, and nothing changed.
+     * The sandbox refused a request, and nothing changed.
      *
-     * @property httpStatus 400 for a wrong value, 404 for what there is none of, 409 for a payment that is already decided
-     * @property violations for a wrong value: what is wrong with each field
+     * @property httpStatus 400 for a wrong value, 404 for something that does not exist, 409 for a payment that is already decided
+     * @property violations for a wrong value: the error of each field
      */
     public open class Refused internal constructor(
         public val httpStatus: Int,
@@ -39,7 +39,7 @@ public open class SandboxException internal constructor(message: String, cause: 
      * What is wrong with a field.
      *
      * @property field the field, as the sandbox spells it
-     * @property message what is wrong with it
+     * @property message the error
      */
     public data class Violation(public val field: String, public val message: String) {
         /** Both. */

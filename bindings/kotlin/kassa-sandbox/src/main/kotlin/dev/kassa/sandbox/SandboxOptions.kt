@@ -13,19 +13,19 @@ import kotlin.time.toKotlinDuration
  * @property port the port to listen on, on this machine only; 0 takes a free one
  * @property login the merchant's login
  * @property password the merchant's password
- * @property language of messages where a request names none
- * @property reusedOrderNumber what an order number that was used before does
+ * @property language the language of messages if a request names none
+ * @property reusedOrderNumber how a reused order number is treated
  * @property statusNumbers which numbers the two status endpoints know
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
  * @property actsAs which gateway's responses it gives
- * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
+ * @property mbankQuid for FINIPAY: where a confirmation carries the `quid` of an MBank payment
  * @property callbackPauses between attempts to deliver a callback, in whole seconds; the last one repeats. Without it, it starts
  *   with a second and grows to an hour
  * @property callbackTimeout how long a callback's receiver may take, in whole seconds; ten without it
- * @property demoPayments so many invented payments to begin with, where the database has none yet; up to a million
- * @property log takes each line of the sandbox's log, on a thread of its own; null drops it. It goes to the `System.Logger` named
- *   `dev.kassa.sandbox` unless another is given
+ * @property demoPayments the number of generated payments at the start if the database is empty; up to a million
+ * @property log receives each line of the sandbox's log on a separate thread; null discards it. By default it goes to the `System.Logger`
+ *   named `dev.kassa.sandbox`
  */
 public data class SandboxOptions(
     public val database: Path? = null,
@@ -63,10 +63,10 @@ public data class SandboxOptions(
         /** The merchant's login and password. */
         public fun credentials(login: String, password: String): Builder = with { copy(login = login, password = password) }
 
-        /** The language of messages where a request names none. */
+        /** The language of messages if a request names none. */
         public fun language(language: PageLanguage): Builder = with { copy(language = language) }
 
-        /** What an order number that was used before does. */
+        /** How a reused order number is treated. */
         public fun reusedOrderNumber(answer: ReusedOrderNumber): Builder = with { copy(reusedOrderNumber = answer) }
 
         /** Which numbers the two status endpoints know. */
@@ -81,7 +81,7 @@ public data class SandboxOptions(
         /** Which gateway's responses it gives. */
         public fun actsAs(gateway: DialectName): Builder = with { copy(actsAs = gateway) }
 
-        /** Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. */
+        /** For FINIPAY: where a confirmation carries the `quid` of an MBank payment. */
         public fun mbankQuid(place: MbankQuid): Builder = with { copy(mbankQuid = place) }
 
         /** Between attempts to deliver a callback, in whole seconds; the last one repeats. */
@@ -92,7 +92,7 @@ public data class SandboxOptions(
         public fun callbackTimeout(timeout: java.time.Duration): Builder =
             with { copy(callbackTimeout = timeout.toKotlinDuration()) }
 
-        /** So many invented payments to begin with, where the database has none yet; up to a million. */
+        /** The number of generated payments at the start if the database is empty; up to a million. */
         public fun demoPayments(count: Int): Builder = with { copy(demoPayments = count) }
 
         /** Takes each line of the sandbox's log; null drops it. */

@@ -1,15 +1,15 @@
 package dev.kassa.sandbox
 
 /**
- * How the sandbox behaves where the gateway's interface leaves it open.
+ * The sandbox's behaviour where the gateway's interface is not specified.
  *
- * @property reusedOrderNumber what an order number that was used before does
+ * @property reusedOrderNumber how a reused order number is treated
  * @property statusNumbers which numbers the two status endpoints know
  * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
  * @property redirectDeclines whether a declined payer is redirected to the return URL, too
- * @property language the language of messages where a request names none
+ * @property language the language of messages if a request names none
  * @property actsAs which gateway's responses the sandbox gives
- * @property mbankQuid acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment
+ * @property mbankQuid for FINIPAY: where a confirmation carries the `quid` of an MBank payment
  */
 public data class SwitchValues(
     public val reusedOrderNumber: ReusedOrderNumber,
@@ -23,10 +23,10 @@ public data class SwitchValues(
 
 /** The sandbox's switches. [Sandbox.reset] puts them back to how they stood at the start. */
 public class Switches internal constructor(private val admin: () -> Admin) {
-    /** How they stand. */
+    /** The current values. */
     public fun read(): SwitchValues = switchValues(admin().ask("GET", "switches"))
 
-    /** Changes those that are given, from the next request on; how they stand then. */
+    /** Changes the given values from the next request on; returns the values after that. */
     public fun change(
         reusedOrderNumber: ReusedOrderNumber? = null,
         statusNumbers: StatusNumbers? = null,

@@ -60,7 +60,7 @@ public enum class Endpoint(override val word: String) : Word {
     /** Makes the picture of a QR code. */
     QR_DYNAMIC("qr/dynamic"),
 
-    /** Makes the data of a QR code. */
+    /** Creates the data of a QR code. */
     QR_DYNAMIC_DATA("qr/dynamic/data"),
 
     /** Status by a QR transaction's id. */
@@ -84,7 +84,7 @@ public enum class PageLanguage(override val word: String) : Word {
 }
 
 /**
- * What an order number that was used before does.
+ * How a reused order number is treated.
  *
  * @property word how the sandbox spells it
  */
@@ -113,7 +113,7 @@ public enum class StatusNumbers(override val word: String) : Word {
 }
 
 /**
- * Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+ * For FINIPAY: where a confirmation carries the `quid` of an MBank payment.
  *
  * @property word how the sandbox spells it
  */
@@ -121,7 +121,7 @@ public enum class MbankQuid(override val word: String) : Word {
     /** In `orderNumber`, instead of the merchant's number. */
     ORDER_NUMBER("order-number"),
 
-    /** In a field `quid`, beside the merchant's number. */
+    /** In a field `quid`, in addition to the merchant's number. */
     FIELD("field"),
 
     /** Nowhere: the merchant's number alone confirms. */
@@ -140,7 +140,7 @@ public enum class MbankQuid(override val word: String) : Word {
  *   payer names one
  * @property currency the currency's code
  * @property status `CREATED`, `PENDING`, `CHARGE` or `Reject`
- * @property code the status's code: `200` where the money was taken, `210` to `214` for what was rejected and why
+ * @property code the code of the status: `200` if the money was taken, `210` to `214` for a rejection and its reason
  * @property timesCharged how many times money was taken under this order number. More than once is what no client may ever cause
  * @property createdAt when it was registered
  */
@@ -165,8 +165,8 @@ public data class Payment(
  * A request that reached an endpoint.
  *
  * @property endpoint the endpoint
- * @property orderNumber the number it named, where it named one
- * @property httpStatus what was answered; null where a fault left it without an answer
+ * @property orderNumber the number in the request, if any
+ * @property httpStatus the status of the response; null if a fault suppressed it
  * @property fault the fault that struck it
  * @property at when
  */
@@ -182,13 +182,13 @@ public data class Request(
  * An attempt to deliver a callback.
  *
  * @property orderNumber the payment's number
- * @property url where it was sent to
+ * @property url the URL that it was sent to
  * @property status the status it told
  * @property attempt 1 for the first
- * @property httpStatus what the receiver answered, where it did
+ * @property httpStatus the receiver's status, if it answered
  * @property error why there was no answer
  * @property fault the fault that made it, or made it late
- * @property body what was sent, as it was sent
+ * @property body the body as sent
  * @property at when
  */
 public data class CallbackAttempt(

@@ -41,7 +41,7 @@ internal class Child(program: Path, environment: Map<String, String>, private va
         }
     }
 
-    /** Ends it in order: what is under way is answered first. */
+    /** Shuts it down gracefully: running requests are answered first. */
     fun stop() = bury {
         letGo()
         if (!process.waitFor(STOP_PATIENCE_SECONDS, SECONDS)) process.destroyForcibly()

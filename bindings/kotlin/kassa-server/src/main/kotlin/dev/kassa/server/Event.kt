@@ -5,7 +5,7 @@ import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 
 /**
- * What happened, as the shop is told.
+ * An event for the shop.
  *
  * @property cursor its place among all events, an opaque text: what `GET /v1/events?after=` takes
  * @property id the same however often it is delivered: the header `webhook-id`

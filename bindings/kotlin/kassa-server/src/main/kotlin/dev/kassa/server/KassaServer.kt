@@ -39,8 +39,7 @@ private const val ATTEMPTS = 5
  * }
  * ```
  *
- * It is a process of its own, with an SQLite file in a temporary folder, and never outlives the JVM that started it. It can be used
- * from any thread.
+ * It is a separate process with an SQLite file in a temporary folder, and never outlives the JVM that started it. It is thread-safe.
  */
 public class KassaServer private constructor(private val options: KassaServerOptions) : AutoCloseable {
     private val lock = ReentrantLock()
@@ -48,7 +47,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     private val folder = Files.createTempDirectory("kassa-server-")
     private val log = folder.resolve("server.log")
 
-    /** The gateway's side: what was really charged, faults, and the payer's part. */
+    /** The gateway's side: real charges, faults, and the payer's actions. */
     public val sandbox: Sandbox = options.sandbox ?: Sandbox.start()
 
     /** The secret that signs events (Standard Webhooks). */
@@ -86,24 +85,24 @@ public class KassaServer private constructor(private val options: KassaServerOpt
      * Stops the server alone and starts it again, on the same port, with the same database. After [kill] it is a start after a
      * crash.
      *
-     * @throws KassaServerException.NotStarted where it could not
+     * @throws KassaServerException.NotStarted if it could not
      */
     public fun restart(): Unit = lock.withLock {
         child.stop()
         child = newChild(URI(url).port)
     }
 
-    /** Ends the server alone as a crash would: at once, in the middle of whatever it does. [restart] brings it back. */
+    /** Kills only the server, as a crash would. [restart] starts it again. */
     public fun kill(): Unit = lock.withLock { child.kill() }
 
-    /** Stops it in order, where it runs, and its own sandbox; its database is gone then. */
+    /** Shuts it down gracefully if it runs, with its own sandbox, and deletes its database. */
     override fun close(): Unit = lock.withLock {
         child.stop()
         if (options.sandbox == null) sandbox.close()
         delete(folder)
     }
 
-    /** What it has logged. */
+    /** Its log. */
     public fun log(): String = Files.readString(log)
 
     /** One more API key, made as an operator makes it. */
@@ -117,12 +116,12 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     }
 
     /**
-     * Asks it as a shop does, or with a client token as a payer's app does; what it says, as JSON.
+     * Sends a request as a shop, or as a payer's app with a client token; returns the response as JSON.
      *
      * @param path such as `/v1/checkouts`
      * @param body as JSON
      * @param key an API key or a client token; its own [apiKey] without it
-     * @throws KassaServerException.Refused where it refuses
+     * @throws KassaServerException.Refused if the server refuses
      */
     @JvmOverloads
     public fun ask(
@@ -139,7 +138,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
         return http.ask(method, "$url$path", headers, body)
     }
 
-    /** The checkout that the shop opened for this reference of its own, as JSON. */
+    /** The checkout that the shop opened with this reference, as JSON. */
     public fun checkout(reference: String): String = ask("GET", "/v1/checkouts?reference=${encoded(reference)}")
 
     /** Every event, or those of this kind or about this reference, in the order in which they happened. */
@@ -160,7 +159,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     /**
      * The first event of this kind, as soon as there is one.
      *
-     * @throws KassaServerException.TooLate where there is none in time
+     * @throws KassaServerException.TooLate if there is no such payment in time
      */
     @JvmOverloads
     public fun waitFor(kind: String, reference: String? = null, timeout: Duration = Duration.ofSeconds(30)): Event {

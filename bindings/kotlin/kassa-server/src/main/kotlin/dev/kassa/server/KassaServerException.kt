@@ -1,14 +1,14 @@
 package dev.kassa.server
 
-/** The server could not do what it was asked. Every exception of this package is one. */
+/** The base class of all exceptions of this package: the server could not execute a request. */
 public open class KassaServerException internal constructor(message: String, cause: Throwable? = null) :
     RuntimeException(message, cause) {
 
     /**
-     * The server did not start: a setting that is wrong, a port that is taken, a database it cannot use.
+     * The server did not start: a wrong setting, or a port in use, a database it cannot use.
      *
-     * @property exitCode what the program ended with; null where it could not be started at all
-     * @property log the end of what it wrote to its standard error
+     * @property exitCode the program's exit code; null if it could not be started
+     * @property log the end of its standard error
      */
     public class NotStarted internal constructor(
         detail: String,
@@ -24,11 +24,11 @@ public open class KassaServerException internal constructor(message: String, cau
      * The server refused a request.
      *
      * @property httpStatus such as 422
-     * @property problem what it said, as JSON (RFC 9457)
+     * @property problem the problem details, as JSON (RFC 9457)
      */
     public class Refused internal constructor(public val httpStatus: Int, public val problem: String) :
         KassaServerException("HTTP $httpStatus: $problem")
 
-    /** What was waited for did not happen in time. */
+    /** The awaited event did not happen in time. */
     public class TooLate internal constructor(message: String) : KassaServerException(message)
 }

@@ -5,8 +5,8 @@ import dev.kassa.sandbox.Sandbox
 /**
  * How a server is started. The values are checked when it is.
  *
- * @property sandbox one that runs already; otherwise the server starts one of its own, and stops it
- * @property eventsUrl where the shop takes its events; without it they are only listed
+ * @property sandbox a running sandbox; by default the server starts its own, and stops it
+ * @property eventsUrl the shop's URL for events; without it they are only listed
  * @property port the port to listen on, on this machine only; 0 takes a free one
  * @property settings others of the program's, by their names, such as `payment_wait` with `5s`
  */
@@ -27,7 +27,7 @@ public data class KassaServerOptions(
         /** A sandbox that runs already. */
         public fun sandbox(sandbox: Sandbox): Builder = with { copy(sandbox = sandbox) }
 
-        /** Where the shop takes its events. */
+        /** The shop's URL for events. */
         public fun eventsUrl(url: String): Builder = with { copy(eventsUrl = url) }
 
         /** The port to listen on; 0 takes a free one. */

@@ -7,21 +7,21 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.FakeFault as CoreFakeFault
 
-/** What goes wrong with one call (fault injection). */
+/** The fault of one call (fault injection). */
 public sealed interface FakeFault {
     /** No connection is made: [PaymentException.Unavailable]. */
     public data object NoConnection : FakeFault
 
-    /** The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown all the same. */
+    /** The connection breaks before the gateway gets the request: a payment was **not** made, but its outcome is still unknown. */
     public data object RequestLost : FakeFault
 
     /**
-     * The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its outcome
-     * is unknown.
+     * The gateway executes the request, and the connection breaks before the response arrives: a payment **was** made, and its outcome is
+     * unknown.
      */
     public data object ResponseLost : FakeFault
 
-    /** The gateway does what it was asked, and never answers: as [ResponseLost], when the call's deadline has passed. */
+    /** The gateway executes the request and never responds: as [ResponseLost], after the call's deadline. */
     public data object NoResponse : FakeFault
 
     /**
@@ -35,7 +35,7 @@ public sealed interface FakeFault {
     /** The gateway does not accept the credentials: [PaymentException.Unauthorized]. */
     public data object Unauthorized : FakeFault
 
-    /** The gateway is broken and does nothing (HTTP 500): a payment's outcome is unknown, anything else unavailable. */
+    /** The gateway fails and does nothing (HTTP 500): a payment's outcome is unknown, any other call is unavailable. */
     public data object ServerError : FakeFault
 
     /**

@@ -14,15 +14,14 @@ import kotlin.time.toKotlinDuration
 import dev.kassa.internal.FakeGateway as CoreFakeGateway
 
 /**
- * A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the test says.
+ * An in-memory gateway for tests of **your own** code: it sends nothing, does not wait in real time, and does what the test tells it.
  *
- * [gateway], [blocking] and [future] are gateways like any other, with the same rules, exceptions and verdicts; the other methods are
- * the payer's side, and what goes wrong. Payments are named by what the code under test knows of them: an order number, a gateway's
- * number, a transaction, a page's address or a QR code's text. Closing one of the gateways closes all three.
+ * [gateway], [blocking] and [future] are ordinary gateways, with the same rules, exceptions and verdicts; the other methods act as the
+ * payer or cause faults. Payments are identified by what the code under test knows: an order number, a gateway number, a transaction id,
+ * a page's URL or a QR code's text. Closing one of the gateways closes all three.
  *
- * **The clock** is virtual. While it runs, whoever waits for a moment finds that it has come: a watch of 20 minutes ends at once. A test
- * that wants to see the time between stops it ([stopClock]) and moves it ([advance]). The virtual time of coroutines' own `runTest` is
- * another one.
+ * **The clock** is virtual. While it runs, every wait ends at once, even a watch of 20 minutes. To see the time in between, stop it
+ * ([stopClock]) and move it ([advance]). The virtual time of `runTest` of kotlinx.coroutines is a separate one.
  *
  * ```
  * val fake = FakeGateway()
@@ -41,9 +40,9 @@ import dev.kassa.internal.FakeGateway as CoreFakeGateway
  */
 public class FakeGateway
 /**
- * A fake gateway without payments, whose clock runs.
+ * Creates a fake gateway without payments, with a running clock.
  *
- * @throws PaymentException.Misconfigured where Kassa's threads cannot be started
+ * @throws PaymentException.Misconfigured if Kassa's threads cannot be started
  */
 @Throws(PaymentException::class)
 public constructor() {
@@ -59,24 +58,24 @@ public constructor() {
     /** The same gateway for code that takes futures. */
     public val future: FutureGateway = FutureGateway(line)
 
-    /** All payments so far, the oldest first. */
+    /** All payments so far, oldest first. */
     public val payments: List<FakePayment> get() = calling { core.payments().map { it.toKassa() } }
 
-    /** The one-time password of every payer: with it a mobile-bank payment is confirmed and charged. */
+    /** The one-time password of every payer: it confirms a mobile-bank payment, which is then charged. */
     public val otp: String get() = calling { core.otp() }
 
-    /** The time on the clock since the fake gateway was made. */
+    /** The time on the clock since the fake gateway was created. */
     public val now: Duration get() = getNow().toKotlinDuration()
 
-    /** The time on the clock since the fake gateway was made, for Java. */
+    /** The time on the clock since the fake gateway was created, for Java. */
     public fun getNow(): java.time.Duration = calling { core.now() }
 
     /**
      * The payer pays.
      *
      * @param payment one of the payment's numbers, the address of its page, or the text of its code
-     * @return what the gateway would tell the merchant, for a test to hand on
-     * @throws PaymentException.Invalid where there is no such payment, or it is final
+     * @return what the gateway would send to the merchant, to pass to the code under test
+     * @throws PaymentException.Invalid if there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
     public fun charge(payment: String): FakeNotification = calling { core.charge(sendable("payment", payment)).toKassa() }
@@ -85,33 +84,33 @@ public constructor() {
      * The payer declines, or the bank does.
      *
      * @param payment one of the payment's numbers, the address of its page, or the text of its code
-     * @return what the gateway would tell the merchant, for a test to hand on
-     * @throws PaymentException.Invalid where there is no such payment, or it is final
+     * @return what the gateway would send to the merchant, to pass to the code under test
+     * @throws PaymentException.Invalid if there is no such payment, or it is final
      */
     @Throws(PaymentException::class)
     public fun reject(payment: String): FakeNotification = calling { core.reject(sendable("payment", payment)).toKassa() }
 
-    /** What becomes of the payments that are made from now on. They stay open unless this says otherwise. */
+    /** Sets what happens to payments created from now on. By default they stay open. */
     public fun plan(plan: FakePlan): Unit = calling { core.plan(plan.toCore()) }
 
     /**
-     * Lets one call go wrong: the next one, or the one after those that were given before.
+     * Makes one call fail: the next one, or the one after the calls with faults that were set before.
      *
-     * @throws PaymentException.Invalid where a text of it has half a surrogate pair in it, which cannot be sent
+     * @throws PaymentException.Invalid if a text of it contains an unpaired surrogate, which cannot be sent
      */
     @Throws(PaymentException::class)
     public fun failNext(fault: FakeFault): Unit = calling { core.failNext(fault.toCore()) }
 
-    /** Moves the clock forward. Whoever waited for a moment up to then goes on. */
+    /** Moves the clock forward. Waits that end by then continue. */
     public fun advance(by: Duration): Unit = calling { core.advance(sendable(by)) }
 
     /** Moves the clock forward, for Java. */
     public fun advance(by: java.time.Duration): Unit = advance(by.toKotlinDuration())
 
-    /** Stops the clock: from now on time passes by [advance] alone. */
+    /** Stops the clock: from now on only [advance] moves it. */
     public fun stopClock(): Unit = calling { core.stopClock() }
 
-    /** Lets the clock run again. */
+    /** Starts the clock again. */
     public fun startClock(): Unit = calling { core.startClock() }
 
     /** Its payments, and its time. */

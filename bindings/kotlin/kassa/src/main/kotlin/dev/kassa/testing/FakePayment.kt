@@ -11,20 +11,20 @@ import dev.kassa.internal.FakeNotification as CoreFakeNotification
 import dev.kassa.internal.FakePayment as CoreFakePayment
 
 /**
- * A payment in the books of a [FakeGateway].
+ * A payment of a [FakeGateway].
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property kind what kind of payment it is
- * @property orderNumber the merchant's order number; for a pay-form the one that the payment got when its payer acted
+ * @property kind the kind of payment
+ * @property orderNumber the merchant's order number; for a pay-form the number that the payment got when its payer acted
  * @property gatewayNumber the gateway's own number, for cards
  * @property transactionId the identifier of a QR transaction
- * @property amount the amount in units of the currency (for KGS: som); null for a QR code of an open amount
+ * @property amount the amount in units of the currency (for KGS: som); null for a QR code without an amount
  * @property currency the currency's three letters
- * @property status where the payment stands
+ * @property status the payment's status
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code
- * @property callbackUrl where callbacks about it would go. The fake gateway sends none: it hands them to the test
+ * @property callbackUrl the callback URL. The fake gateway sends nothing to it: it returns callbacks to the test
  */
 public data class FakePayment(
     public val kind: PaymentKind,
@@ -48,12 +48,11 @@ public data class FakePayment(
 }
 
 /**
- * What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that takes callbacks
- * and returns.
+ * What the gateway sends after the payer has paid or declined, for a test to pass to the code that handles callbacks and returns.
  *
  * @property callback the body of the callback (webhook), for [Callback.parse]
- * @property returnUrl where the payer's browser would come back to, for [ReturnRedirect.parse]; only after a payment, and where there is
- *   an address to return to
+ * @property returnUrl the URL to which the payer's browser would return, for [ReturnRedirect.parse]; only after a payment, and if there
+ *   is a return URL
  */
 public data class FakeNotification(public val callback: String, public val returnUrl: String?)
 

@@ -6,9 +6,9 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.FakePlan as CoreFakePlan
 
-/** What becomes of the payments that are made from now on, without a test's doing. */
+/** What happens automatically to payments created from now on. */
 public sealed interface FakePlan {
-    /** They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation. */
+    /** They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation. */
     public data object StayPending : FakePlan
 
     /**

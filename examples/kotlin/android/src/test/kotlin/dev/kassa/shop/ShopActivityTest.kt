@@ -47,8 +47,8 @@ class ShopInTests : ShopApplication() {
 }
 
 /**
- * The upper bound of a wait, in seconds. The first test of a process also waits for Android and Compose to start, which can take more than a
- * minute. The environment variable `KASSA_PATIENCE` multiplies it on a slow machine.
+ * The upper bound of a wait, in seconds. The first test of a process also waits for Android and Compose to start, which can take more
+ * than a minute. The environment variable `KASSA_PATIENCE` multiplies it on a slow machine.
  */
 private val PATIENCE_SECONDS = (240 * (System.getenv("KASSA_PATIENCE") ?: "1").toDouble()).toLong()
 

@@ -4,10 +4,10 @@ import dev.kassa.PaymentMethod
 
 /** What the payer can do. */
 internal interface Actions {
-    /** Chooses a way to pay from a list: shows its form, or begins it where it has none. */
+    /** Chooses a payment method from a list: shows its form, or starts it if it has none. */
     fun choose(method: PaymentMethod)
 
-    /** Begins a payment, with what was typed for it. */
+    /** Starts a payment with the input. */
     fun pay(method: PaymentMethod)
 
     /** Confirms with the code that was typed. */
@@ -22,6 +22,6 @@ internal interface Actions {
     /** The page was opened, and the payer is there; or it could not be. */
     fun pageOpened(isAway: Boolean)
 
-    /** Has the gateway asked at once. */
+    /** Queries the gateway at once. */
     fun checkNow()
 }

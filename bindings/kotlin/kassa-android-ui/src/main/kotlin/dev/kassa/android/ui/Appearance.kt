@@ -35,7 +35,7 @@ internal fun KassaCheckout.Appearance.checkFont(context: Context) {
     require(found == "font") { "font is not the number of a font (R.font): ${found?.let { "R.$it" } ?: "there is no such resource"}" }
 }
 
-/** Null where there is none, or none any more: an app that was updated meanwhile may have numbered its resources anew. */
+/** Null if there is none, or none any more: an app that was updated meanwhile may have numbered its resources anew. */
 internal fun KassaCheckout.Appearance.fontFamily(context: Context): FontFamily? {
     val font = font ?: return null
     return try {

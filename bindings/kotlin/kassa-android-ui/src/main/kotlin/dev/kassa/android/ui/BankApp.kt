@@ -9,8 +9,8 @@ import android.os.Build
 private val ANY_PAGE = Uri.parse("https://example.com/")
 
 /**
- * Opens a link in an app that is made for it; null where there is none. **It opens no browser**: that would show the payer a page of the bank's,
- * or nothing, in place of the app.
+ * Opens a link in the app that handles it; null if there is no such payment. **It never opens a browser**, which would show a web page of
+ * the bank, or nothing, instead of the app.
  */
 internal fun appFor(link: Uri, packages: PackageManager): Intent? {
     val view = viewing(link.normalizeScheme()).addFlags(Intent.FLAG_ACTIVITY_NEW_TASK)

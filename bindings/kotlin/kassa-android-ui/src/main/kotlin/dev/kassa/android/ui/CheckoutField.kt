@@ -26,7 +26,7 @@ public enum class CheckoutField {
     override fun toString(): String = name.lowercase()
 }
 
-/** The field that it is about; null where it is none that a payer types into. */
+/** The field of the violation; null if it is not an input field. */
 internal fun fieldOf(violation: Violation): CheckoutField? = when (violation.field) {
     "phone" -> CheckoutField.PHONE
     "otp" -> CheckoutField.CODE

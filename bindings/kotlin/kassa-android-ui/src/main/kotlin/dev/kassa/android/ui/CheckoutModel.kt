@@ -38,9 +38,9 @@ private const val IS_BEGUN = "dev.kassa.is_begun"
 private const val SHORTEST_CODE = 4
 
 /**
- * What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server from
- * the choice of a way to pay to its result. The sheet of [KassaCheckout] has one behind it; a screen of your own, in Compose, reads its
- * properties, and is drawn anew where one changes. Only the sheet reports [KassaCheckoutEvents].
+ * The state and input of a payment screen, without its UI: it takes a checkout of the merchant's server from the choice of a method to
+ * its result. The sheet of [KassaCheckout] uses one; a Compose screen of your own reads its properties and recomposes when one changes.
+ * Only the sheet reports [KassaCheckoutEvents].
  *
  * ```
  * class PaymentViewModel(url: String, token: String, saved: SavedStateHandle) : ViewModel() {
@@ -57,18 +57,17 @@ private const val SHORTEST_CODE = 4
  * }
  * ```
  *
- * It follows the checkout by itself until [close]. Whatever the payer does returns at once, and never throws: what does not fit is not sent, and
- * stands at its field ([errorOf]). Only [renewToken], to which the app gives a text, can throw. **It is used on the main thread alone.**
+ * It polls the checkout until [close]. Actions return at once and never throw: invalid input is not sent, and the error is shown at its
+ * field ([errorOf]). Only [renewToken], which takes a text of the app, can throw. **Use it only on the main thread.**
  *
- * Card fields and code are empty as soon as they were sent, when the state has no use for them any more, and after [close]; **none of them is
- * saved**.
+ * Card fields and code are cleared when they are sent, when the state no longer needs them, and after [close]; **they are never saved**.
  *
- * @param checkout one that nobody else acts on; it is closed with the model
- * @param language what the payer reads
- * @param saved a view model's: it keeps the phone, the chosen way to pay, and whether something that was shown can still be paid, where the
- *   system ends the app
- * @param phone the payer's, where the shop knows it
- * @param method the way to pay that was chosen in the shop: chosen here, once, where no payment is open
+ * @param checkout a checkout that nothing else acts on; it is closed with the model
+ * @param language the payer's language
+ * @param saved the view model's saved state: it keeps the phone, the chosen method, and whether something that was shown can still be
+ *   paid, if the system ends the app
+ * @param phone the payer's phone, if the shop knows it
+ * @param method the method that was chosen in the shop: preselected once if no payment is open
  */
 @Stable
 public class CheckoutModel @JvmOverloads @MainThread constructor(
@@ -88,11 +87,11 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** It may be a payment from the beginning: of an earlier screen, or of another phone. */
     private var seen by mutableStateOf(saved.get<String>(SEEN).let { name -> Seen.entries.find { it.name == name } } ?: Seen.PAYMENT)
 
-    /** Where the checkout stands. */
+    /** The checkout's state. */
     public var state: CheckoutState by mutableStateOf(checkout.state)
         private set
 
-    /** What is to be paid; null before the server has answered. */
+    /** The checkout's details; null until the server has answered. */
     public var details: CheckoutDetails? by mutableStateOf<CheckoutDetails?>(null)
         private set
 
@@ -102,37 +101,37 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** Whether something that a payer was shown can still be paid, such as a QR code that they left. */
     public val mayHavePaid: Boolean get() = seen.mayHavePaid
 
-    /** What the screen says of the state. */
+    /** The texts for the state. */
     public val texts: CheckoutTexts by derivedStateOf { CheckoutTexts.of(state, mayHavePaid, this.language) }
 
     /** The words of buttons and fields. */
     public val labels: CheckoutLabels by derivedStateOf { CheckoutLabels.of(this.language) }
 
-    /** What is to be paid, such as `390,50 сом`; null before the server has answered. */
+    /** The amount, such as `390,50 сом`; null until the server has answered. */
     public val amountText: String? by derivedStateOf { details?.amountText(this.language) }
 
-    /** The button that pays, with the amount as soon as it is known. */
+    /** The pay button, with the amount as soon as it is known. */
     public val payText: String by derivedStateOf { details?.payText(this.language) ?: labels.pay }
 
-    /** The QR code to draw; null where the state has none, or its text is too long for one. */
+    /** The QR code to draw; null if the state has none, or its text is too long. */
     public val qrCode: QrCode? by derivedStateOf { (state as? CheckoutState.ShowQr)?.let { codeOf(it.text) } }
 
     /**
-     * What stands below the phone: to which number the code goes, by the rule of [Kassa.normalizedPhone]; an example as long as what was
-     * typed is none. **Show it**: a payer who sees it notices a mistake before the code is sent to somebody else.
+     * The hint below the phone field: to which number the code goes, normalized with [Kassa.normalizedPhone], or an example until the
+     * input is a phone number. **Always show it**, so that the payer notices a mistake before the code goes to somebody else.
      */
     public val phoneHint: String by derivedStateOf { Kassa.phoneHint(typed.phone, this.language) ?: labels.phoneExample }
 
     init {
         show(checkout.state)
         if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack()
-        // The state of now is taken, and not the one that came: an action may have changed it meanwhile.
+        // Takes the current state instead of the received one: an action may have changed it meanwhile.
         scope.launch { checkout.states.collect { refresh() } }
     }
 
     /**
-     * What the checkout would come to if the payer closed the screen now. After [close] it stays as it was then. The core's state counts: the
-     * one that is shown may be a moment behind.
+     * The result if the payer closed the screen now. It does not change after [close]. It uses the core's state, because the shown one
+     * may lag behind.
      */
     public val result: KassaCheckout.Result
         get() = closed ?: checkout.state.let { now -> resultOf(now, seen.after(now).mayHavePaid) }
@@ -140,7 +139,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** The ways to pay that can be begun now. */
     public val methods: List<PaymentMethod> get() = state.methods
 
-    /** The way that [pay] begins: the chosen one, or the only one there is; null where none of them can be begun now. */
+    /** The method that [pay] starts: the chosen one, or the only one; null if none can be started now. */
     public val method: PaymentMethod?
         get() = typed.chosen?.takeIf { it in methods } ?: (state as? CheckoutState.Ready)?.methods?.singleOrNull()
 
@@ -151,8 +150,8 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     }
 
     /**
-     * Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and [errorOf] says why. Where another
-     * payment is open ([canKeepMethod]), this one replaces it.
+     * Pays with the chosen method and the input. If a field is invalid, nothing is sent, and [errorOf] has the error. If another payment
+     * is open ([canKeepMethod]), this one replaces it.
      */
     public fun pay() {
         pay(method ?: return)
@@ -167,7 +166,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         }
     }
 
-    /** Confirms the payment by the mobile bank with the typed code. Where that is too short to be one nothing is sent, so it uses up no try. */
+    /** Confirms the mobile-bank payment with the entered code. A code that is too short is not sent, so it uses up no attempt. */
     public fun confirm() {
         if (typed.code.count(Char::isLetterOrDigit) in 1 until SHORTEST_CODE) {
             typed.violations = listOf(Violation("otp", Rule.LENGTH, "$SHORTEST_CODE", "otp must have at least $SHORTEST_CODE characters"))
@@ -193,7 +192,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** What stands below it. */
     public val changeMethodHint: String get() = if (state is CheckoutState.ShowQr) labels.otherThanCodeHint else labels.otherNumberHint
 
-    /** The payer chooses another number or another way to pay. Nothing is sent, and the open payment stays as it is until [pay]. */
+    /** The payer chooses another number or method. Nothing is sent, and the open payment stays unchanged until [pay]. */
     public fun changeMethod(): Unit = act { checkout.changeMethod() }
 
     /** Whether the payer chooses again though a payment is open, and can go back to that. */
@@ -202,7 +201,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** The payer goes back to the open payment. */
     public fun keepMethod(): Unit = act { checkout.keepMethod() }
 
-    /** Whether a button that asks at once is of use: the payer may have paid, and it is not known here yet. */
+    /** Whether a button that queries at once is useful: the payer may have paid, and the result is not known yet. */
     public val canCheckNow: Boolean
         get() = when (state) {
             is CheckoutState.OpenPage, is CheckoutState.ShowQr, is CheckoutState.Waiting -> true
@@ -210,17 +209,17 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
             else -> false
         }
 
-    /** The button that asks at once how it ended ([checkNow]). */
+    /** The button that queries the status at once ([checkNow]). */
     public val checkNowText: String get() = if (state is CheckoutState.Waiting) labels.checkNow else labels.havePaid
 
-    /** The payer says that they have paid: the gateway is asked at once. Where there is a page, this counts as their return from it. */
+    /** The payer says that they have paid: the gateway is queried at once. With a page, this counts as the return from it. */
     public fun checkNow(): Unit = if (page == null) checkout.checkNow() else cameBack()
 
     /**
-     * Goes on with another client token of the same checkout, where the state is [CheckoutState.TokenExpired]. A text that can be none is
-     * sent to nobody, and a message says so.
+     * Continues with a new client token of the same checkout if the state is [CheckoutState.TokenExpired]. A text that cannot be a client
+     * token is not sent, and a message says so.
      *
-     * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
+     * @throws PaymentException.Invalid if it contains an unpaired surrogate, which is not valid text
      */
     @Throws(PaymentException::class)
     public fun renewToken(clientToken: String) {
@@ -228,7 +227,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         refresh()
     }
 
-    /** The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call [pageOpened]. */
+    /** The page to open **now, without a tap**: the payer has just requested it. Open it, and call [pageOpened]. */
     public val pageToOpen: String? get() = (state as? CheckoutState.OpenPage)?.takeIf { it.begunHere }?.url
 
     /** The page that a button opens: the payer has been there, or it was begun on another device or before the app was ended. */
@@ -239,23 +238,23 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
             else -> null
         }
 
-    /** The button that opens the page ([page]): again, where the payer has been there. */
+    /** The button that opens the page ([page]), or opens it again if the payer has been there. */
     public val openPageText: String get() = if (state is CheckoutState.Waiting) labels.openPageAgain else labels.openPage
 
     /**
-     * The address by which the QR code opens an app of a bank on this phone, and never a browser; null where the code is no link that begins
-     * with `https://`. Where there are [bankLinks], offer those instead.
+     * The URL that opens the QR code in a bank's app on this phone, never in a browser; null if the code is not a link that begins with
+     * `https://`. If there are [bankLinks], offer those instead.
      */
     public val qrLink: String? get() = (state as? CheckoutState.ShowQr)?.text?.takeIf(::isLink)
 
     /**
-     * The links that open a QR code in ELQR in the app of a bank on this phone: any bank first, then one bank each. Open a link in an app, and
-     * in a browser where no app takes it. Empty where the state has no code, and where the code is in another format or damaged.
+     * The links that open an ELQR code in a bank's app on this phone: first for any bank, then one per bank. Open a link in an app, or in
+     * a browser if no app handles it. Empty if the state has no code, or the code has another format or is damaged.
      */
     public val bankLinks: List<BankLink> by derivedStateOf { (state as? CheckoutState.ShowQr)?.let { bankLinksOf(it.text) }.orEmpty() }
 
     /**
-     * The page was opened, or could not be: it is not to be opened by itself again.
+     * The page was opened, or could not be opened: it is not opened automatically again.
      *
      * @param isAway whether the payer is there now: whatever brings the app to the front ([cameToFront]) is their return
      */
@@ -266,17 +265,17 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         refresh()
     }
 
-    /** The payer came back from a page, by a deep link or by closing it. What the link says is not believed, so it is not even asked for. */
+    /** The payer came back from a page, by a deep link or by closing it. The link's content is not trusted, so it is not a parameter. */
     public fun cameBack() {
         saved.remove<Boolean>(IS_AWAY)
         checkout.cameBack()
         refresh()
     }
 
-    /** The app came to the front (`onResume`): the gateway is asked at once, and what waits for the network is tried again. */
+    /** The app came to the foreground (`onResume`): queries the gateway at once, and retries what waits for the network. */
     public fun cameToFront(): Unit = if (saved.get<Boolean>(IS_AWAY) == true) cameBack() else checkout.checkNow()
 
-    /** The phone of the mobile bank, in any way in which people write one. It stays as it was typed, pasted or filled in. */
+    /** The phone for the mobile bank, in any common notation. It stays as typed, pasted or autofilled. */
     public var phone: String
         get() = typed.phone
         set(text) = edit(CheckoutField.PHONE) { typed.phone = text }
@@ -286,7 +285,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         get() = typed.code
         set(text) = edit(CheckoutField.CODE) { typed.code = text.filterNot(Char::isWhitespace) }
 
-    /** The card's number, in groups as its brand prints them. Set it to what stands in the whole field, as all of a card. */
+    /** The card's number, in groups as its brand prints them. Set it to the text of the whole field, like all card fields. */
     public var cardNumber: String
         get() = card.number
         set(text) = edit(CheckoutField.CARD_NUMBER) { typed.card = card.withNumber(text) }
@@ -306,13 +305,13 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         get() = card.holderName
         set(text) = edit(CheckoutField.CARD_HOLDER) { typed.card = card.withHolderName(text) }
 
-    /** The card's brand, as soon as its number tells it. */
+    /** The card's brand, as soon as its number shows it. */
     public val cardBrand: CardBrand get() = card.brand
 
     private val card: CardInput get() = typed.card ?: emptyCard
 
     /**
-     * What is wrong with a field, in the payer's language; null where nothing is, or not yet. A card is judged while it is typed (digits,
+     * The error of a field, in the payer's language; null if there is no such payment (yet). A card is validated while typing (digits,
      * check digit, expiry), everything else when it is sent.
      */
     public fun errorOf(field: CheckoutField): String? {
@@ -346,8 +345,8 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     public val closeText: String get() = if (state.isPaid) labels.done else labels.close
 
     /**
-     * The screen goes: stops following, and forgets code and card. What was sent goes on at the server, and a new model of the same checkout
-     * shows what became of it. Closing it again does nothing.
+     * Call it when the screen closes: stops polling, and clears code and card. A payment that was sent continues at the server, and a new
+     * model of the same checkout shows its state. Closing it again does nothing.
      */
     override fun close() {
         if (closed != null) return
@@ -357,7 +356,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         checkout.close()
     }
 
-    /** Its name, and nothing of what is in it. */
+    /** The class name only. */
     override fun toString(): String = "CheckoutModel"
 
     /** Shows the state of now. */
@@ -380,8 +379,8 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     }
 
     /**
-     * The way to pay that was chosen in the shop is chosen here, once: a payer who went back to the list stays there. Where a payment is open,
-     * or may be, that comes first.
+     * The way to pay that was chosen in the shop is chosen here, once: a payer who went back to the list stays there. Where a payment is
+     * open, or may be, that comes first.
      */
     private fun begin(first: CheckoutState) {
         if (saved.contains(IS_BEGUN)) return

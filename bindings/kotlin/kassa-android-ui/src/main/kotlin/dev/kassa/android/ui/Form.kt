@@ -8,7 +8,7 @@ import dev.kassa.Violation
  * What a form for a way to pay works with.
  *
  * @property explanation what the payer has to know before they begin, such as that another payment can still be paid
- * @property onBack null where there is no other way
+ * @property onBack null if there is no other way
  */
 internal class Form(
     val notice: Notice?,

@@ -19,7 +19,7 @@ internal const val RADIUS = 12
 private const val LARGEST_RADIUS = 32
 
 /**
- * The payment sheet: it pays one checkout of the merchant's server (`kassa-server`) over the app's own screen, and says how it ended.
+ * The payment sheet: it pays one checkout of the merchant's server (`kassa-server`) over the app's own screen, and returns the result.
  *
  * ```
  * class CartActivity : ComponentActivity() {
@@ -35,8 +35,8 @@ private const val LARGEST_RADIUS = 32
  * }
  * ```
  *
- * It can be launched again with a token of the same checkout at any time, and goes on where that stands; nothing is paid twice.
- * **The shop delivers by the server's event, never because an app says so.**
+ * You can launch it again with a token of the same checkout at any time, and it continues there; nothing is paid twice. **The shop
+ * delivers on the server's event, never because an app says so.**
  *
  * To come back from the pages of banks by a link, see [ReturnActivity].
  */
@@ -51,18 +51,18 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
     override fun parseResult(resultCode: Int, intent: Intent?): Result = resultOf(intent?.extras)
 
     /**
-     * Which checkout is paid, and how its sheet looks. A value that cannot work is an [IllegalArgumentException] that names it, here, or for
-     * [Appearance.font] as the sheet is launched. Whether server and token are good, the sheet finds out.
+     * Which checkout is paid, and how its sheet looks. A value that cannot work is an [IllegalArgumentException] that names it, here, or
+     * for [Appearance.font] as the sheet is launched. Whether server and token are good, the sheet finds out.
      *
      * @property serverUrl the server's address: https, or http to a loopback address
-     * @property clientToken what the shop's back end got from the server for this checkout, `ct_…`
+     * @property clientToken the client token that the shop's back end got from the server for this checkout, `ct_…`
      * @property reference the app's own name of the order, such as its number: what [renewTokensBy] is called with. It is shown nowhere
      * @property title the shop's name, above the amount; "Payment" unless given
-     * @property language of the sheet; that of the app's screen unless given
-     * @property phone of the payer, where the shop knows it: it stands in the field for the mobile bank, and the payer can change it.
-     *   At most 100 characters
-     * @property method the way to pay that the payer has chosen in the shop. Its form is shown at once, where it has one and can be begun;
-     *   the list of ways to pay is behind it. **Nothing is begun without a tap**, so a way without a form stands in the list
+     * @property language the language of the sheet; by default that of the app's screen
+     * @property phone the payer's phone, if the shop knows it: it is prefilled in the field for the mobile bank, and the payer can change
+     *   it. At most 100 characters
+     * @property method the method that the payer has chosen in the shop. Its form is shown at once, if it has one and can be started;
+     *   "back" leads to the list of methods. **No payment starts without a tap**, so a method without a form is shown in the list
      * @property appearance of the sheet
      */
     public class Request @JvmOverloads constructor(
@@ -93,10 +93,10 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
      * ```
      *
      * @property theme light, dark, or as the system is
-     * @property accentColour of buttons, as Android writes colours (`0xFF1F4F8F.toInt()`), always opaque; Kassa's blue unless given. It is
-     *   that of fields and of the spinner, too, where it can be told from the sheet's ground
-     * @property onAccentColour of what stands upon it, with a contrast of 3 to 1 at least (better 4.5 to 1); unless given, black or white,
-     *   whichever is easier to read
+     * @property accentColour the colour of buttons, as an Android colour (`0xFF1F4F8F.toInt()`), always opaque; by default Kassa's blue.
+     *   Fields and the spinner use it, too, if it contrasts with the sheet's background
+     * @property onAccentColour the colour of text on it, with a contrast of at least 3 to 1 (better 4.5 to 1); by default black or white,
+     *   whichever is more readable
      * @property cornerRadius of buttons, fields and messages in dp, from 0 to 32; the sheet's own is a little larger. It is 12 unless given
      * @property font the app's own, `R.font.…`; that of the system unless given
      */
@@ -147,18 +147,18 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
         public data class Paid(public val amount: BigDecimal, public val currency: String) : Result()
 
         /**
-         * Not paid, and no payment was open when it was closed: the payer left before beginning one, or none can be made any more. As long as
-         * the checkout is open, the sheet can be launched again.
+         * Not paid, and no payment was open when the sheet was closed: the payer left before starting one, or none can be made any more.
+         * While the checkout is open, you can launch the sheet again.
          */
         public data object NotPaid : Result()
 
         /**
-         * **Money may still move**, or nobody knows: a payment was begun, or the server could not be reached. Launch the sheet again to see,
-         * or wait for the server's event.
+         * **Money may still move**, or the outcome is unknown: a payment was started, or the server could not be reached. Launch the
+         * sheet again, or wait for the server's event.
          */
         public data object StillOpen : Result()
 
-        /** A person of the merchant's has to find out what became of the money. The payer must not pay again. */
+        /** The merchant's staff must find out what happened to the money. The payer must not pay again. */
         public data object PersonNeeded : Result()
     }
 
@@ -182,15 +182,15 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
          * }
          * ```
          *
-         * @param renewToken is called with the [Request.reference], on `Dispatchers.Default`; where it throws, the payer is told that
-         *   the shop cannot be reached, and it is called again after a while
+         * @param renewToken called with the [Request.reference], on `Dispatchers.Default`; if it throws, the payer sees that the shop
+         *   cannot be reached, and it is called again later
          */
         public fun renewTokensBy(renewToken: suspend (reference: String) -> String) {
             renewal = renewToken
         }
 
         /**
-         * The same for Java, with a future in place of a suspend function.
+         * The same for Java, with a future instead of a suspend function.
          *
          * ```java
          * KassaCheckout.renewTokensBy(shop::newClientToken);

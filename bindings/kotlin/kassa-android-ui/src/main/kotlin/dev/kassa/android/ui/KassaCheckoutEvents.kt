@@ -7,7 +7,7 @@ import dev.kassa.PaymentMethod
  * What payers do in the sheets of the app, for its analytics. **There is no personal data in it**, and nothing by which a payer or an order
  * could be found: no phone, no reference, no address.
  *
- * Set the listener in `Application.onCreate`: a sheet that comes back after the system ended the app has nothing else to tell.
+ * Set the listener in `Application.onCreate`: a sheet that is restored after the system ended the app can only call it there.
  *
  * ```
  * class ShopApplication : Application() {
@@ -18,17 +18,17 @@ import dev.kassa.PaymentMethod
  * }
  * ```
  *
- * Nothing of the payment waits for it or depends on it. **What is delivered depends on the server's event, and never on these.**
+ * The payment does not wait for it or depend on it. **Deliver on the server's event, never on these.**
  */
 public object KassaCheckoutEvents {
-    /** Who is told; nobody where it is null. */
+    /** The listener; null for none. */
     @JvmStatic
     @Volatile
     public var listener: Listener? = null
 
     /** Is told what happens. */
     public fun interface Listener {
-        /** It has just happened. Called on the main thread; what it throws is written to the log, and the sheet goes on. */
+        /** Called for each event on the main thread; an exception is logged, and the sheet continues. */
         public fun happened(event: Event)
     }
 
@@ -43,7 +43,7 @@ public object KassaCheckoutEvents {
         }
 
         /**
-         * The payer chose a way to pay from a list. A form that is open by itself, as of the only way, was chosen by nobody.
+         * The payer chose a payment method from a list. A form that opens automatically, as for the only method, is not reported.
          *
          * @property method the way to pay
          */
@@ -51,15 +51,15 @@ public object KassaCheckoutEvents {
             override val name: String get() = "method_chosen"
         }
 
-        /** A page of the gateway's was opened in a browser, for the first time or again. */
+        /** A page of the gateway was opened in a browser, for the first time or again. */
         public data object PageOpened : Event() {
             override val name: String get() = "page_opened"
         }
 
         /**
-         * The sheet was closed. Where the system ends the app with the sheet, and the payer does not come back, it is not told.
+         * The sheet was closed. Not reported if the system ends the app and the payer does not come back.
          *
-         * @property result what the app got for an answer
+         * @property result the result that the app got
          */
         public data class Ended(public val result: KassaCheckout.Result) : Event() {
             override val name: String get() = "ended"

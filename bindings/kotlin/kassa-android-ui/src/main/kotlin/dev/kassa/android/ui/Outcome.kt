@@ -4,7 +4,7 @@ import dev.kassa.CheckoutState
 import dev.kassa.MessageTopic
 import dev.kassa.android.ui.KassaCheckout.Result
 
-/** What the sheet answers where it is closed in a state. [mayHavePaid]: a payer saw something that can still be paid. */
+/** The sheet's result if it is closed in a state. [mayHavePaid]: the payer saw something that can still be paid. */
 internal fun resultOf(state: CheckoutState, mayHavePaid: Boolean): Result = when (state) {
     is CheckoutState.Paid -> Result.Paid(state.amount, state.currency)
     is CheckoutState.PersonNeeded -> Result.PersonNeeded

@@ -41,7 +41,7 @@ internal fun Screen(said: Said, mark: (@Composable () -> Unit)? = null, content:
     Screen(said.texts.title, mark, said.notice, said.texts.explanation, content = content)
 
 /**
- * A mark, what it is called, a message where there is one, what it means, and what can be done. A screen reader says when the title changes.
+ * A mark, what it is called, a message, if any, what it means, and what can be done. A screen reader says when the title changes.
  *
  * @param isExplanationTold whether a screen reader says also when the explanation changes
  */

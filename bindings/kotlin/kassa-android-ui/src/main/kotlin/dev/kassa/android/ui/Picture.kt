@@ -8,7 +8,7 @@ import android.provider.MediaStore.Images.Media
 import androidx.annotation.RequiresApi
 import java.io.IOException
 
-/** A place among the phone's pictures, which an app needs no permission for; null where there is none. */
+/** A place among the phone's pictures, which an app needs no permission for; null if there is none. */
 @RequiresApi(Build.VERSION_CODES.Q)
 internal fun newPicture(resolver: ContentResolver, name: String): Uri? {
     val values = ContentValues().apply {
@@ -18,7 +18,7 @@ internal fun newPicture(resolver: ContentResolver, name: String): Uri? {
     return resolver.insert(Media.getContentUri("external_primary"), values)
 }
 
-/** Writes a picture; false where that fails. */
+/** Writes a picture; false if that fails. */
 internal fun write(resolver: ContentResolver, png: ByteArray, place: () -> Uri?): Boolean = try {
     val stream = place()?.let(resolver::openOutputStream)
     stream?.use { it.write(png) }

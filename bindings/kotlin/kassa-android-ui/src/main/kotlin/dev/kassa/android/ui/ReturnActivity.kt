@@ -5,8 +5,8 @@ import android.content.Intent
 import android.os.Bundle
 
 /**
- * Where payers come back from the page of a bank: it closes the page and brings the sheet to the front, which then has the gateway asked. **The
- * link itself is not read**: anybody can follow one.
+ * Where payers come back from the page of a bank: it closes the page and brings the sheet to the front, which then has the gateway asked.
+ * **The link itself is not read**: anybody can follow one.
  *
  * The app declares its link, and the shop names it as the checkout's `return_url`:
  *

@@ -23,8 +23,8 @@ import kotlinx.coroutines.withContext
 private const val IS_OPENED = "dev.kassa.is_opened"
 
 /**
- * What is behind the sheet, across turns of the screen. After the end of the process the checkout is opened again with the same token, and is
- * where it was.
+ * What is behind the sheet, across turns of the screen. After the end of the process the checkout is opened again with the same token,
+ * and is where it was.
  */
 internal class SheetModel(
     private val request: KassaCheckout.Request,
@@ -39,7 +39,7 @@ internal class SheetModel(
     var isUnusable by mutableStateOf(false)
         private set
 
-    /** What the sheet answers where it is closed now. */
+    /** The sheet's result if it is closed now. */
     val result: KassaCheckout.Result get() = model?.result ?: KassaCheckout.Result.StillOpen
 
     init {

@@ -11,7 +11,7 @@ internal val LocalLabels = staticCompositionLocalOf<CheckoutLabels> { error("the
 
 /** What is said of a state. */
 internal class Said(val texts: CheckoutTexts, state: CheckoutState) {
-    /** What became of the last try, or what is in the way; null where there is nothing of the kind. */
+    /** The result of the last attempt, or the problem; null if there is nothing of the kind. */
     val notice: Notice? = texts.message?.let { Notice(it, texts.reason, isCalm = state.message?.topic in CALM) }
 }
 

@@ -13,8 +13,7 @@ import org.junit.jupiter.api.parallel.ResourceLock
 /**
  * Gives the tests of a class a running sandbox in which nothing has happened yet: as a parameter of type [Sandbox].
  *
- * There is one process for the whole run, and tests that share it run one after the other, also where JUnit runs others beside
- * them.
+ * One process serves the whole run, and tests that share it run sequentially, even if JUnit runs others in parallel.
  *
  * ```
  * @WithSandbox
@@ -31,8 +30,8 @@ import org.junit.jupiter.api.parallel.ResourceLock
 public annotation class WithSandbox
 
 /**
- * The same as [WithSandbox], for other options: register it as a static field with `@RegisterExtension`. There is one process in a
- * run for the same options. Where JUnit runs tests at once, give them `@ResourceLock(SandboxExtension.LOCK)`.
+ * The same as [WithSandbox], for other options: register it as a static field with `@RegisterExtension`. A run has one process per set of
+ * options. If JUnit runs tests in parallel, give them `@ResourceLock(SandboxExtension.LOCK)`.
  */
 public class SandboxExtension @JvmOverloads constructor(private val options: SandboxOptions = SandboxOptions()) :
     BeforeEachCallback,

@@ -12,8 +12,7 @@ import org.junit.jupiter.api.extension.ParameterResolver
 /**
  * Gives the tests of a class a running server with a sandbox behind it: as a parameter of type [KassaServer].
  *
- * There is one process for the whole run. What one test did is there in the next, and tests may run at once: give each order a
- * reference of its own.
+ * One process serves the whole run. Tests share its data and may run in parallel: give each order its own reference.
  *
  * ```
  * @WithKassaServer
