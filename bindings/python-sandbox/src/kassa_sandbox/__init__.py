@@ -1,6 +1,6 @@
 """The payment gateway's side, for the tests of a shop: nine endpoints, pages, callbacks, a ledger, and faults on demand.
 
-No real money moves here. `Sandbox` runs it as a process of its own, which ends with the process that started it:
+No real money moves. `Sandbox` runs the sandbox as a separate process, which ends with the process that started it:
 
     from kassa_sandbox import Sandbox, cards
 

@@ -11,11 +11,11 @@ from urllib.parse import quote, urlencode, urlsplit
 from .errors import AdminRefused, NotRunning, SandboxError, UnknownPayment
 
 PATIENCE = 30.0
-"""Seconds that an answer may take. It takes milliseconds; this is for a machine that stands still."""
+"""The timeout of a response in seconds. It takes milliseconds; the rest is for an overloaded machine."""
 
 
 class Admin:
-    """Asks a running sandbox, over a connection a question: safe from any thread, and in a forked process."""
+    """Sends requests to a running sandbox, with one connection per request: safe from any thread, and in a forked process."""
 
     def __init__(self, url: str, token: str) -> None:
         address = urlsplit(url)
@@ -26,13 +26,13 @@ class Admin:
     def ask(
         self, method: str, path: str, body: Mapping[str, object] | None = None, **query: str | None
     ) -> dict[str, Any]:
-        """Asks, and reads numbers exactly; raises what the sandbox refused."""
+        """Sends a request, and reads numbers exactly; raises an error if the sandbox refused it."""
         # pytest loads this package in every run of an environment that has it; most of them never ask.
         from http.client import HTTPConnection, HTTPException
 
         asked = urlencode({name: value for name, value in query.items() if value is not None})
         target = f"/admin/{path}?{asked}" if asked else f"/admin/{path}"
-        # It knows of no proxy and follows no redirect.
+        # It uses no proxy and follows no redirect.
         connection = HTTPConnection(self._host, self._port, timeout=PATIENCE)
         try:
             connection.request(method, target, None if body is None else json.dumps(body), self._headers)
@@ -57,7 +57,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def refusal(status: int, text: str) -> AdminRefused:
-    """What the sandbox refused, and why."""
+    """The sandbox's refusal, with its reason."""
     try:
         errors: list[dict[str, str]] = read(text).get("errors", [])
     except SandboxError:

@@ -16,7 +16,7 @@ from ._log import Log, LogReader, close, opened
 from .errors import StartError
 
 START_PATIENCE = 60.0
-"""Seconds to the announcement. A start takes milliseconds; this is for a machine that stands still."""
+"""The timeout of the start in seconds. It takes milliseconds; the rest is for an overloaded machine."""
 STOP_PATIENCE = 15.0
 """Seconds to an end in order: the sandbox lets go of what is under way after a few."""
 

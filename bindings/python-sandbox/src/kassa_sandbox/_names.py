@@ -11,12 +11,12 @@ FaultName: TypeAlias = Literal[
     "request-lost",
     # The request takes effect, and the connection is closed without an answer.
     "response-lost",
-    # The request takes effect at once, and the response is late by `delay`, by default one second.
+    # The request takes effect at once, and is answered late: by `delay`, a second unless given.
     "delay",
     # The request takes effect, and the answer's body comes a byte a second.
     "drip",
-    # The connection is reset on the first line of its first request if that is for one of the nine endpoints; nothing happens
-    # to the money.
+    # The connection is reset on the first line of its first request, where that goes to one of the nine endpoints;
+    # nothing happens to the money.
     "reset-on-connect",
     # The request takes effect, and the connection is reset before the answer's first byte.
     "reset-before-response",
@@ -28,7 +28,7 @@ FaultName: TypeAlias = Literal[
     "html-502",
     # The request takes effect, and the answer's body is no JSON.
     "not-json",
-    # The request takes effect, and the response body is truncated, with a matching length.
+    # The request takes effect, and the answer's body ends in its middle, under a length that says so.
     "cut-json",
     # The request takes effect, and the answer's body has no end.
     "endless-body",
@@ -39,15 +39,15 @@ FaultName: TypeAlias = Literal[
     "unknown-code",
     # The answer is written in the sandbox's other dialect.
     "other-dialect",
-    # The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or becomes final
-    # automatically if the clock is set so.
+    # The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves by
+    # itself where the clock is set to that.
     "stuck-pending",
-    # The request takes effect, and the response is a redirect (307) to the same endpoint: a client that follows it sends the
+    # The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it sends the
     # payment twice.
     "redirect",
     # HTTP 429 with `Retry-After`: `retry_after`, a second unless given. Nothing takes effect.
     "retry-after",
-    # HTTP 503, with `Retry-After` if `retry_after` is given. Nothing takes effect.
+    # HTTP 503, with `Retry-After` where `retry_after` is given. Nothing takes effect.
     "unavailable",
     # HTTP 401, whatever the credentials. Nothing takes effect.
     "unauthorized",
@@ -59,15 +59,15 @@ FaultName: TypeAlias = Literal[
     "callback-duplicated",
     # A callback of a status that is not final is held back until the payment's next one was delivered.
     "callback-out-of-order",
-    # An additional callback with another amount and the status `CHARGE`, although nobody paid.
+    # One more callback, with another amount and the status `CHARGE`, for money that nobody paid.
     "callback-forged",
-    # The confirmation is executed twice concurrently; if one of the two is refused, that is the response.
+    # The confirmation is carried out twice at once; where one of the two was refused, that is the answer.
     "otp-twice",
 ]
 """Each fault there is; `kassa_sandbox.Faults` says what it does."""
 
 DialectName: TypeAlias = Literal[
-    # The responses of the gateway's interface.
+    # Those of the gateway's interface.
     "interface",
     # Others, for tests of a client's configuration.
     "other",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SandboxError(Exception):
-    """The sandbox could not do what it was asked. Every error of this package is one."""
+    """The base class of all errors of this package: the sandbox could not execute a request."""
 
 
 class StartError(SandboxError):
@@ -13,9 +13,9 @@ class StartError(SandboxError):
     detail: str
     """What went wrong, in words."""
     exit_code: int | None
-    """What the program ended with; None if it could not be started at all."""
+    """The program's exit code; None if it could not be started."""
     log: str
-    """What it wrote to its standard error."""
+    """Its standard error."""
 
     def __init__(self, detail: str, exit_code: int | None = None, log: str = "") -> None:
         super().__init__(detail, exit_code, log)
@@ -37,7 +37,7 @@ class AdminRefused(SandboxError):
     http_status: int
     """400 for a wrong value, 404 for something that does not exist, 409 for a payment that is already decided."""
     detail: str
-    """What is wrong, in words."""
+    """The error message."""
     violations: tuple[tuple[str, str], ...]
     """For a wrong value: each wrong field, and the error."""
 

@@ -1,4 +1,4 @@
-"""Faults: what the sandbox does wrong on purpose."""
+"""Fault injection."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ class Faults:
     The money moves as it should, but the answer is lost or late: ``response-lost``, ``reset-before-response``,
     ``reset-in-headers``, ``reset-in-body``, ``delay``, ``drip`` (a byte a second).
 
-    The money moves as it should, but the answer is not what a client expects: ``html-502``, ``not-json``, ``cut-json``,
-    ``endless-body``, ``redirect``, ``unknown-status``, ``unknown-code``, ``other-dialect``.
+    The money moves as usual, but the response is unexpected: ``html-502``, ``not-json``, ``cut-json``, ``endless-body``,
+    ``redirect``, ``unknown-status``, ``unknown-code``, ``other-dialect``.
 
     The payment itself: ``stuck-pending`` (open until it is approved or declined here), ``otp-twice`` (a confirmation is
-    carried out twice at once).
+    executed twice concurrently).
 
     The callback: ``callback-lost``, ``callback-late``, ``callback-duplicated``, ``callback-out-of-order``,
-    ``callback-forged`` (one more, for money that nobody paid).
+    ``callback-forged`` (an additional callback, although nobody paid).
     """
 
     def __init__(self, admin: Admin) -> None:
@@ -164,7 +164,7 @@ def listed(admin: Admin) -> tuple[Fault, ...]:
 
 
 def fault(told: Mapping[str, Any]) -> Fault:
-    """A fault as the sandbox tells it."""
+    """A fault as the sandbox reports it."""
     return Fault(
         id=told["id"],
         name=told["name"],

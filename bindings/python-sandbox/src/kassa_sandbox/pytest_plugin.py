@@ -18,6 +18,6 @@ def kassa_sandbox_session() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def kassa_sandbox(kassa_sandbox_session: Sandbox) -> Sandbox:
-    """A running sandbox in which nothing has happened yet: what an earlier test did to it is gone, even killing it."""
+    """A running sandbox in its initial state: whatever an earlier test did is undone, even killing it."""
     kassa_sandbox_session.start().reset()
     return kassa_sandbox_session

@@ -27,7 +27,7 @@ LOGGER.addHandler(logging.NullHandler())
 
 
 class Credentials(NamedTuple):
-    """What the merchant asks with."""
+    """The merchant's credentials."""
 
     login: str
     """The merchant's login."""
@@ -43,8 +43,8 @@ class Sandbox:
             ...
             assert sandbox.payment("order-17").times_charged == 1
 
-    It is a process of its own, and never outlives the one that started it. It may be asked from any thread. A process that
-    is forked from the one that started it may ask it too, but neither stops nor restarts it.
+    It is a separate process that never outlives the one that started it. It is thread-safe. A forked process can use it too,
+    but can neither stop nor restart it.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Sandbox:
     def __repr__(self) -> str:
         return f"Sandbox({self._base_url or 'not started'})"
 
-    # Where it is, and how to get in
+    # Address and credentials
 
     @property
     def is_running(self) -> bool:
@@ -209,7 +209,7 @@ class Sandbox:
         return tuple(map(values.payment, self._listed("ledger", "payments", order_number)))
 
     def payment(self, order_number: str) -> Payment:
-        """The payment with this order number; the newest if there are several; `UnknownPayment` where there is none."""
+        """The payment with this order number; the newest if there are several; `UnknownPayment` if there is none."""
         found = self.ledger(order_number)
         if not found:
             raise UnknownPayment(404, f"no payment has the order number {order_number!r}")
@@ -248,7 +248,7 @@ class Sandbox:
 
         * ``sum_tyiyn``: the amount that the payer enters for a QR code without an amount
 
-        `UnknownPayment` where there is none, `AdminRefused` where it is already decided.
+        `UnknownPayment` if there is none, `AdminRefused` if it is already decided.
         """
         body = None if sum_tyiyn is None else {"amount": sum_tyiyn}
         return values.payment(_admin.decide(self._ask_where(), number, "approve", body))

@@ -1,4 +1,4 @@
-"""What the sandbox tells about itself: values that do not change."""
+"""The sandbox's own records, as immutable values."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Request:
     order_number: str | None
     """The number in the request, if any."""
     http_status: int | None
-    """What was answered; None if a fault left it without an answer."""
+    """The status of the response; None if a fault suppressed it."""
     fault: FaultName | None
     """The fault that struck it."""
     at: datetime
@@ -143,13 +143,13 @@ class ClockValues:
     ahead: timedelta
     """How far it is ahead of the machine's clock."""
     resolve_after_queries: int | None
-    """After how many questions about its status a pending payment becomes final; None for never."""
+    """After how many status queries a pending payment becomes final; None for never."""
     resolve_after: timedelta | None
     """After how long a pending payment becomes final; None for never."""
 
 
 def payment(told: Mapping[str, Any]) -> Payment:
-    """A payment as the sandbox tells it."""
+    """A payment as the sandbox reports it."""
     amount = told["amount"]
     return Payment(
         kind=told["kind"],
@@ -167,7 +167,7 @@ def payment(told: Mapping[str, Any]) -> Payment:
 
 
 def request(told: Mapping[str, Any]) -> Request:
-    """A request as the sandbox tells it."""
+    """A request as the sandbox reports it."""
     return Request(
         endpoint=told["endpoint"],
         order_number=told.get("order_number"),
@@ -178,7 +178,7 @@ def request(told: Mapping[str, Any]) -> Request:
 
 
 def callback_attempt(told: Mapping[str, Any]) -> CallbackAttempt:
-    """An attempt as the sandbox tells it."""
+    """An attempt as the sandbox reports it."""
     return CallbackAttempt(
         order_number=told["order_number"],
         url=told["url"],
@@ -193,7 +193,7 @@ def callback_attempt(told: Mapping[str, Any]) -> CallbackAttempt:
 
 
 def switch_values(told: Mapping[str, Any]) -> SwitchValues:
-    """The switches as the sandbox tells them."""
+    """The switches as the sandbox reports them."""
     return SwitchValues(
         reused_order_number=told["reused_order_number"],
         status_numbers=told["status_numbers"],
@@ -206,7 +206,7 @@ def switch_values(told: Mapping[str, Any]) -> SwitchValues:
 
 
 def clock_values(told: Mapping[str, Any]) -> ClockValues:
-    """The clock as the sandbox tells it."""
+    """The clock as the sandbox reports it."""
     after = told["resolve_after_ms"]
     return ClockValues(
         now=moment(told["now"]),

@@ -1,4 +1,5 @@
-"""The merchant's side of payments as one program: it holds the credentials, follows payments to their ends, tells the shop.
+"""The merchant's side of payments as one program: it holds the credentials, polls payments until they are final, and sends
+events to the shop.
 
 The wheel brings the program: ``kassa-server`` on the command line, or ``python -m kassa_server``. A shop talks to it over
 HTTP, in any language. For the shop's tests, `kassa_server.testing.KassaServer` starts it together with a sandbox:

@@ -1,4 +1,4 @@
-"""Where the program is."""
+"""Finds the program."""
 
 from __future__ import annotations
 

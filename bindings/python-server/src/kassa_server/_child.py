@@ -14,7 +14,7 @@ from pathlib import Path
 from .errors import StartError
 
 START_PATIENCE = 60.0
-"""Seconds to the announcement. A start takes milliseconds; this is for a machine that stands still."""
+"""The timeout of the start in seconds. It takes milliseconds; the rest is for an overloaded machine."""
 STOP_PATIENCE = 15.0
 """Seconds to an end in order, which takes five at most."""
 SHOWN = 4000

@@ -1,4 +1,4 @@
-"""HTTP: one way to ask, and one way to read what comes back."""
+"""HTTP requests and responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE = 90.0
 
 
 def exchange(method: str, url: str, headers: Mapping[str, str], body: str | None = None) -> tuple[int, str, str]:
-    """Asks; status, the address that it leads to, and text. It knows of no proxy, and follows no redirect."""
+    """Sends a request; returns status, redirect URL, and text. It uses no proxy, and follows no redirect."""
     address = urlsplit(url)
     target = f"{address.path or '/'}?{address.query}" if address.query else address.path or "/"
     connection = HTTPConnection(address.hostname or "", address.port, timeout=PATIENCE)
@@ -30,7 +30,7 @@ def exchange(method: str, url: str, headers: Mapping[str, str], body: str | None
 
 
 def ask(method: str, url: str, headers: Mapping[str, str], body: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """Asks the server; `Refused` where it refuses."""
+    """Asks the server; `Refused` if it refuses."""
     text = None if body is None else json.dumps(body)
     status, _, answer = exchange(method, url, {"Content-Type": "application/json", **headers}, text)
     if status >= 400:
@@ -44,7 +44,7 @@ def submit(url: str, **fields: str) -> tuple[int, str, str]:
 
 
 def refusal(status: int, text: str) -> Refused:
-    """What the server refused, and why."""
+    """The server's refusal, with its reason."""
     try:
         problem: dict[str, Any] = json.loads(text)
     except ValueError:

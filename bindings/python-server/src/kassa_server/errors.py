@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ServerError(Exception):
-    """The server could not do what it was asked. Every error of this package is one."""
+    """The base class of all errors of this package: the server could not execute a request."""
 
 
 class StartError(ServerError):
@@ -13,9 +13,9 @@ class StartError(ServerError):
     detail: str
     """What went wrong, in words."""
     exit_code: int | None
-    """What the program ended with; None if it could not be started at all."""
+    """The program's exit code; None if it could not be started."""
     log: str
-    """What it wrote to its standard error."""
+    """Its standard error."""
 
     def __init__(self, detail: str, exit_code: int | None = None, log: str = "") -> None:
         super().__init__(detail, exit_code, log)
@@ -39,7 +39,7 @@ class Refused(ServerError):
     kind: str
     """What kind of problem it is, such as ``invalid``."""
     detail: str
-    """What is wrong, in words."""
+    """The error message."""
     violations: tuple[tuple[str, str], ...]
     """Each wrong field, and the rule that it breaks."""
 

@@ -21,7 +21,7 @@ class Event:
     kind: str
     """Such as ``checkout.paid``: what its JSON calls ``type``."""
     at: datetime
-    """When it was written down."""
+    """When it was recorded."""
     checkout: str
     """The checkout's identifier."""
     reference: str

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def kassa_server() -> Iterator[KassaServer]:
     """The server of the whole run, with a sandbox behind it; under pytest-xdist, of each worker.
 
-    Define a fixture of this name for other settings. What one test did is there in the next: give each order a reference of
-    its own.
+    Define a fixture of this name for other settings. Tests share its data: give each order its own reference.
     """
     # Loaded in every run of an environment that has it, also where the sandbox is not installed.
     from .testing import KassaServer

@@ -30,7 +30,7 @@ __all__ = ["Event", "KassaServer"]
 
 PREFIX = "KASSA_SERVER_"
 PAUSE = 0.02
-"""Seconds between two looks at the events."""
+"""Seconds between two polls of the events."""
 ATTEMPTS = 5
 """To find a port: one that was free may be taken a moment later."""
 
@@ -43,7 +43,7 @@ class KassaServer:
             server.pay_by_form(shop.buy("order-17"))
             server.wait_for("checkout.paid", reference="order-17")
 
-    It is a process of its own, with an SQLite file in a temporary folder, and never outlives the process that started it.
+    It is a separate process with an SQLite file in a temporary folder, and never outlives the process that started it.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class KassaServer:
     ) -> None:
         """Nothing is started yet: `start`, or a ``with`` block.
 
-        * ``sandbox``: one that runs already; otherwise it starts one of its own, and stops it
+        * ``sandbox``: a running sandbox; by default it starts its own, and stops it
         * ``events_url``: the shop's URL for events; without it they are only listed
         * ``port``: the port to listen on, on this machine only; 0 takes a free one
         * ``settings``: others of the program's, by their names, such as ``{"payment_wait": "5s"}``
@@ -167,11 +167,11 @@ class KassaServer:
             "events.secret": self._events_secret,
             **self._settings,
         }
-        # What is set for a server of the user's own does not concern this one.
+        # Settings of the user's own server must not affect this one.
         others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         return others | {PREFIX + name.replace(".", "_").upper(): value for name, value in own.items()}
 
-    # Where it is, and how to get in
+    # Address and credentials
 
     @property
     def _is_mine(self) -> bool:
@@ -246,7 +246,7 @@ class KassaServer:
         key: str | None = None,
         idempotency_key: str | None = None,
     ) -> dict[str, Any]:
-        """Asks it as a shop does, or with a client token as a payer's app does; `Refused` where it refuses.
+        """Sends a request as a shop, or as a payer's app with a client token; `Refused` if it refuses.
 
         * ``path``: such as ``/v1/checkouts``
         * ``key``: an API key or a client token; its own `api_key` unless given
@@ -273,7 +273,7 @@ class KassaServer:
         return tuple(wanted)
 
     def wait_for(self, kind: str, *, reference: str | None = None, timeout: timedelta = timedelta(seconds=30)) -> Event:
-        """The first event of this kind, as soon as there is one; `TooLate` where there is none in time."""
+        """Waits for the first event of this kind; `TooLate` if there is none in time."""
         until = time.monotonic() + timeout.total_seconds()
         while True:
             found = self.events(kind, reference=reference)

@@ -47,7 +47,7 @@ public struct Elqr: Hashable, Sendable, Codable, CustomStringConvertible {
     public var fields: [ElqrField]
     /// The currency by its number in ISO 4217: `417` is the som (tag 53).
     public var currency: String
-    /// The link before the `#`; empty if there is no such payment. It decides which app opens: see ``bankLinks()``.
+    /// The link before the `#`; empty if there is none. It decides which app opens: see ``bankLinks()``.
     public var link: String
     /// Other fields by their tags. ``text()`` does not write them.
     public var other: [ElqrField]

@@ -79,7 +79,7 @@ extension CheckoutModel {
     /// The card's brand, as soon as its number shows it.
     public var cardBrand: CardBrand { typedCard.brand }
 
-    /// The error of a field, in the payer's language; nil if there is no such payment (yet). A card is validated while typing (digits,
+    /// The error of a field, in the payer's language; nil if there is none (yet). A card is validated while typing (digits,
     /// check digit, expiry), everything else when it is sent.
     public func error(of field: CheckoutField) -> String? {
         guard let violation = violations[field] ?? brokenWhileTyping(field) else { return nil }

@@ -5,7 +5,7 @@ struct Admin: Sendable {
     let port: Int
     let token: String
 
-    /// Asks, and reads the answer; throws what the sandbox refused.
+    /// Sends a request and reads the response; throws if the sandbox refused it.
     func ask<Answer: Decodable>(
         _ answer: Answer.Type, _ method: String, _ path: String, orderNumber: String? = nil,
         body: (any Encodable & Sendable)? = nil

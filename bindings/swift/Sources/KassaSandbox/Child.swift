@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long the announcement may take. A start takes milliseconds; this is for a machine that stands still.
+/// How long the announcement may take. A start takes milliseconds; the rest is for an overloaded machine.
 private let startPatience = Duration.seconds(60)
 /// How long an end in order may take: the sandbox lets go of what is under way after a few seconds.
 private let stopPatience = Duration.seconds(15)

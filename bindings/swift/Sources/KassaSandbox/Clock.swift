@@ -19,7 +19,7 @@ extension Sandbox {
             case resolveAfter = "resolve_after_ms"
         }
 
-        /// As the sandbox tells it.
+        /// As the sandbox reports it.
         public init(from decoder: any Decoder) throws {
             let told = try decoder.container(keyedBy: CodingKeys.self)
             now = try told.decode(Date.self, forKey: .now)

@@ -18,7 +18,7 @@ package enum LoopbackHTTP {
         package let body: Data
     }
 
-    /// Seconds that an answer may take. It takes milliseconds; this is for a machine that stands still.
+    /// The timeout of a response in seconds. It takes milliseconds; the rest is for an overloaded machine.
     private static let patience = 30
 
     package static func exchange(port: Int, _ target: String, headers: [String], body: Data?) async throws -> Response {

@@ -9,7 +9,7 @@ extension KassaServer {
         public let id: String
         /// Such as `checkout.paid`: what its JSON calls `type`.
         public let kind: String
-        /// When it was written down.
+        /// When it was recorded.
         public let time: Date
         /// The checkout's identifier.
         public let checkout: String

@@ -141,7 +141,7 @@ public actor KassaServer {
 
     /// The first event of this kind, as soon as there is one.
     ///
-    /// - Throws: ``KassaServerError/tooLate(detail:)`` if there is no such payment in time.
+    /// - Throws: ``KassaServerError/tooLate(detail:)`` if there is none in time.
     public nonisolated func waitFor(
         _ kind: String, reference: String? = nil, timeout: Duration = .seconds(30)
     ) async throws -> Event {

@@ -55,7 +55,7 @@ struct Launch: Sendable {
     func start(_ arguments: [String], port: Int) throws -> Start {
         let own = ProcessInfo.processInfo.environment
         let program = try Program.find("kassa-server", namedBy: "KASSA_SERVER_BINARY", own)
-        // What is set for a server of the user's own does not concern this one.
+        // Settings of the user's own server must not affect this one.
         let environment = own.filter { !$0.key.hasPrefix("KASSA_SERVER_") }.merging(variables(port)) { $1 }
         return Start(
             name: "the server", program: program, arguments: arguments, environment: environment, log: settings.log)

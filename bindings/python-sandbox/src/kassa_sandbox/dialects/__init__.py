@@ -1,4 +1,4 @@
-"""What a client of the SDK has to know about this sandbox's responses."""
+"""The dialect of the sandbox's responses, for a client of the SDK."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
         await UIApplication.shared.open(link, options: [.universalLinksOnly: true])
     }
 
-    /// Opens a bank's link in its app, or in a browser if there is no such payment: the page says which app to install. Returns whether
+    /// Opens a bank's link in its app, or in a browser if there is none: the page says which app to install. Returns whether
     /// it was opened.
     @available(iOS 17, *)
     @MainActor func opensBank(_ link: URL) async -> Bool {

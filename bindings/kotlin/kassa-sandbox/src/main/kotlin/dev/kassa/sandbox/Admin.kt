@@ -12,19 +12,19 @@ import java.net.http.HttpRequest.BodyPublishers
 import java.net.http.HttpResponse.BodyHandlers
 import java.time.Duration
 
-/** An answer takes milliseconds; this is for a machine that stands still. */
+/** A response takes milliseconds; the rest is for an overloaded machine. */
 private val PATIENCE = Duration.ofSeconds(30)
 
 /** Asks a running sandbox by its admin interface, from any thread. */
 internal class Admin(private val url: String, private val token: String) {
-    // It knows of no proxy and follows no redirect. Of this start alone: a connection to the last one is worth nothing.
+    // It uses no proxy and follows no redirect. Of this start alone: a connection to the last one is worth nothing.
     private val client = HttpClient.newBuilder()
         .version(HttpClient.Version.HTTP_1_1)
         .proxy(HttpClient.Builder.NO_PROXY)
         .connectTimeout(PATIENCE)
         .build()
 
-    /** Asks, and throws what the sandbox refused. */
+    /** Sends a request; throws if the sandbox refused it. */
     fun ask(method: String, path: String, body: JsonObject? = null, orderNumber: String? = null): JsonObject {
         val query = orderNumber?.let { "?order_number=${encoded(it)}" }.orEmpty()
         val publisher = body?.let { BodyPublishers.ofString(it.toString()) } ?: BodyPublishers.noBody()

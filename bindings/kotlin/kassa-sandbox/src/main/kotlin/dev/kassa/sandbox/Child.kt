@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit.SECONDS
 import java.util.function.Consumer
 
-/** A start takes milliseconds; this is for a machine that stands still. */
+/** A start takes milliseconds; the rest is for an overloaded machine. */
 private const val START_PATIENCE_SECONDS = 60L
 
 /** The sandbox lets go of what is under way after a few seconds. */

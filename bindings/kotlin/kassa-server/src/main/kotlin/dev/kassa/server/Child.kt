@@ -9,7 +9,7 @@ import java.nio.file.Path
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit.SECONDS
 
-/** A start takes milliseconds; this is for a machine that stands still. */
+/** A start takes milliseconds; the rest is for an overloaded machine. */
 private const val START_PATIENCE_SECONDS = 60L
 
 /** An end in order takes five seconds at most. */
@@ -104,7 +104,7 @@ private fun start(program: Path, environment: Map<String, String>, log: Path): P
     }
 }
 
-/** What is set for a server of the user's own does not concern this one. */
+/** Settings of the user's own server must not affect this one. */
 internal fun ProcessBuilder.take(environment: Map<String, String>) {
     environment().keys.removeIf { it.startsWith(PREFIX) }
     environment().putAll(environment)

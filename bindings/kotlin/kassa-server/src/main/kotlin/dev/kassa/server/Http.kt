@@ -13,7 +13,7 @@ import java.time.Duration
 /** Longer than the server itself waits for a change. */
 private val PATIENCE = Duration.ofSeconds(90)
 
-/** Asks over HTTP. It knows of no proxy, and follows no redirect. */
+/** Sends HTTP requests. It uses no proxy, and follows no redirect. */
 internal class Http {
     private val client = HttpClient.newBuilder()
         .version(HttpClient.Version.HTTP_1_1)
@@ -21,7 +21,7 @@ internal class Http {
         .connectTimeout(PATIENCE)
         .build()
 
-    /** Asks the server, and throws what it refused. */
+    /** Sends a request to the server; throws if it refused it. */
     fun ask(method: String, url: String, headers: Map<String, String>, body: String?): String {
         val publisher = body?.let(BodyPublishers::ofString) ?: BodyPublishers.noBody()
         val request = HttpRequest.newBuilder(URI(url)).timeout(PATIENCE).method(method, publisher)

@@ -8,7 +8,7 @@ import java.util.Locale
 /** Names another program than the one in this jar, for work on the server itself. */
 internal const val PROGRAM_VARIABLE = "KASSA_SERVER_BINARY"
 
-/** Where the program is. */
+/** Finds the program. */
 internal object Program {
     private val unpacked: Path by lazy(::unpack)
 

@@ -57,7 +57,7 @@ internal class FieldKind(val keyboard: KeyboardType, val autofill: AutofillType)
  *
  * @param problem what is wrong, which is said instead of [hint]
  * @param shown how the text is shown: the same characters in the same order, with others between them
- * @param onDone what the keyboard's "done" does; its "next" goes on to the next field, where there is none
+ * @param onDone what the keyboard's "done" does; its "next" moves to the next field, if there is one
  */
 @Composable
 internal fun Field(
