@@ -1,4 +1,4 @@
-"""Takes a card payment of some som: ``python card.py 100.10``. Whoever handles card numbers is under PCI DSS."""
+"""Takes a card payment in som: ``python card.py 100.10``. Handling card numbers puts you under PCI DSS."""
 
 from decimal import Decimal
 from os import environ as env

@@ -1,4 +1,4 @@
-"""Asks once about a payment, by the reference that was stored: ``python check.py 'kassa1:kind=qr&...'``."""
+"""Queries a payment once by its stored reference: ``python check.py 'kassa1:kind=qr&...'``."""
 
 from sys import argv
 

@@ -1,7 +1,7 @@
-"""Makes a page on which the payer chooses how to pay some som: ``python pay_form.py 100.10 cart-17``.
+"""Creates a pay-form, on which the payer chooses a method: ``python pay_form.py 100.10 cart-17``.
 
-Its answer names no payment: the callback and the return will, by the cart in the query of their addresses. ``callback.py`` and
-``returned.py`` verify them.
+The answer has no identifier, so the callback and the return have the cart in their query. ``callback.py`` and ``returned.py``
+verify them.
 """
 
 from decimal import Decimal

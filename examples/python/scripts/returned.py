@@ -1,4 +1,4 @@
-"""Verifies a payment when its payer is back, by the stored reference: ``python returned.py 'kassa1:...' ADDRESS``."""
+"""Verifies the payer's return by the stored reference: ``python returned.py 'kassa1:...' ADDRESS``."""
 
 from sys import argv
 

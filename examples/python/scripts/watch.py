@@ -1,4 +1,4 @@
-"""Follows a payment to its end, by the reference that was stored: ``python watch.py 'kassa1:kind=card&...'``."""
+"""Polls a payment until it is final, by its stored reference: ``python watch.py 'kassa1:kind=card&...'``."""
 
 from sys import argv
 

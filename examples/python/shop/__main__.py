@@ -20,7 +20,7 @@ LONGEST_GOODBYE = int(PATIENCE) + 5
 
 
 def main() -> int:
-    """Serves until it is told to stop."""
+    """Serves until it is stopped."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     signal.signal(signal.SIGTERM, end)

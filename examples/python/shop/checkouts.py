@@ -1,4 +1,4 @@
-"""What the shop asks of kassa-server. Each request may be sent again: nothing is opened twice by it."""
+"""The shop's requests to kassa-server. All are idempotent."""
 
 from __future__ import annotations
 

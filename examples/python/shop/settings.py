@@ -1,4 +1,4 @@
-"""What the shop is told by its environment."""
+"""The shop's settings, from environment variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PREFIX = "whsec_"
 
 
 class WrongSettings(Exception):
-    """The environment is wrong. The text names the variable and the rule."""
+    """An environment variable is wrong. The text names the variable and the rule."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the shop is, and what it works with."""
+    """The shop's address and its parts."""
 
     server: ServerSettings | None
-    """None where the shop brings a server and a sandbox of its own."""
+    """None if the shop starts its own server and sandbox."""
     port: int
     public_url: str | None
-    """What payers and the server reach the shop by; None where that is its own address."""
+    """The URL by which payers and the server reach the shop; None if that is its own address."""
     data: Path
     """The folder of its databases."""
 

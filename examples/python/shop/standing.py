@@ -1,4 +1,4 @@
-"""How an order stands, as one pure function of the events that were taken about it. Only `checkout.paid` makes it paid."""
+"""The state of an order, as a pure function of its events. Only `checkout.paid` makes it paid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 @dataclass(frozen=True)
 class Event:
-    """What the server has told about a checkout of the shop's. https://www.standardwebhooks.com calls it a message."""
+    """An event of the server about a checkout of the shop. https://www.standardwebhooks.com calls it a message."""
 
     id: str
     """The same however often it is delivered."""
@@ -28,7 +28,7 @@ class Event:
 
 
 class State(Enum):
-    """How an order stands."""
+    """The state of an order."""
 
     OPEN = "open"
     """It can be paid."""
@@ -52,7 +52,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Standing:
-    """How an order stands, and what is owed to its payer."""
+    """The state of an order, and the refunds owed to its payer."""
 
     state: State
     owed: int = 0
@@ -76,7 +76,7 @@ class Standing:
 
 
 def standing(checkouts: Sequence[str], events: Iterable[Event]) -> Standing:
-    """How an order stands. ``checkouts`` are the references of all that were opened for it, the newest last."""
+    """The state of an order. ``checkouts`` are the references of all checkouts opened for it, newest last."""
     told = sorted(events, key=lambda event: event.version)
     paid = [event for event in told if event.kind == "checkout.paid"]
     if paid:

@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Mbank(MbankArgs),
     /// Confirm a mobile-bank payment that was created before, and follow it
     Confirm(ConfirmArgs),
-    /// Make a hosted page on which the payer picks how to pay, and follow what is paid there
+    /// Create a pay-form on which the payer chooses a method, and follow what is paid there
     PayForm(PayFormArgs),
     /// Make a dynamic QR code, draw it here or save the gateway's picture, and follow its payment
     Qr(QrArgs),

@@ -75,7 +75,7 @@ class Elqr:
     """
 
     link: str = "https://pay.payqr.kg/"
-    """The link before the ``#``; empty if there is no such payment. It decides which app opens: see `bank_links`."""
+    """The link before the ``#``; empty if there is none. It decides which app opens: see `bank_links`."""
     kind: ElqrKind
     """Whether it is for one payment (tag 01)."""
     provider: str

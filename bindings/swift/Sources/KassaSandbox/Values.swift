@@ -17,7 +17,7 @@ extension Sandbox {
         public let amount: Decimal?
         /// The currency's code.
         public let currency: String
-        /// Where to find the code on the card.
+        /// The status of the payment.
         public let status: Status
         /// The code of the status: `200` if the money was taken, `210` to `214` for a rejection and its reason.
         public let code: String

@@ -1,4 +1,4 @@
-//! A hosted page on which the payer picks how to pay.
+//! A pay-form: the gateway's own page on which the payer chooses a method.
 //!
 //! The answer names no order: which payment was made there, its callback claims. Our own reference in its URL is also the
 //! name of the journal's entry, so that the address that was called tells which one the callback is about.

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What opens one checkout at the merchant's `kassa-server`, and nothing else.
+/// Opens only one checkout at the merchant's `kassa-server`.
 public struct CheckoutAccess: Codable, Sendable {
     /// The server's address.
     public let serverURL: String
@@ -16,7 +16,7 @@ public struct CheckoutAccess: Codable, Sendable {
     }
 }
 
-/// The shop's own back end, as far as the app asks it about payments. It has the API key of the merchant's server; **the app has none**.
+/// The shop's own back end, as far as the app needs it for payments. It has the API key of the merchant's server; **the app has none**.
 public struct Backend: Sendable {
     private let address: URL
 
@@ -24,9 +24,9 @@ public struct Backend: Sendable {
         self.address = address
     }
 
-    /// Has the checkout of an order opened, or opened again: the same order is always the same checkout, however often it is asked for.
+    /// Opens the checkout of an order, or returns the open one: an order always has the same checkout.
     ///
-    /// A real shop asks here who is logged in.
+    /// A real shop authenticates the user here.
     public func openCheckout(of order: String) async throws -> CheckoutAccess {
         var request = URLRequest(url: address.appending(path: "orders/\(order)/checkout"))
         request.httpMethod = "POST"

@@ -1,7 +1,7 @@
 import Kassa
 import KassaCheckout
 
-/// The payment of an order: what the app does about one, whether it is new, was closed, or the app was killed in the middle of it.
+/// The payment of an order: the same code for a new one, a closed one, or one that was interrupted when the app was killed.
 @MainActor public func openPayment(
     of order: String, at shop: Backend, language: Language = .ofDevice
 ) async throws -> CheckoutModel {

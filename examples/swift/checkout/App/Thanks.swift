@@ -1,6 +1,6 @@
 import KassaCheckout
 
-/// What the app says when the payer has closed the screen. **The shop delivers by the server's event**, whatever stands here.
+/// What the app shows after the payer has closed the screen. **The shop delivers on the server's event**, whatever is shown here.
 public func thanks(for result: CheckoutResult) -> String {
     switch result {
     case .paid: "Thank you. The honey is on its way."

@@ -2,7 +2,7 @@ use kassa::{CardInput, CardPayment, Decimal, NextStep, PaymentError};
 
 use super::shop;
 
-/// Takes a card payment of some som. **Whoever handles card numbers is under PCI DSS**; a pay-form spares you that.
+/// Takes a card payment in som. **Handling card numbers puts you under PCI DSS**; a pay-form avoids that.
 pub(crate) fn take(som: Decimal) -> Result<(), PaymentError> {
     let form = CardInput::new()
         .with_number(shop::ask("card number"))

@@ -2,7 +2,7 @@ use kassa::{PaymentError, PaymentRef, Verdict};
 
 use super::shop;
 
-/// Asks once about a payment, by the reference that was stored: for a support desk, which tells somebody and delivers nothing.
+/// Queries a payment once by its stored reference: for a support desk, which delivers nothing.
 pub(crate) fn check(stored: &str) -> Result<(), PaymentError> {
     let payment: PaymentRef = stored.parse()?;
     match shop::open()?.check(&payment)? {

@@ -1,4 +1,5 @@
-//! A short program for each kind of payment, without the options and reports of the program `checkout`: what a shop in Rust has to write.
+//! A short program for each kind of payment, without the options and reports of the program `checkout`: what a Rust
+//! shop needs.
 
 use std::{env, process::ExitCode};
 
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The program of these words, if there is one.
+/// The program with these arguments, if any.
 fn run(words: &[&str]) -> Option<Result<(), PaymentError>> {
     Some(match words {
         ["card", som] => card::take(som.parse().ok()?),

@@ -4,10 +4,10 @@ use kassa::{Callback, CallbackKey, Decimal, PayForm, PaymentError, ReturnRedirec
 
 use super::shop;
 
-/// Makes a page on which the payer chooses how to pay some som.
+/// Creates a pay-form, on which the payer chooses a method.
 ///
-/// Its answer names no payment, so the addresses of the callback and of the return say which one they are about, signed. What is told
-/// there is a hint, which anybody can give: the gateway is asked. Its dialect must have `qr_numbers`.
+/// The answer has no identifier, so the callback and return URLs have a signed payment reference. Their content is
+/// only a hint, so the gateway is queried. Its dialect must have `qr_numbers`.
 pub(crate) fn make(som: Decimal) -> Result<(), PaymentError> {
     let address = shop::setting("FLOWS_CALLBACK_URL", "https://shop.example.kg/callbacks");
     let mut form = PayForm::new(som, "Two coffees", &address).with_entry_id(kassa::new_order_number());
@@ -18,7 +18,7 @@ pub(crate) fn make(som: Decimal) -> Result<(), PaymentError> {
     Ok(())
 }
 
-/// Verifies a callback: the address that was called, and the body on standard input.
+/// Verifies a callback: the URL that was called, and the body from standard input.
 pub(crate) fn called_back(address: &str) -> Result<(), PaymentError> {
     let payment = key()?.read_callback_url(address)?; // a forged one ends here
     let body = io::read_to_string(io::stdin()).unwrap_or_default();
@@ -26,14 +26,14 @@ pub(crate) fn called_back(address: &str) -> Result<(), PaymentError> {
     shop::act(&gateway, &gateway.verify_callback(&Callback::parse(&body)?, &payment)?)
 }
 
-/// Verifies a payment when its payer is back, at this address.
+/// Verifies the payer's return by the URL that was called.
 pub(crate) fn came_back(address: &str) -> Result<(), PaymentError> {
     let payment = key()?.read_return_url(address)?;
     let gateway = shop::open()?;
     shop::act(&gateway, &gateway.verify_return(&ReturnRedirect::parse(address)?, &payment)?)
 }
 
-/// There is none that stands in for it: who knows the secret signs what they like. `openssl rand -base64 32` makes one.
+/// It has no default: whoever knows the secret can sign anything. `openssl rand -base64 32` makes one.
 fn key() -> Result<CallbackKey, PaymentError> {
     CallbackKey::new(&shop::setting("FLOWS_SECRET", ""))
 }

@@ -2,13 +2,13 @@ use kassa::{JournalState, PaymentError, Recovered, RecoveryPolicy};
 
 use super::shop;
 
-/// Takes up everything unfinished, including payments of a crashed process: for the start of a shop, and again and again.
+/// Recovers everything unfinished, including payments of a crashed process: for the start of a shop, and repeatedly.
 pub(crate) fn resume() -> Result<(), PaymentError> {
     let gateway = shop::open()?;
     for recovered in gateway.recover(RecoveryPolicy::default())? {
         match recovered? {
             Recovered::Payment { entry } if entry.state == JournalState::Charged => {
-                // What fails for one comes again, and keeps nothing from the others.
+                // A failure of one payment does not stop the others; it is tried again.
                 if let Err(error) = shop::deliver(&gateway, &entry.payment) {
                     println!("{}: {error}", entry.id);
                 }

@@ -1,4 +1,4 @@
-//! What all of them need: a gateway with a journal, and what to do about a verdict.
+//! Common to all of them: a gateway with a journal, and the handling of a verdict.
 
 use std::{
     env,
@@ -7,14 +7,14 @@ use std::{
 
 use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, PaymentError, PaymentRef, PollPolicy, Verdict};
 
-/// The gateway of the environment, with a journal: what it sends is on the disk before, with what it is for.
+/// The gateway from the environment, with a journal: each payment and its purpose are on the disk before it is sent.
 pub(crate) fn open() -> Result<BlockingGateway, PaymentError> {
     let journal = Journal::open(setting("FLOWS_JOURNAL", "payments"))?;
     BlockingGateway::new(GatewayConfig::from_environment()?)?.with_journal(journal).with_note("two coffees")
 }
 
 // docs: begin follow
-/// Asks until a payment has come to its end. Whoever stops before that runs `flows resume`.
+/// Polls a payment until it is final. After an interruption, run `flows resume`.
 pub(crate) fn follow(gateway: &BlockingGateway, payment: PaymentRef) -> Result<(), PaymentError> {
     match gateway.watch(payment, PollPolicy::default())?.outcome()? {
         Some(verdict) => act(gateway, &verdict),
@@ -22,7 +22,7 @@ pub(crate) fn follow(gateway: &BlockingGateway, payment: PaymentRef) -> Result<(
     }
 }
 
-/// What to do about a payment, however it was asked about.
+/// Handles a verdict, however it was obtained.
 pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), PaymentError> {
     match verdict {
         Verdict::Charged { payment, .. } => deliver(gateway, payment)?,
@@ -34,14 +34,14 @@ pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), Pa
 }
 // docs: end follow
 
-/// Hands over the goods, which is where a shop would mark its cart as paid. **Yours has to do nothing when it is repeated**: a program may
-/// die before the payment is finished, and a callback may come while `resume` delivers.
+/// Delivers the goods; a shop would mark its cart as paid here. **Make it idempotent**: a program may die before the
+/// payment is finished, and a callback may come while `resume` delivers.
 pub(crate) fn deliver(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), PaymentError> {
-    // It has one, by `open`: without it nothing of this would be known.
+    // It always has one, from `open`.
     let entry = gateway.journal().map(|journal| journal.entry(payment)).transpose()?.flatten();
     match entry {
         Some(entry) if entry.is_finished => println!("delivered before"),
-        // What the journal was told is about the very request that was sent, whatever amount this reference names.
+        // The journal has the request that was really sent, whatever amount this reference names.
         Some(entry) if entry.state == JournalState::Charged => {
             println!("paid, deliver: {}", entry.note.unwrap_or_default());
             gateway.finish(&entry.id)?;
@@ -51,12 +51,12 @@ pub(crate) fn deliver(gateway: &BlockingGateway, payment: &PaymentRef) -> Result
     Ok(())
 }
 
-/// A variable of the environment, or what stands in for it.
+/// An environment variable, or its default.
 pub(crate) fn setting(name: &str, otherwise: &str) -> String {
     env::var(name).unwrap_or_else(|_| otherwise.to_owned())
 }
 
-/// What the payer types.
+/// Reads a line from the payer.
 pub(crate) fn ask(for_what: &str) -> String {
     print!("{for_what}: ");
     let mut typed = String::new();

@@ -1,7 +1,7 @@
 import Foundation
 import Kassa
 
-/// Takes a card payment of some som. **Whoever handles card numbers is under PCI DSS**; a pay-form spares you that.
+/// Takes a card payment in som. **Handling card numbers puts you under PCI DSS**; a pay-form avoids that.
 func takeCard(_ som: String) async throws {
     var form = CardInput()
     form.number = ask("card number")

@@ -1,6 +1,6 @@
 import Kassa
 
-/// Asks once about a payment, by the reference that was stored: for a support desk, which tells somebody and delivers nothing.
+/// Queries a payment once by its stored reference: for a support desk, which delivers nothing.
 func check(_ stored: String) async throws {
     switch try await openShop().check(PaymentRef(stored)) {
     case .charged(let payment, _, _): print("charged:", payment)

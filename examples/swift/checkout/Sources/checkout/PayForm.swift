@@ -1,10 +1,10 @@
 import Foundation
 import Kassa
 
-/// Makes a page on which the payer chooses how to pay some som.
+/// Creates a pay-form, on which the payer chooses a method.
 ///
-/// Its answer names no payment, so the addresses of the callback and of the return say which one they are about, signed. What is told there
-/// is a hint, which anybody can give: the gateway is asked. Its dialect must have `qr_numbers`.
+/// The answer has no identifier, so the callback and return URLs have a signed payment reference. Their content is only a hint, so the
+/// gateway is queried. Its dialect must have `qr_numbers`.
 func makePayForm(_ som: String) async throws {
     let payment = try PaymentRef.payForm(amount: Decimal(exactly: som)).withEntryID(newOrderNumber())
     let form = PayForm(
@@ -14,7 +14,7 @@ func makePayForm(_ som: String) async throws {
     print("open:", try await openShop().createPayForm(form).payFormURL)
 }
 
-/// Verifies a callback: the address that was called, and the body on standard input.
+/// Verifies a callback: the URL that was called, and the body from standard input.
 func takeCallback(at called: String) async throws {
     let gateway = try openShop()
     let body = try FileHandle.standardInput.readToEnd() ?? Data()
@@ -22,7 +22,7 @@ func takeCallback(at called: String) async throws {
     try await act(on: verdict, by: gateway)
 }
 
-/// Verifies a payment when its payer is back, at this address.
+/// Verifies the payer's return by the URL that was called.
 func payerReturned(to address: String) async throws {
     let gateway = try openShop()
     let verdict = try await gateway.verifyReturn(ReturnRedirect(address), payment: key().readReturnURL(address))

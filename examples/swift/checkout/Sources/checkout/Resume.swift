@@ -1,6 +1,6 @@
 import Kassa
 
-/// Takes up everything unfinished, including payments of a crashed process: for the start of a server, and again and again.
+/// Recovers everything unfinished, including payments of a crashed process: for the start of a server, and repeatedly.
 func resume() async throws {
     let gateway = try openShop()
     for try await recovered in try gateway.recover() {
@@ -10,6 +10,6 @@ func resume() async throws {
         case .payment, .unreadable: print("a person should look:", recovered)
         }
     }
-    // What nobody has paid yet, and pages whose payer has not come back.
+    // Not yet paid, and pages whose payer has not come back.
     for try await case .payment(let entry) in gateway.unfinished() { print("still pending:", entry.id) }
 }

@@ -38,7 +38,7 @@ import dev.kassa.internal.ElqrKind as CoreElqrKind
  * @property comment a comment on the payment (tag 34)
  * @property fields further fields (tags 35 to 39)
  * @property currency the currency by its number in ISO 4217: `417` is the som (tag 53)
- * @property link the link before the `#`; empty if there is no such payment. It decides which app opens: see [bankLinks]
+ * @property link the link before the `#`; empty if there is none. It decides which app opens: see [bankLinks]
  * @property other other fields by their tags. [text] does not write them
  * @property checksumOk whether the checksum matches the text (tag 63). If not, the code was damaged or changed
  */

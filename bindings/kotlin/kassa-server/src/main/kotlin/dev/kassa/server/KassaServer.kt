@@ -159,7 +159,7 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     /**
      * The first event of this kind, as soon as there is one.
      *
-     * @throws KassaServerException.TooLate if there is no such payment in time
+     * @throws KassaServerException.TooLate if there is none in time
      */
     @JvmOverloads
     public fun waitFor(kind: String, reference: String? = null, timeout: Duration = Duration.ofSeconds(30)): Event {

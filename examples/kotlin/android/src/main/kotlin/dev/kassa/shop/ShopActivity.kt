@@ -15,7 +15,7 @@ private const val ORDER = "order"
 private const val MESSAGE = "message"
 private const val PADDING = 48
 
-/** Sells a jar of honey. All that is saved is the order's number: how far it is paid, the server knows. */
+/** Sells a jar of honey. The app saves only the order's number; the server knows the payment's state. */
 class ShopActivity : ComponentActivity() {
     private val backend: ShopBackend get() = (application as ShopApplication).backend
     private val checkout = registerForActivityResult(KassaCheckout(), ::show)
@@ -42,7 +42,7 @@ class ShopActivity : ComponentActivity() {
         )
     }
 
-    /** While an order may be paid, it is gone on with, and no other is made. */
+    /** An order that may be paid is continued, and no other one is made. */
     private suspend fun buy() {
         buy.isEnabled = false
         try {
@@ -56,7 +56,7 @@ class ShopActivity : ComponentActivity() {
         }
     }
 
-    /** What the payer sees. The shop delivers by the server's event, whatever the app says. */
+    /** For the payer's eyes only. The shop delivers on the server's event. */
     private fun show(result: Result) {
         message.text = when (result) {
             is Result.Paid -> "Paid: ${result.amount} ${result.currency}. Thank you"

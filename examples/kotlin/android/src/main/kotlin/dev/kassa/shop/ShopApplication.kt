@@ -9,16 +9,16 @@ import kotlinx.coroutines.launch
 
 /** What lives as long as the app. */
 open class ShopApplication : Application() {
-    /** Where the shop's back end is: here on the computer, by `adb reverse`. */
+    /** The address of the shop's back end: on this computer, through `adb reverse`. */
     protected open val backendUrl: String get() = "http://127.0.0.1:8000"
 
     val backend: ShopBackend by lazy { ShopBackend(backendUrl) }
 
     override fun onCreate() {
         super.onCreate()
-        // Here, because a sheet that comes back after the system ended the app has nobody else to ask.
+        // Set here, so that a sheet that is restored after the system ended the app finds it.
         KassaCheckout.renewTokensBy { order -> backend.order(order).clientToken }
-        // It takes some tenths of a second, which the sheet then need not wait for.
+        // It takes some tenths of a second, so start it before the sheet needs it.
         CoroutineScope(Dispatchers.IO).launch { Kassa.load() }
     }
 }

@@ -15,13 +15,13 @@ private const val TIMEOUT_MILLIS = 60_000
  *
  * @property number the shop's own
  * @property serverUrl the address of the merchant's `kassa-server`
- * @property clientToken opens this order's checkout there, and nothing else
+ * @property clientToken the token that opens only this order's checkout
  */
 class Order(val number: String, val serverUrl: String, val clientToken: String)
 
 /**
- * The shop's own back end, which alone has the API key of `kassa-server`: it knows the prices, opens a checkout there for each order, and
- * gives the app the checkout's token. Its functions throw an [IOException] where it cannot be reached, or refuses.
+ * The shop's own back end. Only it has the API key of `kassa-server`: it knows the prices, opens a checkout for each order, and gives the
+ * app the checkout's token. Its functions throw an [IOException] if it cannot be reached, or refuses.
  */
 class ShopBackend(private val url: String) {
     /** Orders a jar of honey. */

@@ -16,9 +16,9 @@ import kotlinx.coroutines.runBlocking
 import java.net.InetSocketAddress
 import kotlin.time.Duration.Companion.seconds
 
-/** Hears callbacks. Which payment one is about is signed into the address that was called; whether it is paid, the gateway says. */
+/** Receives callbacks. The URL has the signed payment reference; only the gateway's report says whether the payment is paid. */
 class Callbacks(private val gateway: Gateway) : AutoCloseable {
-    // Nothing stands in for it: who knows the secret signs what they like. `openssl rand -base64 32` makes one.
+    // It has no default: whoever knows the secret can sign anything. `openssl rand -base64 32` makes one.
     val key = CallbackKey(setting("KASSA_CALLBACK_SECRET", ""))
     private val paid = MutableStateFlow(emptySet<PaymentRef>())
     private val server = HttpServer.create(InetSocketAddress("127.0.0.1", setting("KASSA_PORT", "8500").toInt()), 0).apply {
@@ -45,7 +45,7 @@ class Callbacks(private val gateway: Gateway) : AutoCloseable {
         exchange.sendResponseHeaders(400, -1) // forged, or no callback
     }
 
-    /** Asks until there is an answer: the callback may not come again. */
+    /** Queries until there is an answer: the callback may not come again. */
     private suspend fun prove(callback: Callback, payment: PaymentRef): Unit = try {
         if (gateway.verifyCallback(callback, payment).isCharged) {
             val entry = entryOf(gateway, payment)

@@ -7,7 +7,7 @@ import dev.kassa.NextStep
 import dev.kassa.PaymentException
 import java.math.BigDecimal
 
-/** Takes a card payment of some som: `checkout card 100.10`. Whoever handles card numbers is under PCI DSS. */
+/** Takes a card payment in som: `checkout card 100.10`. Handling card numbers puts you under PCI DSS. */
 fun main(arguments: Array<String>) = checkout { gateway ->
     val payment = CardPayment(
         orderNumber = Kassa.newOrderNumber(),
@@ -28,7 +28,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
     end(gateway, payment.paymentRef())
 }
 
-/** Not from the command line, which everybody on the machine can read. */
+/** Not from the command line, which every user of the machine can read. */
 private fun card() = Card(
     pan = setting("KASSA_CARD_PAN", ""),
     expiryMonth = setting("KASSA_CARD_EXPIRY_MONTH", "12"),

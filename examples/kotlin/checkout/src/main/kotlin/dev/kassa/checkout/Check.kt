@@ -3,7 +3,7 @@ package dev.kassa.checkout
 import dev.kassa.PaymentRef
 import dev.kassa.Verdict
 
-/** Asks once, by the reference that was stored: `checkout check REFERENCE`. A support desk tells somebody, and delivers nothing. */
+/** Queries a payment once by its stored reference: `checkout check REFERENCE`. For a support desk, which delivers nothing. */
 fun main(arguments: Array<String>) = checkout { gateway ->
     when (val verdict = gateway.check(PaymentRef.parse(arguments[0]))) {
         is Verdict.Charged -> println("charged: ${verdict.payment}")

@@ -4,10 +4,10 @@ import dev.kassa.Kassa
 import dev.kassa.PayForm
 import java.math.BigDecimal
 
-/** Makes a page on which the payer chooses how to pay: `checkout pay-form 100.10`. It waits until the page's callback is proved. */
+/** Creates a pay-form, on which the payer chooses a method: `checkout pay-form 100.10`. It waits until the callback is verified. */
 fun main(arguments: Array<String>) = checkout { gateway ->
     Callbacks(gateway).use { callbacks ->
-        // The answer names no payment, so the form's addresses do: by the name of its entry, which is chosen here.
+        // The answer has no identifier, so the form's URLs do: the id of its journal entry, which is chosen here.
         val form = PayForm(BigDecimal(arguments[0]), "Two coffees", callbacks.url, callbacks.url, entryId = Kassa.newOrderNumber())
         val payment = form.paymentRef()
         val signed = form.copy(

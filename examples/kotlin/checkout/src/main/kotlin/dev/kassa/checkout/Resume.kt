@@ -3,7 +3,7 @@ package dev.kassa.checkout
 import dev.kassa.JournalState
 import dev.kassa.Recovered
 
-/** Goes on with what other programs left behind, however they ended: `checkout resume`. A shop does it at every start. */
+/** Recovers the payments that other programs left unfinished, even after a crash: `checkout resume`. A shop does this at every start. */
 fun main() = checkout { gateway ->
     gateway.recover().collect { recovered ->
         when (recovered) {

@@ -13,13 +13,13 @@ import kotlinx.coroutines.withContext
 import kotlin.io.path.Path
 import kotlin.system.exitProcess
 
-/** What is sold, written into the journal with each payment. In a shop it is the number of the cart. */
+/** The note for the journal entry of each payment. In a shop it is the cart's number. */
 const val NOTE = "two coffees"
 
-/** A variable of the environment, or what stands in for it. */
+/** An environment variable, or its default. */
 fun setting(name: String, otherwise: String): String = System.getenv(name) ?: otherwise
 
-/** Runs a program with the shop's gateway, which writes down what it sends, before it sends it. What fails is told in a sentence. */
+/** Runs a program with the shop's gateway, which records payments in the journal before sending. Prints an error as one sentence. */
 fun checkout(program: suspend (Gateway) -> Unit) = try {
     val journal = Journal.open(Path(setting("KASSA_JOURNAL", "payments")))
     Gateway(GatewayConfig.fromEnvironment(), journal).use { gateway ->
@@ -31,20 +31,20 @@ fun checkout(program: suspend (Gateway) -> Unit) = try {
 }
 
 // docs: begin follow
-/** Waits for a payment's end, and delivers what is paid. */
+/** Polls a payment until it is final, and delivers what is paid. */
 suspend fun end(gateway: Gateway, payment: PaymentRef) = when (val verdict = gateway.watch(payment).outcome()) {
     is Verdict.Charged -> deliver(gateway, entryOf(gateway, payment))
     is Verdict.Rejected -> println("not paid: $payment ${verdict.report.reason.orEmpty()}")
     else -> println("a person should look: $payment, $verdict")
 }
 
-/** A line stands for it here. Yours has to do nothing when it is repeated: a program may die before the payment is finished. */
+/** This example prints a line. Make your delivery idempotent: a program may die before the payment is finished. */
 suspend fun deliver(gateway: Gateway, entry: JournalEntry) {
     println("paid: deliver ${entry.note} for ${entry.id}")
     gateway.finish(entry)
 }
 // docs: end follow
 
-/** What the journal knows of a payment that it has an entry of. It reads the disk. */
+/** The journal's entry of a payment. It reads the disk. */
 suspend fun entryOf(gateway: Gateway, payment: PaymentRef): JournalEntry =
     withContext(Dispatchers.IO) { checkNotNull(gateway.journal?.entry(payment)) }

@@ -9,7 +9,7 @@ import android.os.Build
 private val ANY_PAGE = Uri.parse("https://example.com/")
 
 /**
- * Opens a link in the app that handles it; null if there is no such payment. **It never opens a browser**, which would show a web page of
+ * Opens a link in the app that handles it; null if there is none. **It never opens a browser**, which would show a web page of
  * the bank, or nothing, instead of the app.
  */
 internal fun appFor(link: Uri, packages: PackageManager): Intent? {

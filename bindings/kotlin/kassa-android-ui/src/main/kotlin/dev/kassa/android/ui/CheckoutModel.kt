@@ -311,7 +311,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     private val card: CardInput get() = typed.card ?: emptyCard
 
     /**
-     * The error of a field, in the payer's language; null if there is no such payment (yet). A card is validated while typing (digits,
+     * The error of a field, in the payer's language; null if there is none (yet). A card is validated while typing (digits,
      * check digit, expiry), everything else when it is sent.
      */
     public fun errorOf(field: CheckoutField): String? {
