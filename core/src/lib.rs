@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | take a card payment | [`Gateway::create_card_payment`] | open the confirmation page, watch |
 //! | take a mobile-bank payment | [`Gateway::create_mbank_payment`] | [`Gateway::confirm_mbank_payment`], watch |
-//! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
+//! | let the payer choose on a pay-form | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Gateway::recover`] |

@@ -169,7 +169,7 @@ impl Gateway {
         self.engine.execute(MbankConfirm::new(payment, otp)).await
     }
 
-    /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
+    /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money; sent once.
     ///
     /// # Errors
     /// None of them moved money.

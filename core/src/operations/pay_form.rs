@@ -26,7 +26,7 @@ use crate::{
 /// The least that MegaPay takes, in KGS (`docs/interface.md#limits`).
 const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
-/// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+/// A request for a pay-form: the gateway's own page on which the payer chooses a method (card, MBank or MegaPay).
 ///
 /// The answer carries no identifier, so **put a reference of your own into the query of `callback_url` and
 /// `return_url`** (such as `?ref=cart-17`), store [`payment_ref`](Self::payment_ref) under it, and verify the callback and
@@ -101,7 +101,7 @@ impl PayForm {
     }
 }
 
-/// A hosted page, ready for the payer.
+/// A pay-form (the gateway's own payment page), ready for the payer.
 ///
 /// Source: the pay-form response (`docs/interface.md#pay-form-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]

@@ -1,4 +1,4 @@
-//! `POST /api/v1.1.0/pay-form`: a hosted page where the payer picks how to pay.
+//! `POST /api/v1.1.0/pay-form`: creates a pay-form, where the payer chooses a method.
 
 use axum::http::Method;
 use rust_decimal::Decimal;

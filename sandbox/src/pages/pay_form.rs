@@ -1,4 +1,4 @@
-//! The hosted pay-form: the payer picks a card, MBank or MegaPay.
+//! The pay-form: the payer picks a card, MBank or MegaPay.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};

@@ -1,4 +1,4 @@
-//! The hosted pay-form, to its end with each provider.
+//! The pay-form, to its end with each provider.
 
 use kassa_sandbox::{Payment, PaymentKind, Provider, RejectReason, Sandbox};
 

@@ -5,7 +5,7 @@ extension Sandbox {
         case card
         /// By the mobile bank.
         case mbank
-        /// On the hosted pay-form.
+        /// On the pay-form.
         case payForm = "pay_form"
         /// By a QR code.
         case qr
@@ -43,7 +43,7 @@ extension Sandbox {
         case mbankPay = "mbank/pay"
         /// A mobile-bank payment is confirmed.
         case mbankConfirm = "mbank/confirm"
-        /// A hosted page is made.
+        /// Creates a pay-form.
         case payForm = "pay-form"
         /// A status query by the merchant's number.
         case getStatus = "get-status"

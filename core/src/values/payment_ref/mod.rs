@@ -86,7 +86,7 @@ pub enum PaymentKind {
     Card,
     /// A mobile-bank payment.
     Mbank,
-    /// A payment made on the hosted pay-form.
+    /// A payment on the gateway's pay-form.
     PayForm,
     /// A dynamic QR payment.
     Qr,

@@ -26,7 +26,7 @@ public enum class Kind(override val word: String) : Word {
     /** As a mobile-bank payment. */
     MBANK("mbank"),
 
-    /** On the hosted pay-form. */
+    /** On the pay-form. */
     PAY_FORM("pay_form"),
 
     /** By a dynamic QR code. */
@@ -51,7 +51,7 @@ public enum class Endpoint(override val word: String) : Word {
     /** Confirms a mobile-bank payment. */
     MBANK_CONFIRM("mbank/confirm"),
 
-    /** Makes a hosted page. */
+    /** Creates a pay-form. */
     PAY_FORM("pay-form"),
 
     /** Status by the merchant's number and the provider. */
