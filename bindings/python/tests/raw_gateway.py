@@ -89,7 +89,7 @@ def read_request(connection: socket.socket) -> bytes:
 
 
 def response(status: int, body: str | bytes, *headers: str) -> Answer:
-    """Responses at once and closes."""
+    """Responds at once and closes."""
     content = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} X", f"content-length: {len(content)}", "connection: close", *headers]
 
@@ -117,7 +117,7 @@ def hang_up(connection: socket.socket) -> None:
 
 
 def after(event: threading.Event, answer: Answer) -> Answer:
-    """Responses once a test says so."""
+    """Responds when a test says so."""
 
     def wait_and_answer(connection: socket.socket) -> None:
         event.wait()

@@ -27,7 +27,7 @@ print("still here")
 
 
 def response_and_break_off(connection: socket.socket) -> None:
-    """Responses over a connection that could be kept; then closes it, and resets it."""
+    """Responds over a connection that could be kept; then closes it, and resets it."""
     body = b'{"code": "200", "data": {"orderNumber": "o-1", "amount": 100.5, "status": "CHARGE"}}'
     connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
     with socket.socket(fileno=connection.detach()) as beneath:

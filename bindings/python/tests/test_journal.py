@@ -57,7 +57,7 @@ def app(environ, start_response):
 
 
 class Together:
-    """Responses once every worker has asked, so that all of them go on at the same moment."""
+    """Responds when every worker has asked, so that all of them go on at the same moment."""
 
     def __init__(self) -> None:
         self._all = threading.Barrier(WORKERS)
