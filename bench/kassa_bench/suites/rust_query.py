@@ -13,8 +13,8 @@ def run() -> Section:
     return Section(
         "Rust: a status query",
         "One query after the other over a warm connection, 200 a round, and 100 at once; 51 rounds. Everybody sends the same "
-        "JSON with the same credentials, and reads status and exact amount from the response. What is allocated is counted on all "
-        "threads, at one query after the other.",
+        "JSON with the same credentials, and reads status and exact amount from the response. What is allocated is counted "
+        "on all threads, at one query after the other.",
         found,
         remarks=(
             "A query runs in the task that asks, over a connection of that task's runtime, as reqwest's does. What Kassa "

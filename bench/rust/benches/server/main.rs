@@ -89,7 +89,8 @@ fn on_a_file(folder: &Path, name: &str) {
     alone(&Place { folder: folder.join(name), url: None }, name);
 }
 
-/// All of a cluster's measurements, or those that are named (with commas between), each over a copy of one database with many open payments.
+/// All measurements of a cluster, or those that are named (separated by commas), each over a copy of one database with
+/// many open payments.
 fn on_postgres(folder: &Path, wanted: Option<&String>) {
     let cluster = Cluster::start_with(&POSTGRES);
     let filled = fill::database(&cluster);

@@ -71,8 +71,9 @@ def parser(program: str) -> argparse.ArgumentParser:
         "probe",
         help="play every flow against a TEST environment",
         description=(
-            "Plays every flow against the gateway's TEST environment with published test values, shows each response beside what "
-            "the dialect reads in it, and writes the dialect that fits. It creates and confirms payments, and asks before each."
+            "Plays every flow against the gateway's TEST environment with published test values, shows each response beside "
+            "what the dialect reads in it, and writes the dialect that fits. It creates and confirms payments, and asks before "
+            "each."
         ),
     )
     probe_command.arguments(probing)
