@@ -38,10 +38,9 @@ def preface() -> str:
     machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, CPython {platform.python_version()}"
     return f"""# Measurements
 
-Every table comes from one run on one machine: {now}, {machine}. The subjects of a table were measured in turn, round by
-round, and the ratio is taken round by round, so read the ratios, not the times. A ratio under 1 means that Kassa needs less.
-Repeat with `make bench`, which installs the peers into a folder of its own. `scripts/ci/run-benchmarks NAME` prints one suite
-alone.
+Every table comes from one run on one machine: {now}, {machine}. The subjects of a table take turns in each round, and
+ratios are computed within a round, so read the ratios, not the times. A ratio under 1 means that Kassa needs less. Repeat
+with `make bench`, which installs the peers into a separate folder. `scripts/ci/run-benchmarks NAME` prints only one suite.
 """
 
 

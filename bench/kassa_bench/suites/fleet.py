@@ -22,23 +22,22 @@ def run() -> Section:
     return Section(
         "The merchant's server as a fleet, on PostgreSQL",
         "A cluster of the machine's PostgreSQL, started for this, with `fsync` and `synchronous_commit` on, "
-        "`shared_buffers` of 2 GB and `max_wal_size` of 8 GB; servers, callers, the gateway and PostgreSQL share "
-        "the processors, so a second process brings what the first left unused, and no machine. Each measurement "
-        "has a copy of one database with a million open payments, spread evenly over three days. A lease is a "
-        "claim of the whole server: it looks what is due, takes out of the fleet's bucket, leases, and reads the "
-        "payments. The peers have a database each in the same cluster, with a million jobs that are due, and take"
-        " turns with Kassa, 20,000 a round, seven rounds after one that does not count. The sandbox is in memory.",
+        "`shared_buffers` of 2 GB and `max_wal_size` of 8 GB; servers, callers, the gateway and PostgreSQL share the "
+        "processors, so a second process adds only what the first left unused, not a second machine. Each "
+        "measurement has a copy of one database with a million open payments, spread evenly over three days. A lease "
+        "is a claim of the whole server: it finds due payments, takes from the fleet's token bucket, leases, and "
+        "reads the payments. Each peer has a database in the same cluster, with a million due jobs, and takes turns "
+        "with Kassa, 20,000 per round, seven rounds after one warm-up round. The sandbox is in memory.",
         parts,
         remarks=(
-            "Intents and answers are a transaction each, of two or three round trips and up to a dozen "
-            "statements; what PostgreSQL and the server compute for them is the limit on two cores, not the disk."
-            " SQLite groups the commits of many callers and has no round trips. A job of River's or graphile-"
-            "worker's writes one row; a question of Kassa's is put down with what the gateway said, beside the "
-            "payment's and its checkout's locks."
+            "Intents and answers are one transaction each, with two or three round trips and up to a dozen "
+            "statements; on two cores the limit is the computation of PostgreSQL and the server, not the disk. "
+            "SQLite groups the commits of many callers and has no round trips. A job of River or graphile-worker "
+            "writes one row; Kassa stores each query with the gateway's response, and locks the payment and its "
+            "checkout."
         ),
         why_missed=(
-            "Where recorded charges miss their rate: each writes the payment, its checkout, two events and "
-            "their stream into tables and indexes at random places, so that after a checkpoint most writes are "
-            "whole pages."
+            "Recorded charges that miss their rate: each writes the payment, its checkout, two events and their "
+            "stream to random places of tables and indexes, so after a checkpoint most writes are whole pages."
         ),
     )

@@ -30,10 +30,10 @@ def run() -> Section:
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=9)
     return Section(
         "Kotlin and Java",
-        "Status queries over warm connections, on a thread that waits and in a coroutine 300 one after the other a round, and "
-        "five times 100 at once; "
-        "each client may hold 100 connections, and sends the same POST. QR codes as PNG, 400x400, error correction M, 10 a "
-        "round. 31 rounds in one JVM after 10 that do not count; the first query in JVMs of its own, 9 rounds.",
+        "Status queries over warm connections: 300 sequential ones per round, on a blocking thread and in a "
+        "coroutine, and five times 100 concurrent ones. Each client may hold 100 connections, and sends the same "
+        "POST. QR codes as PNG, 400x400, error correction M, 10 per round. 31 rounds in one JVM after 10 warm-up "
+        "rounds; the first query in separate JVMs, 9 rounds.",
         [
             *queries,
             Comparison("The first query of a new JVM, with the client's start", "ms", first, {"OkHttp": 0.5}),
@@ -41,8 +41,8 @@ def run() -> Section:
             jar_size(),
         ],
         why_missed=(
-            "The first query of a new JVM: more than a quarter of it is JNA unpacking two native libraries out of their jars "
-            "into files, a third is loading classes. A copy kept between two starts would have to be where "
-            "nobody else can put one."
+            "The first query of a new JVM: JNA needs more than a quarter of it to unpack two native libraries from "
+            "their jars into files, and a third is class loading. A copy that is kept between starts would need a "
+            "place where nobody else can put one."
         ),
     )

@@ -102,11 +102,11 @@ def run() -> Section:
     ]
     return Section(
         "The native library",
-        "As it is in the packages for this machine.",
+        "The library of the packages for this machine.",
         [Figures("The library", rows)],
         why_missed=(
-            "Missed: what is left is TLS and its cryptography, the core, HTTP, and tables by which panics unwind and "
-            "are told of."
+            "Missed: the rest is TLS and its cryptography, the core, HTTP, and tables for unwinding and reporting "
+            "panics."
         ),
         remarks=WHOSE,
     )

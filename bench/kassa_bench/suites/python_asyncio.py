@@ -45,12 +45,12 @@ def run() -> Section:
         parts = asyncio.run(measure(url))
     return Section(
         "Python: a status query, asyncio",
-        "Over warm connections: 200 one after the other a round, and five times 100 at once; 31 rounds. Each peer may hold 100 "
-        "connections.",
+        "Over warm connections: 200 sequential queries per round, and five times 100 concurrent ones; 31 rounds. "
+        "Each peer may hold 100 connections.",
         parts,
         why_missed=(
-            "One query at a time is all waiting: Kassa's network has threads of its own, so each query wakes a thread and is "
-            "woken by one, where aiohttp's never leaves the event loop's. On a machine that falls asleep in between, these "
-            "wake-ups are most of the time."
+            "Sequential queries mostly wait: Kassa's network has its own threads, so each query wakes a thread and "
+            "is woken by one, while aiohttp's stays on the event loop's thread. On a machine that sleeps in between, "
+            "these wake-ups are most of the time."
         ),
     )

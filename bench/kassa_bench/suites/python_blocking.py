@@ -17,12 +17,12 @@ def run() -> Section:
     bars = {"urllib3": 0.65, "httpx": 0.45}
     return Section(
         "Python: a status query, blocking",
-        "One query after the other over a warm connection, 300 a round, 31 rounds. Each peer sends the same JSON with the same "
-        "credentials, and reads status and exact amount from the response.",
+        "Sequential queries over a warm connection, 300 per round, 31 rounds. Each peer sends the same JSON with the "
+        "same credentials, and reads the status and the exact amount from the response.",
         [Comparison("One by one", "us", samples, bars)],
         remarks=(
-            "The thread that waits drives the connection itself, in the library and without the interpreter's lock. What is "
-            "left beside "
-            "the network is the way there and back through ctypes, and the report as Python's values."
+            "The waiting thread drives the connection itself, in the library and without the interpreter's lock. "
+            "Apart from the network, the remaining time is the call through ctypes and the conversion of the report "
+            "to Python values."
         ),
     )

@@ -75,7 +75,7 @@ def compare(title: str, text: str) -> Comparison:
 def run() -> Section:
     return Section(
         "Python: a QR code as PNG",
-        "Encoding and drawing, error correction M, about 400x400 (Kassa's is exactly that), 5 a round, 21 rounds. Each picture "
-        "was read back by zxing-cpp.",
+        "Encoding and drawing, error correction M, about 400x400 (Kassa's exactly), 5 per round, 21 rounds. Each "
+        "picture was read back by zxing-cpp.",
         [compare(title, text) for title, text in TEXTS.items()],
     )

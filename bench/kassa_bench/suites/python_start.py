@@ -42,13 +42,13 @@ def run() -> Section:
         )
     return Section(
         "Python: the start",
-        "A whole process, from its start to its end, 15 rounds.",
+        "The duration of a whole process, 15 rounds.",
         [
             Comparison("import", "ms", imported, {"httpx": 0.8}),
             Comparison("import, load the library, and make a first query", "ms", asked, {"urllib3": 1.0}),
         ],
         why_missed=(
-            "Missed: a third of Kassa's import are Python's own modules for data classes and types, and another third is "
-            "making the classes of its values, and a tenth the generated code."
+            "Missed: a third of Kassa's import time is Python's own modules for data classes and types, another "
+            "third is the creation of the classes of its values, and a tenth the generated code."
         ),
     )

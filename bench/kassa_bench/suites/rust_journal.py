@@ -15,15 +15,12 @@ def run() -> Section:
         found = rust("journal", Path(folder))
     return Section(
         "Rust: the journal",
-        "A mobile-bank payment over a gateway in memory that answers at once, with a journal and without, 20 a round, "
-        "51 rounds; beside "
-        "it two appends of 200 bytes to one file, each flushed (`fdatasync`), on the same disk. The entries that are "
-        "listed are of one day, "
-        "and in the system's cache; memory is what the allocator counts.",
+        "A mobile-bank payment with an in-memory gateway that responds at once, with and without a journal, 20 per "
+        "round, 51 rounds. The peer is two appends of 200 bytes to one file, each flushed (`fdatasync`), on the same "
+        "disk. The listed entries are of one day, and in the system's cache; memory is as the allocator counts it.",
         found,
         remarks=(
-            "A journal makes a file of its own for each payment and flushes that and its folder, where the bare writer "
-            "flushes one file "
-            "twice. The entries of a day are read some thousands at a time, to be put into order."
+            "A journal creates a file for each payment and flushes the file and its folder, while the bare writer "
+            "flushes one file twice. The entries of a day are read some thousands at a time, to sort them."
         ),
     )

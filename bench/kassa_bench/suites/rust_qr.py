@@ -29,15 +29,15 @@ def run() -> Section:
         pictures = read_back(Path(folder))
     return Section(
         "Rust: a QR code as PNG",
-        "Encoding and drawing, error correction M, 400x400, 5 a round, 101 rounds. The encoders have no pictures of their own: "
-        "theirs are drawn at 1 bit a pixel and written by `png` in its usual way, which makes small files, or in its fastest; "
-        f"`image` has no 1-bit form. All {pictures} pictures were read back by rqrr and by zxing-cpp. The text of an "
-        "ELQR code is a link with a code behind it, whose Cyrillic letters are percent-encoded; 1,000 a round, 101 rounds, "
-        "their median.",
+        "Encoding and drawing, error correction M, 400x400, 5 per round, 101 rounds. The encoders draw no pictures: "
+        "theirs are drawn at 1 bit per pixel and written by `png` with its default compression, which makes small "
+        f"files, or its fastest; `image` has no 1-bit format. All {pictures} pictures were read back by rqrr and by "
+        "zxing-cpp. The text of an ELQR code is a link followed by a code, whose Cyrillic letters are percent-encoded; "
+        "1,000 per round, 101 rounds, the median.",
         found,
         remarks=(
-            "Kassa needs no more modules than `qrcode`, whose segments and codewords it uses; the mask is chosen by its own "
-            "search. Its pictures are written by `png` in its fastest way, which saves most of the time that its usual way "
-            "takes, and costs three to four times the bytes: still a few kilobytes."
+            "Kassa needs no more modules than `qrcode`, whose segments and codewords it uses; it has its own mask "
+            "search. `png` writes its pictures with the fastest compression, which saves most of the default's time "
+            "and costs three to four times the bytes: still a few kilobytes."
         ),
     )

@@ -12,17 +12,17 @@ def run() -> Section:
         found = rust("query", url)
     return Section(
         "Rust: a status query",
-        "One query after the other over a warm connection, 200 a round, and 100 at once; 51 rounds. Everybody sends the same "
-        "JSON with the same credentials, and reads status and exact amount from the response. What is allocated is counted "
-        "on all threads, at one query after the other.",
+        "Sequential queries over a warm connection, 200 per round, and 100 concurrent ones; 51 rounds. All clients "
+        "send the same JSON with the same credentials, and read the status and the exact amount from the response. "
+        "Allocations are counted on all threads, for sequential queries.",
         found,
         remarks=(
-            "A query runs in the task that asks, over a connection of that task's runtime, as reqwest's does. What Kassa "
-            "does beside is the deadline, the rules, the search for secrets in the response, and the response kept as text. "
-            "Where the machine falls asleep between two queries, times of each have two heights, and the ratio of a round "
-            "may be of one with the other: a round takes some 30 us a query or some 90, for every client, as the "
-            "runtime's two workers happen to share a connection and who asks over it or not. So the first table says "
-            "little by one run: in six, on nearly the same code, its median beside reqwest was 0.90, 1.15, 1.18, 1.32, "
-            "1.49 and 3.32."
+            "A query runs in its caller's task, over a connection of that task's runtime, as with reqwest. In "
+            "addition, Kassa handles the deadline, the rules, the search for secrets in the response, and the raw "
+            "response text. If the machine sleeps between two queries, the times are bimodal, and a round's ratio "
+            "can compare one mode with the other: a round takes about 30 us or about 90 us per query, for every "
+            "client, depending on which of the runtime's two workers has the connection and the caller. So one run "
+            "of the first table says little: in six runs on nearly the same code, the median ratio to reqwest was "
+            "0.90, 1.15, 1.18, 1.32, 1.49 and 3.32."
         ),
     )

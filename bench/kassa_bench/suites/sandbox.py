@@ -159,16 +159,16 @@ def run() -> Section:
             load = rust("sandbox", program, peers)
     return Section(
         "The sandbox",
-        "As a program of its own; its clients share the processors with it. Under load: 16 connections, 5 rounds of 1,000 "
-        "queries and 400 creates of MBank payments each, the median of the rounds. Then beside general mock servers, in "
-        "memory, by 16 connections and 1,000 requests a round, after ten rounds that do not count: WireMock and Prism get the"
-        " same requests and answer with what was put into them, Prism by the sandbox's own description of the interface; "
-        "stripe-mock gets charges, as it knows Stripe's interface alone. WireMock keeps its journal of requests, which it "
-        "does unless told otherwise. None of them remembers a payment. The floor answers every request with the same bytes. "
-        "Then 1,500 MBank payments through the SDK by 16 callers: created, confirmed and asked about.",
+        "As a separate program; its clients share the processors with it. Under load: 16 connections, 5 rounds of "
+        "1,000 queries and 400 creates of MBank payments each, the median of the rounds. Then compared with general "
+        "mock servers, in memory, with 16 connections and 1,000 requests per round, after ten warm-up rounds: "
+        "WireMock and Prism get the same requests and return configured responses, Prism from the sandbox's own "
+        "OpenAPI description; stripe-mock gets charges, because it only knows Stripe's interface. WireMock keeps its "
+        "request journal, as it does by default. None of them stores payments. The floor answers every request with "
+        "the same bytes. Then 1,500 MBank payments through the SDK by 16 callers: created, confirmed and queried.",
         [Figures("The program", rows), pages, *load],
         remarks=(
-            "What requests write that come at the same time is committed together, so on disk a create costs more the fewer "
-            "come with it. Requests are written to the log within 10 ms, many at a time."
+            "The writes of concurrent requests are committed together, so on disk a create costs more the fewer run "
+            "concurrently. Requests are written to the log within 10 ms, in batches."
         ),
     )

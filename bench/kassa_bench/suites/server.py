@@ -112,16 +112,16 @@ def run() -> Section:
         parts = [the_program(Path(folder)), *rust("server", Path(folder), "sqlite")]
     return Section(
         "The merchant's server",
-        "Over SQLite in WAL with `synchronous=FULL`; callers, gateway and server share the processors. The gateway is in "
-        "memory. The first payment: 51 rounds of 20 through the library, and of 20 times two appends of 200 bytes to one "
-        "file, each flushed (`fdatasync`), on the same disk; the median of all, and the bar is the two appends' median and "
-        "0.5 ms. Many open payments are spread evenly over three days and written by SQL, without their events; their file "
-        "is in the system's cache. The memory of apps is what the server's process holds more when 10,000 of them wait "
-        "than before they came.",
+        "Over SQLite in WAL with `synchronous=FULL`; callers, gateway and server share the processors. The gateway "
+        "is in memory. The first payment: 51 rounds of 20 through the library, and of 20 times two appends of 200 "
+        "bytes to one file, each flushed (`fdatasync`), on the same disk; the median of all. The bar is the median "
+        "of the two appends plus 0.5 ms. The many open payments are spread evenly over three days and written by "
+        "SQL, without their events; their file is in the system's cache. The memory of apps is the growth of the "
+        "server's process when 10,000 of them wait.",
         parts,
         why_missed=(
-            "Where a time or a rate is missed: a first payment is two commits, each of which flushes the log and changes pages "
-            "of several tables, and the worker that looks for what is due takes a tenth of a millisecond of it. A charged "
+            "Missed times and rates: a first payment is two commits, each of which flushes the log and changes pages of "
+            "several tables, and the worker that looks for due work takes a tenth of a millisecond of it. A charged "
             "recorded answer writes the payment, its checkout, two events and their delivery, and SQLite has one writer."
         ),
     )

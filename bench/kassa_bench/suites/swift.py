@@ -24,9 +24,9 @@ def run() -> Section:
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=15)
     return Section(
         "Swift",
-        "Status queries over warm connections, 200 one after the other a round, and five times 100 at once; both clients may "
-        "hold 100 connections, and send the same POST. 31 rounds in one process; the first query in processes of their own, "
-        "15 rounds.",
+        "Status queries over warm connections: 200 sequential ones per round, and five times 100 concurrent ones; "
+        "both clients may hold 100 connections, and send the same POST. 31 rounds in one process; the first query in "
+        "separate processes, 15 rounds.",
         [
             *queries,
             Comparison("The first query of a new process, with the client's start", "ms", first),
