@@ -99,7 +99,7 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    # Only where it is asked for: reading it takes as long as all the rest of the import.
+    # Only on request: reading it takes as long as the rest of the import.
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""One way to call the core: values converted on the way in and out, errors raised as those of this package."""
+"""Calls into the core: converts values in both directions, and raises the errors of this package."""
 
 from __future__ import annotations
 

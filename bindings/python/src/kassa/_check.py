@@ -1,4 +1,4 @@
-"""Checks of types only: what a value must be is the core's to say, and it says all of it at once.
+"""Type checks only: the core validates values, and reports all violations at once.
 
 The messages name the field and the type that was given, never the value: it may be a secret.
 """

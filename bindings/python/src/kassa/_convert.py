@@ -1,4 +1,4 @@
-"""The way between the values of this package and those of the generated module.
+"""Conversion between the values of this package and of the generated module.
 
 A class says what it mirrors where it is defined; nothing here knows any of them.
 """

@@ -121,7 +121,7 @@ def _lift_callback(callback: Any) -> Callback:
 
 
 def _lower_callback(callback: Callback) -> Any:
-    """As it came, where it is still what came: the core knows nanoseconds, and the key of a duplicate depends on them."""
+    """The date as received, if unchanged: the core knows nanoseconds, and the deduplication key depends on them."""
     try:
         original = native.parse_callback(callback.raw)
     except native.PaymentError:

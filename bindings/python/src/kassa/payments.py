@@ -206,7 +206,7 @@ class PaymentRef:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PaymentStatus:
-    """The status of a payment: ``PaymentStatus.CHARGED``, ``PaymentStatus.REJECTED``, or another word of the gateway's.
+    """The status of a payment: ``PaymentStatus.CHARGED``, ``PaymentStatus.REJECTED``, or another word of the gateway.
 
     Only the first two are final. Words are case-insensitive; an unknown one is kept as received. Compare with ``==``, or with
     ``match`` and ``case PaymentStatus.CHARGED``.

@@ -82,7 +82,7 @@ class Following:
     _process: int
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Not made by itself: ``gateway.recover()`` gives one."""
+        """Not created directly: use ``gateway.recover()``."""
         raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.recover()")
 
     def cancel(self) -> None:

@@ -78,7 +78,7 @@ class Watching:
     _process: int
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Not made by itself: ``gateway.watch(payment)`` gives one."""
+        """Not created directly: use ``gateway.watch(payment)``."""
         raise TypeError(f"a kassa.{type(self).__name__} is made by gateway.watch(payment)")
 
     def check_now(self) -> None:

@@ -175,8 +175,7 @@ public final class Gateway: PaymentGateway {
             try await asked { try await $0.verifyReturn(gateway: core, redirect: redirect.core, payment: payment.core) })
     }
 
-    /// Follows a payment until there is a final ``Verdict``, or the policy's deadline passes. Nothing is sent until the watch is asked
-    /// for a report.
+    /// Polls a payment until there is a final ``Verdict``, or the policy's deadline passes. Nothing is sent until you request a report.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` if the reference has no number to query by.
     public func watch(_ payment: PaymentRef, policy: PollPolicy = PollPolicy()) throws -> StatusWatch {

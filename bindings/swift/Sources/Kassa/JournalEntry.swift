@@ -16,9 +16,8 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     public var state: JournalState
     /// Whether `Gateway.finish(_:)` was called for it: nothing is left to do.
     public var isFinished: Bool
-    /// What the gateway said when it ended, in its own words, after the number that it reported where that is none of the payment's; of a
-    /// mismatched one the fields that differ from what was asked for, such as `amount, currency`. At most 256 characters (Unicode
-    /// scalars).
+    /// The gateway's last message, after the reported number if that is not the payment's; for a mismatch the fields that differ from the
+    /// request, such as `amount, currency`. At most 256 characters (Unicode scalars).
     public var reason: String?
     /// The gateway's code in the response to the create request, if any.
     public var code: String?

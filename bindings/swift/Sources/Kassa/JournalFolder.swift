@@ -8,7 +8,7 @@ extension Journal {
     ///   would be worse. Its files can be read **after the first unlock** since the device was started
     ///   (`FileProtectionType.completeUntilFirstUserAuthentication`), so that an app that wakes behind a locked screen can query its
     ///   payments. Both are set before anything is written.
-    /// - **Elsewhere** in `$XDG_DATA_HOME/kassa/journal`, or in `~/.local/share/kassa/journal` where that is not set.
+    /// - **Elsewhere** in `$XDG_DATA_HOME/kassa/journal`, or in `~/.local/share/kassa/journal` if that is not set.
     ///
     /// **A folder serves one gateway and one merchant.** Outside an app's sandbox, all programs of the user share this folder; so a
     /// second merchant, or a test gateway, needs a folder of its own: ``init(folder:)``.

@@ -35,7 +35,7 @@ extension PaymentStatus: Codable {
         }
     }
 
-    /// Writes it. A word of the gateway's stands apart, so that its "charged" is never read as a charge.
+    /// Writes it. Other words of the gateway have a separate form, so that its "charged" is never read as a charge.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .charged, .rejected:

@@ -2,9 +2,9 @@ internal import KassaGenerated
 
 /// The unfinished entries of a ``Journal``, the oldest first: see ``Journal/unfinished()`` and ``Gateway/unfinished()``.
 ///
-/// It can be left early, and each iteration begins anew. It throws where the journal cannot be read,
-/// ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``, after what was read before that, and `CancellationError` before
-/// the next entry where its task is cancelled.
+/// You can stop early, and each iteration begins anew. If the journal cannot be read, it throws
+/// ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)`` after the entries that it has read; if its task is cancelled, it
+/// throws `CancellationError` before the next entry.
 public struct UnfinishedEntries: AsyncSequence, Sendable {
     /// What the iteration yields.
     public typealias Element = Unfinished

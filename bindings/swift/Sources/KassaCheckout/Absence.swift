@@ -4,7 +4,7 @@ let longestAbsence = Duration.seconds(300)
 /// The time by which an absence is measured, since any moment. It goes on while the device sleeps, and is not the one that people set.
 struct AbsenceClock: Sendable {
     var now: @MainActor @Sendable () -> Duration
-    /// Waits for a moment of this clock; throws where its task is cancelled.
+    /// Waits for a time of this clock; throws if its task is cancelled.
     var sleep: @MainActor @Sendable (_ until: Duration) async throws -> Void
 
     /// The system's.

@@ -1,7 +1,7 @@
 import Foundation
 import Kassa
 
-/// Pages of the gateway's, and the ways out of the app and back.
+/// Pages of the gateway, and the switch between them and the app.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
     /// The page to open **now, without a tap**: the payer has just requested it. Open it, and call ``pageOpened(isAway:)``.

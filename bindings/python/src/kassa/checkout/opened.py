@@ -62,7 +62,7 @@ class States(OfOneProcess):
     __slots__ = ()
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Not made by itself: ``checkout.states()`` gives one."""
+        """Not created directly: use ``checkout.states()``."""
         raise TypeError(f"a kassa.checkout.{type(self).__name__} is made by checkout.states()")
 
 

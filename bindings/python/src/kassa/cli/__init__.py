@@ -1,1 +1,1 @@
-"""The command line, for scripts and for the people who answer the payers' calls."""
+"""The command line, for scripts and for the support desk."""

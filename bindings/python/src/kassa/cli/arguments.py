@@ -1,4 +1,4 @@
-"""What can be said on the command line. Credentials cannot: arguments are seen by every user of the machine."""
+"""The command line's arguments. Credentials are not among them: every user of the machine can see arguments."""
 
 from __future__ import annotations
 

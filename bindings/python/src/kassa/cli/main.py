@@ -74,7 +74,7 @@ def _failed(defect: Exception, options: argparse.Namespace) -> int:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Asks what the gateway reports of one payment, or of each of a list."""
+    """Queries the status of one payment, or of each of a list."""
     by_gateways_number = options.gateway_number is not None or options.transaction is not None
     if by_gateways_number == (options.provider is not None):
         raise WrongUse("an order number goes with --provider, and nothing else does")
@@ -97,21 +97,21 @@ def status(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Asks once whether a payment, or each of a list, is charged as it was asked for."""
+    """Checks once whether a payment, or each of a list, is charged as requested."""
     if options.payments is None:
         payment = _askable(_payment(options.payment, options))
         with _gateway() as gateway:
             verdict = gateway.check(payment)
         _show(verdict, options)
         return _exit_status(verdict)
-    # All of them before the first question, so that a typing error costs nothing.
+    # Parses all of them before the first query, so that a typing error costs nothing.
     payments = [(text, _askable(_payment(text, options))) for text in _lines(options.payments)]
     with _gateway() as gateway:
         return _each([(text, partial(gateway.check, payment)) for text, payment in payments], options)
 
 
 def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.Namespace) -> int:
-    """Asks one question after the other, a line each; the worst exit status of all."""
+    """Queries one payment after the other, one line each; returns the worst exit status."""
     progress = Progress(len(questions))
     worst = DONE
     for done, (text, ask) in enumerate(questions):
@@ -142,7 +142,7 @@ def _show(verdict: kassa.Verdict, options: argparse.Namespace) -> None:
 
 
 def watch(options: argparse.Namespace) -> int:
-    """Follows one payment, a line a report."""
+    """Polls one payment, one line per report."""
     policy = kassa.PollPolicy(options.interval, options.deadline)
     payment = _askable(_payment(options.payment, options))
     with _gateway() as gateway, gateway.watch(payment, policy) as reports:
@@ -189,7 +189,7 @@ def callback(options: argparse.Namespace) -> int:
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Asks whether a callback is true."""
+    """Verifies a callback."""
     payment = _payment(options.payment, options)
     parsed = kassa.Callback.parse(_read(options.file))
     with _gateway() as gateway:
@@ -199,7 +199,7 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
-    """What was asked for: as it was stored, or as it is said on the command line."""
+    """The payment reference: the stored one, or made from the command line."""
     said = (options.provider, options.amount, options.currency)
     if _is_stored(text):
         if said != (None, None, None):

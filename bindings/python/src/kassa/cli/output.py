@@ -19,34 +19,34 @@ UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Control characters, others that show by what they do to their neighbours, and bytes that are no text."""
 
 Answer: TypeAlias = kassa.StatusReport | kassa.Verdict
-"""What the gateway reports, as it is or judged."""
+"""The gateway's report, or the verdict."""
 
 Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
 
 def line(text: str) -> None:
-    """A line of the answer, and one line only, whatever a stranger has put into it."""
+    """One line of output, and only one line, whatever it contains."""
     block(visible(text))
 
 
 def block(text: str) -> None:
-    """Text of our own, as it is."""
+    """Our own text, unchanged."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def visible(text: str) -> str:
-    """What would move the cursor, begin a new line or turn the writing round, as an escape that does nothing."""
+    """Escapes characters that would move the cursor, begin a new line or change the writing direction."""
     return "".join(repr(sign)[1:-1] if category(sign) in UNSEEN else sign for sign in text)
 
 
 def complaint(text: str) -> None:
-    """A line about what went wrong."""
+    """One line about an error."""
     sys.stderr.write(f"kassa: {visible(text)}\n")
 
 
 def trace(defect: Exception) -> None:
-    """Where a defect is. Values are not in it."""
+    """The location of a defect, without values."""
     for text in "".join(traceback.format_tb(defect.__traceback__)).splitlines():
         sys.stderr.write(f"{visible(text)}\n")
 
@@ -63,12 +63,12 @@ def let_output_go() -> None:
 
 
 def json_line(**values: object) -> None:
-    """The answer as one line of JSON."""
+    """The result as one line of JSON."""
     block(json.dumps(plain(values), ensure_ascii=False))
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it. Amounts are strings, so that no reader makes floats of them."""
+    """A value as JSON. Amounts are strings, so that no reader converts them to floats."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -118,7 +118,7 @@ def _describe_report(report: kassa.StatusReport) -> str:
 
 
 class Progress:
-    """A bar on the terminal that shows how far a list has got; nothing where there is no terminal."""
+    """A progress bar on the terminal; nothing without a terminal."""
 
     WIDTH = 30
 

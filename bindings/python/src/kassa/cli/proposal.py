@@ -1,5 +1,4 @@
-"""The dialect that fits: the given one, with what the responses taught. What a word or a refusal means, no response teaches:
-that is said by a person."""
+"""The matching dialect: the given one, plus what the responses show. A person must say what a word or a refusal means."""
 
 import copy
 import json

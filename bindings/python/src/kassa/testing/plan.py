@@ -34,8 +34,8 @@ class FakePlan:
 
     @classmethod
     def charge(cls, after: timedelta | float = 0) -> "FakePlan":
-        """Their payers pay, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. A mobile-bank
-        payment is paid by its confirmation all the same."""
+        """Their payers pay, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. A
+        mobile-bank payment is still paid by its confirmation."""
         return cls("charge", _check.duration("after", after))
 
     @classmethod

@@ -1,1 +1,1 @@
-"""The probe: plays every flow against a gateway's test environment, and finds the dialect that fits."""
+"""The probe: runs every flow against a gateway's test environment, and finds the matching dialect."""

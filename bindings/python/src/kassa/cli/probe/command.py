@@ -1,4 +1,4 @@
-"""The command `kassa probe`: its arguments, what it refuses, and the files that it writes."""
+"""The command `kassa probe`: its arguments, its checks, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def probe(options: argparse.Namespace) -> int:
-    """Runs the steps; raises `CouldNotRun` where nothing could be tried."""
+    """Runs the steps; raises `CouldNotRun` if nothing could be tried."""
     steps = STEPS if options.only is None else tuple(options.only.split(","))
     if unknown := [step for step in steps if step not in STEPS]:
         raise CouldNotRun(f"{', '.join(unknown)} is no step; there are {', '.join(STEPS)}")

@@ -1,4 +1,4 @@
-"""What was found by one request, and what the probe has made."""
+"""Findings of requests, and the payments that the probe created."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""The mobile bank: create, confirm with the identifier in each of its places, follow."""
+"""The mobile bank: create, confirm with the identifier in each possible place, poll."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

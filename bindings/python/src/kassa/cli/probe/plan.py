@@ -1,4 +1,4 @@
-"""What the probe tries, with which test values, and what is refused before anything is sent."""
+"""What the probe tries, its test values, and the checks before anything is sent."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ import kassa
 from ..proposal import Proposal, same_word
 
 STEPS = ("mbank", "card", "pay-form", "qr-image", "qr")
-"""The flows, in the order in which they are played."""
+"""The flows, in order."""
 
 WITHOUT_3DS = "without 3DS"
 """A payment by such a card may end in an error, the gateway's pages say."""

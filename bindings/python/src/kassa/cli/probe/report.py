@@ -1,4 +1,4 @@
-"""The report in Markdown, to be sent to whoever maintains the dialect. Text of the gateway writes no Markdown of its own."""
+"""The report in Markdown, for the maintainer of the dialect. Text of the gateway cannot inject Markdown."""
 
 from __future__ import annotations
 

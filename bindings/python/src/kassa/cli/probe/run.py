@@ -1,4 +1,4 @@
-"""The run: reaches the gateway, plays the steps in their order, and says what came of them."""
+"""The run: connects to the gateway, runs the steps in order, and reports the results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Probe:
         return not any(finding.problems for finding in self.findings) and not self.session.skipped
 
     def run(self) -> None:
-        """Plays the steps in their order; raises `CouldNotRun` where nothing could be tried."""
+        """Runs the steps in order; raises `CouldNotRun` if nothing could be tried."""
         self._reach()
         if self.plan.status_query is not None:
             status.query(self.session, self.plan.status_query)
@@ -54,7 +54,7 @@ class Probe:
                 self.played.append(step)
 
     def conclude(self) -> None:
-        """Says what happened to the money of each payment, also where the run was broken off."""
+        """Reports what happened to the money of each payment, also if the run was interrupted."""
         block("\n== What happened to the money")
         for text in self._money():
             line(text)

@@ -1,4 +1,4 @@
-"""What the steps share: the gateway, the dialect that grows, and what was found so far."""
+"""What the steps share: the gateway, the growing dialect, and the findings so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a payment, by each of its numbers and in each form, and the verdict on it."""
+"""Status queries of a payment by each of its numbers and in each form, and the verdict."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ import java.net.URI
 import dev.kassa.internal.ReturnRedirect as CoreReturnRedirect
 
 /**
- * The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
+ * The payer's return from the gateway's pages: to a page of the merchant, or by deep link to an app.
  *
- * **It is a hint**: anybody can make one. The gateway decides: ask it with [Gateway.verifyReturn], or have a watch that is running
- * ask at once ([StatusWatch.checkNow]).
+ * **It is only a hint**: anybody can forge one. The gateway decides: query it with [Gateway.verifyReturn], or make a running watch query
+ * at once ([StatusWatch.checkNow]).
  *
  * @property orderNumber the order number, from `OrderNumber`
  * @property statusCode the status code, from `statusCode`; `200` on success. Any text is accepted

@@ -22,7 +22,7 @@ import dev.kassa.PaymentMethod
 /** What there is to show. */
 internal class Shown(val state: CheckoutState, val details: CheckoutDetails?, val mayHavePaid: Boolean)
 
-/** What is to be paid, and below it the screen of the state. */
+/** The amount, and below it the screen of the state. */
 @Composable
 internal fun CheckoutScreen(shown: Shown, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
     val language = LocalLanguage.current

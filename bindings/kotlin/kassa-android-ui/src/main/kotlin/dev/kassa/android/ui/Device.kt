@@ -8,10 +8,10 @@ internal interface Device {
     /** Opens the app of a bank by the text of a QR code, and never a browser; false if there is no such app. */
     fun openApp(link: String): Boolean
 
-    /** Opens a link of a bank in its app, and in a browser's tab where there is no such app; false if there is neither. */
+    /** Opens a bank's link in its app, or in a browser tab if there is no such app; false if neither is there. */
     fun openBank(link: String): Boolean = openApp(link) || openPage(link)
 
-    /** Keeps a picture where the payer's bank finds it, and says then whether that went well; null if the payer thought better of it. */
+    /** Saves a picture where the payer's bank app finds it, and reports success; null if the payer cancelled. */
     fun savePicture(png: ByteArray, saved: (Boolean?) -> Unit)
 
     fun copy(text: String)

@@ -20,7 +20,7 @@ import androidx.compose.ui.unit.dp
 import dev.kassa.CheckoutState
 import dev.kassa.PaymentMethod
 
-/** The ways to pay. Where the payer chooses again though a payment is open, "back" leads back to that, and closes nothing. */
+/** The payment methods. If the payer chooses again while a payment is open, "back" leads back to that payment. */
 @Composable
 internal fun MethodsScreen(state: CheckoutState.Ready, said: Said, actions: Actions) {
     val isOpen = state.canKeepMethod

@@ -16,7 +16,7 @@ import androidx.lifecycle.withResumed
 import dev.kassa.CheckoutState
 import dev.kassa.PaymentMethod
 
-/** The page of a bank: it opens by itself where the payer has just asked for it, else by a button. */
+/** A bank's page: it opens automatically if the payer has just requested it, otherwise by a button. */
 @Composable
 internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Actions, device: Device) {
     val labels = LocalLabels.current
@@ -31,7 +31,7 @@ internal fun PageScreen(state: CheckoutState.OpenPage, said: Said, actions: Acti
     }
 }
 
-/** The payer is back from a page, or nobody has to do anything: how it ended is being found out. */
+/** The payer is back from a page, or has nothing to do: the result is being queried. */
 @Composable
 internal fun WaitingScreen(state: CheckoutState.Waiting, said: Said, actions: Actions, device: Device) =
     Screen(said, { Turning() }) {

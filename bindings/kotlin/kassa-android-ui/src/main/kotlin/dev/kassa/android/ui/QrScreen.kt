@@ -34,7 +34,7 @@ private const val BORDER = 4
 
 private const val SAVED_PIXELS = 800
 
-/** A code that the app of a bank scans; on the payer's own phone a button opens that app, where the code is a link or in ELQR. */
+/** A code for a bank's app to scan; on the payer's own phone a button opens that app if the code is a link or ELQR. */
 @Composable
 internal fun QrScreen(state: CheckoutState.ShowQr, said: Said, actions: Actions, device: Device) {
     val labels = LocalLabels.current

@@ -23,8 +23,8 @@ import kotlinx.coroutines.withContext
 private const val IS_OPENED = "dev.kassa.is_opened"
 
 /**
- * What is behind the sheet, across turns of the screen. After the end of the process the checkout is opened again with the same token,
- * and is where it was.
+ * The sheet's model; it survives screen rotations. After the end of the process, the checkout is opened again with the same token, and
+ * continues where it was.
  */
 internal class SheetModel(
     private val request: KassaCheckout.Request,

@@ -15,8 +15,8 @@ private const val CHOSEN = "dev.kassa.chosen"
 internal const val LONGEST_SAVED = 100
 
 /**
- * What the payer has typed and chosen. It all survives a turn of the screen; only phone and choice are also saved, for a payer whose app
- * the system ended. **Card and code are secrets, and are never saved.**
+ * The payer's input and choice. All of it survives a screen rotation; only phone and choice are also saved if the system ends the app.
+ * **Card and code are secrets, and are never saved.**
  */
 internal class Typed(private val saved: SavedStateHandle) {
     private var phoneShown by mutableStateOf(saved.get<String>(PHONE).orEmpty())
