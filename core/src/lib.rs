@@ -1,5 +1,5 @@
-//! Kassa accepts payments through a gateway: cards with 3DS, the mobile bank with a one-time password, a hosted
-//! pay-form and dynamic QR codes. **It always says what happened to the money.**
+//! Kassa accepts payments through a gateway: cards with 3DS, the mobile bank with a one-time password, the
+//! gateway's pay-form and dynamic QR codes. **It always says what happened to the money.**
 //!
 //! Begin with [`Gateway`] (or [`BlockingGateway`]) and a [`GatewayConfig`]. Every call that gives no answer gives a
 //! [`PaymentError`] that says whether it may have moved money; a payment whose outcome is not known is never sent again

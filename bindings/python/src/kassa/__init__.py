@@ -13,7 +13,7 @@ Cards with 3DS, the mobile bank with a one-time password, the gateway's pay-form
             created = gateway.create_mbank_payment(payment)
             gateway.confirm_mbank_payment(created.payment, input("The code from the SMS? "))
         except kassa.OutcomeUnknown as error:
-            print(error)  # it may have been charged; never send it again, ask
+            print(error)  # it may have been charged; never send it again, query it
         match gateway.watch(payment.payment_ref()).outcome():
             case kassa.Charged(report=report):
                 print("paid", report.amount)
@@ -28,16 +28,16 @@ Cards with 3DS, the mobile bank with a one-time password, the gateway's pay-form
 To do this                            call                                 and then
 take a card payment                   create_card_payment                  open the confirmation page, watch
 take a mobile-bank payment            create_mbank_payment                 confirm_mbank_payment, watch
-let the payer choose on a page        create_pay_form                      open the page, verify its callback
+let the payer choose on a pay-form    create_pay_form                      open the page, verify its callback
 show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      verify its callback
 read, write or check an ELQR code     Elqr.parse, Elqr                     text, check, bank_links
 know which order a callback is about  CallbackKey                          take the callback
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 verify_return
-ask about a payment once              check
+query a payment once                  check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
-forget no payment, send none twice    Gateway(..., journal=folder)         recover, finish
+recover payments, send none twice     Gateway(..., journal=folder)         recover, finish
 
 Kassa logs to the logger ``kassa`` once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough. No record
 contains a secret; structured details are in ``record.kassa``. Each record comes in the context (``contextvars``) of its call.
