@@ -1,12 +1,12 @@
 #!/bin/sh
-# A checkout by curl alone: the shop opens it, the payer's app pays it by mobile bank, and the shop learns that it is paid.
+# A checkout with curl only: the shop opens it, the payer's app pays it by mobile bank, and the shop learns that it is paid.
 # usage: checkout.sh ORDER PHONE    asks for the code from the message; with KASSA_SERVER_URL and KASSA_API_KEY
 set -eu
 order=$1
 phone=$2
 
 # docs: begin ask
-# Asks the server with a key that stands in no argument, where every user of the machine could read it.
+# Sends a request. The key is not an argument of curl, because every user of the machine can read arguments.
 # usage: ask KEY PATH [CURL ARGUMENT...]
 ask() (
     key=$1
@@ -20,12 +20,12 @@ ask() (
     printf '%s\n' "$answer"
 )
 
-# The first thing in an answer that looks so. jq reads answers better, where it is there.
+# Prints the first match in a response. If you have jq, use it instead.
 first() { printf '%s\n' "$2" | grep -o "$1" | sed -n '1{p;q;}' | grep .; }
 # docs: end ask
 
 # docs: begin open
-# The shop says what is to be paid. The same reference with the same content gives the same checkout, however often it is sent.
+# The shop opens the checkout. The same reference with the same content returns the same checkout, however often you send it.
 wanted='{"reference": "'$order'", "amount": "390", "description": "A jar of honey", "return_url": "https://shop.example.kg/paid"}'
 checkout=$(ask "$KASSA_API_KEY" /v1/checkouts --header 'Content-Type: application/json' --data "$wanted")
 id=$(first 'co_[0-9a-f]*' "$checkout")
@@ -33,16 +33,16 @@ first '"page_url":"[^"]*"' "$checkout" # a browser pays there, and needs nothing
 # docs: end open
 
 # docs: begin pay
-# The shop makes a token for its app. It opens this checkout and nothing else.
+# The shop makes a token for its app. It opens only this checkout.
 answer=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id/tokens" --request POST)
 token=$(first 'ct_[^"]*' "$answer")
 
-# The app begins a payment. The same Idempotency-Key with the same body gives the same answer: trying again pays nothing twice.
+# The app starts a payment. The same Idempotency-Key with the same body returns the same response: a retry pays nothing twice.
 answer=$(ask "$token" /v1/checkout/payments --header "Idempotency-Key: $order-1" \
     --header 'Content-Type: application/json' --data '{"method": "mbank", "phone": "'"$phone"'"}')
 payment=$(first 'pay_[0-9a-f]*' "$answer")
 
-# As long as the payment awaits its code, the last one was wrong. Each code is a try of its own, with a key of its own.
+# While the payment still expects a code, the last one was wrong. Each code is a separate attempt with its own key.
 try=1
 state=awaiting
 while [ "$state" = awaiting ]; do
@@ -56,13 +56,13 @@ done
 # docs: end pay
 
 # docs: begin wait
-# A long poll answers as soon as something has changed. A shop with an address of its own is told by an event instead.
+# A long poll returns as soon as something has changed. A shop with a public URL receives an event instead.
 version=0
 state=open
 while [ "$state" = open ]; do
     checkout=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id?after=$version&wait=25")
     version=$(first '"version":[0-9]*' "$checkout" | cut -d : -f 2)
-    # It is open as long as it can be paid: after a payment that failed, in another way.
+    # The checkout stays open after a failed payment: the payer can choose another method.
     case $checkout in
         *'"state":"paid"'*) state=paid ;;
         *'"state":"expired"'* | *'"state":"cancelled"'*) state='not paid' ;;

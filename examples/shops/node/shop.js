@@ -11,7 +11,7 @@ const orders = new Map(); // In a real shop these are two tables of its database
 const seen = new Set();
 
 // docs: begin open
-// Asks the server. What it refuses is thrown, and becomes a page that says 500.
+// Sends a request to the server. A refusal is thrown, and becomes an error page (500).
 async function openCheckout(wanted) {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const answer = await fetch(`${server}/v1/checkouts`, { method: "POST", headers, body: JSON.stringify(wanted) });
@@ -45,7 +45,7 @@ async function take(request) {
   try { event = webhook.verify(body, request.headers); } catch { return [401]; }
   const order = orders.get(event.data.reference);
   if (!order) return [404]; // What is not taken comes again.
-  // In a database: one transaction, with a unique index over the identifiers of events.
+  // With a database: one transaction, with a unique index on the event identifiers.
   if (!seen.has(request.headers["webhook-id"]) && event.type === "checkout.paid") {
     order.state = "delivered";
     console.log("deliver", event.data.reference);

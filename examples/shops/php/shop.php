@@ -4,12 +4,12 @@
 
 const PAGE = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Shop</title>';
 ini_set('display_errors', '0'); // The log tells what went wrong, and no page does.
-// In a real shop these are two tables of its database. PHP forgets its variables, so here they are files.
+// A real shop has two database tables for these. PHP keeps no variables between requests, so they are files here.
 define('ORDERS', sys_get_temp_dir() . '/shop-' . getenv('PORT'));
 is_dir(ORDERS) || mkdir(ORDERS, 0700);
 
 // docs: begin open
-// Asks the server. What it refuses is thrown, and becomes a page that says 500.
+// Sends a request to the server. A refusal is thrown, and becomes an error page (500).
 function open_checkout(array $wanted): array
 {
     $headers = 'Authorization: Bearer ' . getenv('KASSA_API_KEY') . "\r\nContent-Type: application/json";
@@ -25,7 +25,7 @@ function is_known(string $reference): bool
 }
 
 // docs: begin buy
-// Opens a checkout for a new order: the page where it is paid.
+// Opens a checkout for a new order; returns the page on which to pay it.
 function buy(): string
 {
     $reference = 'order-' . bin2hex(random_bytes(5));
@@ -37,7 +37,7 @@ function buy(): string
 // docs: end buy
 
 // docs: begin event
-// The scheme of Standard Webhooks: one of the signatures is right, and was made now. It has libraries for PHP, too.
+// Standard Webhooks: one of the signatures is right, and is recent. There are libraries for PHP, too.
 function is_signed(string $id, string $body): bool
 {
     [$at, $signatures] = [$_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? ''];
@@ -49,7 +49,7 @@ function is_signed(string $id, string $body): bool
 function take(string $id, string $body): int
 {
     ['type' => $type, 'data' => ['reference' => $reference]] = json_decode($body, true);
-    // In a database: one transaction, with a unique index over the identifiers of events. Here a file is made once.
+    // With a database: one transaction, with a unique index on the event identifiers. Here a file is created once.
     if (is_known($reference) && $type === 'checkout.paid' && @fopen(ORDERS . "/$id", 'x')) {
         touch(ORDERS . "/$reference.delivered");
         file_put_contents('php://stdout', "deliver $reference\n");

@@ -22,7 +22,7 @@ lock = threading.Lock()
 
 # docs: begin open
 def open_checkout(wanted: dict[str, str]) -> Any:
-    """Asks the server. What it refuses is raised, and becomes a page that says 500."""
+    """Sends a request to the server. A refusal is raised, and becomes an error page (500)."""
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
     with urlopen(Request(f"{SERVER}/v1/checkouts", json.dumps(wanted).encode(), headers), timeout=60) as answer:
         return json.load(answer)
