@@ -151,7 +151,7 @@ class QrData(_Accepted):
 
     payload: str | None
     """The text of the code, to be drawn with `QrCode`. If it is an ELQR code, `Elqr.parse` reads it, and Kassa has checked
-    that it asks for the requested amount in som and that its checksum is right."""
+    that its amount is the requested one, its currency the som, and its checksum right."""
     transaction_id: str | None
     """The identifier of the QR transaction."""
     payment: PaymentRef

@@ -55,8 +55,8 @@ public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// The data of a dynamic QR code, as far as the dialect finds it in the response. The whole response is in ``raw``.
 public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The text of the code, to be drawn with ``QrCode``. If it is an ELQR code, ``Elqr`` reads it, and Kassa has checked that it asks
-    /// for the requested amount in som and that its checksum is right.
+    /// The text of the code, to be drawn with ``QrCode``. If it is an ELQR code, ``Elqr`` reads it, and Kassa has checked that its amount
+    /// is the requested one, its currency the som, and its checksum right.
     public let payload: String?
     /// The identifier of the QR transaction.
     public let transactionID: String?

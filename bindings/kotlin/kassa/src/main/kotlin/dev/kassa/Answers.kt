@@ -129,7 +129,7 @@ public class QrImage(public val payment: PaymentRef, public val png: ByteArray, 
  * The data of a dynamic QR code, as far as the dialect finds it in the response. The whole response is in [raw].
  *
  * @property payload the text of the code, to be drawn with [QrCode]. If it is an ELQR code, [Elqr.parse] reads it, and Kassa has checked
- *   that it asks for the requested amount in som and that its checksum is right
+ *   that its amount is the requested one, its currency the som, and its checksum right
  * @property transactionId the identifier of the QR transaction
  * @property payment the payment reference, for status queries and to verify the callback. Store it: it may hold the transaction id
  * @property raw the whole response, with secrets masked
