@@ -174,6 +174,6 @@ pub(super) fn event(kind: EventKind) -> &'static str {
         EventKind::PaymentUnverifiable => "The gateway reported a charge that cannot be verified",
         EventKind::PaymentReviewed => "A person decided about one more charge of a charged payment",
         EventKind::PaymentResolved => "A person decided what became of the payment",
-        EventKind::PaymentStuck => "The payment stays open: a person has to look",
+        EventKind::PaymentStuck => "A person has to look at the payment",
     }
 }

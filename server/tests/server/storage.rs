@@ -173,12 +173,13 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 39] = [
+const SUITE: [(&str, Check); 40] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
     ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
     ("a word that nobody knows of what has no number is told", a_word_that_nobody_knows_of_what_has_no_number_is_told),
+    ("a word that nobody knows of what was not made is told", a_word_that_nobody_knows_of_what_was_not_made_is_told),
     ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
     ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
@@ -724,6 +725,33 @@ fn a_word_that_nobody_knows_of_what_has_no_number_is_told(storage: &dyn Storage,
     // A word that is known is a charge all the same.
     call_about_code(storage, 1, Some(PaymentStatus::Charged));
     assert_eq!(state(storage, 1, 1), PaymentState::Unverifiable);
+}
+
+/// The word came while the code was being made, and nobody recorded a code. The payment ends, and the word is not forgotten with it.
+fn a_word_that_nobody_knows_of_what_was_not_made_is_told(storage: &dyn Storage, calendar: &Calendar) {
+    for checkout in 1..=3 {
+        block_on(storage.open_checkout(new(checkout))).unwrap();
+        block_on(storage.begin_payment(begin(checkout, checkout, Method::Qr))).unwrap();
+    }
+    for checkout in [1, 2] {
+        call_about_code(storage, checkout, Some(PaymentStatus::Other("DONE".into())));
+    }
+    let nothing = SendResult::NothingHappened { failure: Failure::of_kind("Refused"), retry_after: None };
+    block_on(storage.record_send_outcome(sent(1, 1, nothing))).unwrap();
+    calendar.pass(Duration::from_secs(3_600));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    for checkout in 1..=3 {
+        assert_eq!(state(storage, checkout, checkout), PaymentState::NotMade);
+    }
+    let events = events_after(storage, &Cursor::default(), 100);
+    let stuck: Vec<_> = events.iter().filter(|event| event.kind == Some(EventKind::PaymentStuck)).collect();
+    assert!(stuck.iter().all(|event| event.body.contains("was not made as far as this server knows")), "{stuck:?}");
+    let told: Vec<_> = stuck.iter().map(|event| &event.checkout).collect();
+    assert_eq!(told, [&id(1), &id(2)], "once each");
+    for checkout in [1, 2] {
+        let history = block_on(storage.history(id(checkout))).unwrap().unwrap();
+        assert!(history.exchanges[0].iter().any(|kept| kept.exchange.outcome == "\"DONE\""), "{history:?}");
+    }
 }
 
 fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, calendar: &Calendar) {

@@ -7,14 +7,19 @@ use super::{
 };
 use crate::{
     checkouts::machine as checkout_machine,
+    events::kind::EventKind,
     payments::{
         machine::{self, Happened},
-        payment::Failure,
+        payment::{Failure, Payment},
     },
     storage::error::StorageError,
     tokens::decided_by::DecidedBy,
     values::{Millis, states::PaymentState},
 };
+
+/// Why a person has to look at a payment that ended before the gateway told a number to ask by.
+const UNKNOWN_WORD_OF_NOT_MADE: &str = "a callback about its QR code has no status that the dialect knows, and came before the payment ended: \
+    the payment was not made as far as this server knows, and the code may have been paid";
 
 /// Why something happened, and where a person decided, who.
 #[derive(Clone, Copy, Default)]
@@ -41,6 +46,8 @@ pub(super) fn happen(
     let kept = &mut book.payments[at];
     let Some(change) = machine::next(kept.payment.state, kept.payment.method, happened) else { return Ok(false) };
     let was_under_way = kept.payment.is_under_way();
+    // What is being sent is stuck only where a callback had a status that the dialect does not know.
+    let has_unknown_word = change.to == PaymentState::NotMade && kept.payment.is_stuck;
     kept.touch_state();
     kept.payment.state = change.to;
     if matches!(happened, Happened::ResolvedCharged | Happened::ResolvedNotCharged) || change.to.is_in_doubt() {
@@ -53,10 +60,24 @@ pub(super) fn happen(
     }
     let after = change.after.map(|state| state.to_string());
     tell(changes, book, change.event, &Told { payment: Some(at), after, reason: why.reason, by: why.by })?;
+    if has_unknown_word {
+        warn_of_unknown_word(&book.payments[at].payment);
+        let told = Told { payment: Some(at), reason: Some(UNKNOWN_WORD_OF_NOT_MADE), ..Told::default() };
+        tell(changes, book, EventKind::PaymentStuck, &told)?;
+    }
     if change.to == PaymentState::Charged {
         happen_to_checkout(changes, book, checkout_machine::Happened::PaymentCharged, Some(at), None)?;
     }
     Ok(true)
+}
+
+/// Something that nobody may ask about any more has a status that is not understood.
+pub(super) fn warn_of_unknown_word(payment: &Payment) {
+    let (payment, state) = (&payment.id, payment.state);
+    tracing::warn!(
+        target: "kassa_server", %payment, %state, "a callback about a payment that has ended has a status that the dialect does not \
+        know, and the payment has no number to ask the gateway by"
+    );
 }
 
 /// Something happened to a checkout. True where that changed it.

@@ -6,7 +6,7 @@ use super::{
     Book, Kept,
     changes::Changes,
     claims,
-    happening::{Why, happen},
+    happening::{Why, happen, warn_of_unknown_word},
     telling::{Told, tell},
 };
 use crate::{
@@ -100,13 +100,7 @@ fn hear_of_what_has_no_number(
         Some(_) if kept.payment.state == PaymentState::Rejected => {
             doubt_what_has_no_number(changes, book, at)?;
         }
-        _ => {
-            let (payment, state) = (&kept.payment.id, kept.payment.state);
-            tracing::warn!(
-                target: "kassa_server", %payment, %state, "a callback about a payment that has ended has a status that the dialect \
-                does not know, and the payment has no number to ask the gateway by"
-            );
-        }
+        _ => warn_of_unknown_word(&kept.payment),
     }
     Ok(HintNoted::Due(0))
 }
