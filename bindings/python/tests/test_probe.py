@@ -11,14 +11,27 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from conformance.patience import PATIENCE
 from conftest import PASSWORD
-from odd_gateways import COMPLETE, Answer, OddGateway, by_quid, complete, enveloped, pages, renamed, running, slow
+from odd_gateways import (
+    BASE,
+    COMPLETE,
+    Answer,
+    OddGateway,
+    by_quid,
+    complete,
+    enveloped,
+    pages,
+    renamed,
+    running,
+    slow,
+)
 
 import kassa
+from kassa.cli.main import main
 from kassa.cli.probe.plan import CouldNotRun, Plan, check_words, confirmed_host
 from kassa.cli.probe.report import code, fenced, prose
 from kassa.cli.probe.run import Probe
@@ -113,7 +126,7 @@ def test_pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten(pla
         assert gateway.count("/confirm") == 0, "nothing is known of what would be confirmed"
     for what in ("- mobile bank (order number ", "- card "):
         told = [line for line in ran.text.splitlines() if line.startswith(what)]
-        assert any(line.endswith("OPEN: what came of it is not known") for line in told), ran.text
+        assert any(line.endswith("PENDING: what came of it is not known") for line in told), ran.text
 
 
 def test_what_is_said_of_a_number_that_nobody_has_teaches_nothing(player: Player) -> None:
@@ -138,6 +151,34 @@ def test_a_payment_that_is_read_as_charged_too_early_is_not_confirmed(player: Pl
         assert gateway.count("/confirm") == 0
     assert ran.has_problem("the given dialect reads that as charged")
     assert "Skipped: mobile bank: confirm" in ran.text
+
+
+def with_words_of_qr_status(words: list[str]) -> kassa.Dialect:
+    """The endpoint `qr_status` of the complete gateway's dialect has words of its own, in place of the whole dialect's."""
+    endpoints: dict[str, Any] = {"qr_status": {"charged_words": words}}
+    endpoints.update(cast("dict[str, Any]", COMPLETE["endpoints"]))
+    return kassa.Dialect.from_json(json.dumps({**COMPLETE, "endpoints": endpoints}))
+
+
+@pytest.mark.parametrize(("words", "left"), [(["PAID", "created"], ["PAID"]), (["CREATED"], None)])
+@pytest.mark.parametrize(
+    ("step", "named", "told"),
+    [
+        ("mbank", ("Created",), "this word does not mean charged"),
+        ("qr", (), "the given dialect reads that as charged"),
+        ("qr", ("Created",), "the given dialect reads that as charged"),
+    ],
+)
+def test_a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints(
+    player: Player, step: str, named: tuple[str, ...], told: str, words: list[str], left: list[str] | None
+) -> None:
+    with running(complete(kassa.QrCode("a code").png(400))) as gateway:
+        ran = player.play(gateway, replace(PLAN, steps=(step,), charged_words=named), with_words_of_qr_status(words))
+    assert ran.has_problem(told), ran.problems
+    own = ran.dialect.get("endpoints", {}).get("qr_status", {}).get("charged_words")
+    assert own == left, ran.dialect
+    assert "charged_words" not in ran.dialect
+    kassa.Dialect.from_json(json.dumps(ran.dialect))
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
@@ -219,7 +260,7 @@ def test_files_are_written_after_ctrl_c(tmp_path: Path) -> None:
     for text in (told, written):
         assert "Not played to the end: mbank, card, pay-form, qr-image, qr" in text
         assert "mobile bank: create" in text
-        assert "OPEN: " in text, "nobody knows yet what came of the confirmation"
+        assert "PENDING: " in text, "nobody knows yet what came of the confirmation"
         assert ALL_READ not in text
     dialect = kassa.Dialect.from_json(found.read_text(encoding="utf-8"))
     assert dialect == kassa.Dialect.from_json(json.dumps(COMPLETE)), "nothing had to be learned"
@@ -254,6 +295,46 @@ def test_a_given_number_is_asked_about_and_nothing_is_created(player: Player) ->
         assert len(gateway.paths) - gateway.count("status") == 1, "the one of the test itself"
     assert ran.is_clean, ran.problems
     assert '"CREATED", amount 1' in ran.text
+
+
+def test_whether_a_provider_knows_a_number_is_proved_with_that_provider(player: Player) -> None:
+    """The gateway answers about any number of one provider's, so its answer proves none of them."""
+    of_nobody: list[str] = []
+
+    def answer(path: str, sent: dict[str, Any]) -> tuple[int, str]:
+        if path == f"{BASE}/get-status" and sent["orderNumber"] != "order-7":
+            of_nobody.append(sent["provider"])
+        if path == f"{BASE}/get-status" and sent["provider"] == "MBank":
+            word = {"orderNumber": sent["orderNumber"], "amount": 1, "currency": "KGS", "status": "CREATED"}
+            return enveloped("200", word)
+        return 404, json.dumps({"code": "404", "message": "no such payment"})
+
+    with running(answer) as gateway:
+        ran = player.play(gateway, replace(PLAN, status_query="order-7"))
+    assert ran.has_problem("the gateway knows this number in none of the ways"), ran.problems
+    assert of_nobody == ["Cards", "MBank"], "the first question of all, and the one that proves"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "report", "written"),
+    [("x" * 300, "report.md", ["report.md"]), ("found.json", "x" * 300, ["found.json"]), ("x" * 300, "y" * 300, [])],
+)
+def test_a_file_that_cannot_be_written_does_not_keep_the_other_one_from_being_written(
+    player: Player, tmp_path: Path, dialect: str, report: str, written: list[str]
+) -> None:
+    """No file system takes such a name. What a run has found is not lost with it."""
+    files = [str(tmp_path / dialect), str(tmp_path / report)]
+    first = next(file for file in files if len(Path(file).name) == 300)
+    with running(by_quid()) as gateway:
+        player.patched.setenv("KASSA_URL", gateway.url)
+        host = gateway.url.removeprefix("http://")
+        arguments = ["probe", "--test-environment", host, "--yes", "--only", "mbank", "--wait", "0"]
+        code = main([*arguments, "--write-dialect", files[0], "--report", files[1]])
+    told = player.captured.readouterr()
+    assert "== What happened to the money" in told.out
+    assert f"{first} cannot be written: " in told.err
+    assert code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == written
 
 
 def echoing(otp: str) -> Answer:

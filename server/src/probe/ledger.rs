@@ -17,7 +17,7 @@ pub(super) enum MadeState {
     /// The gateway said no, or was never reached.
     NotMade,
     /// Sent or made, and no final report was seen; why not.
-    Open(String),
+    Pending(String),
     Charged,
     Rejected,
 }
@@ -37,7 +37,7 @@ impl Made {
             MadeState::NotMade => "not made: no money moved".to_owned(),
             MadeState::Charged => "charged: the test money was taken".to_owned(),
             MadeState::Rejected => "rejected: no money was taken".to_owned(),
-            MadeState::Open(why) => format!("OPEN: {why}"),
+            MadeState::Pending(why) => format!("PENDING: {why}"),
         };
         format!("{} ({numbers}): {state}", self.what)
     }
@@ -48,12 +48,12 @@ impl Made {
         self.state = match verdict {
             Verdict::Charged { .. } => MadeState::Charged,
             Verdict::Rejected { .. } => MadeState::Rejected,
-            Verdict::Pending { .. } => MadeState::Open("the gateway has not ended it".to_owned()),
+            Verdict::Pending { .. } => MadeState::Pending("the gateway has not ended it".to_owned()),
             Verdict::Mismatch { fields, .. } => {
-                MadeState::Open(format!("the gateway contradicts what was asked for: {}", fields.join(", ")))
+                MadeState::Pending(format!("the gateway contradicts what was asked for: {}", fields.join(", ")))
             }
-            Verdict::Unverifiable { why, .. } => MadeState::Open(format!("nothing is proved: {why}")),
-            _ => MadeState::Open("the gateway says something that this version does not know".to_owned()),
+            Verdict::Unverifiable { why, .. } => MadeState::Pending(format!("nothing is proved: {why}")),
+            _ => MadeState::Pending("the gateway says something that this version does not know".to_owned()),
         };
     }
 }

@@ -97,12 +97,29 @@ impl Proposal {
         })
     }
 
-    /// Takes a status word out of a list of the whole dialect.
+    /// Whether an endpoint's responses are read by this status word: by the endpoint's own list, or without one by that of the whole
+    /// dialect.
+    pub(super) fn has_word_at(&self, endpoint: &str, list: &str, word: &str) -> bool {
+        let own = self.form.pointer(&format!("/endpoints/{endpoint}/{list}")).and_then(Value::as_array);
+        own.map_or_else(|| self.has_word(list, word), |own| own.iter().any(|known| is_word(known, word)))
+    }
+
+    /// Takes a status word out of a list of the whole dialect, and out of the endpoints' own. An endpoint whose own list has no other
+    /// word is read by that of the whole dialect. The list of the whole dialect keeps its last word, because there is no dialect without.
     pub(super) fn withdraw_word(&mut self, list: &str, word: &str) -> bool {
-        let is_it = |known: &Value| known.as_str().is_some_and(|known| same_word(known, word));
         self.change(|form| {
-            if let Some(known) = form.get_mut(list).and_then(Value::as_array_mut) {
-                known.retain(|known| !is_it(known));
+            if let Some(known) = form.get_mut(list).and_then(Value::as_array_mut)
+                && !known.iter().all(|known| is_word(known, word))
+            {
+                known.retain(|known| !is_word(known, word));
+            }
+            let endpoints = form.get_mut("endpoints").and_then(Value::as_object_mut);
+            for endpoint in endpoints.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
+                let Some(own) = endpoint.get_mut(list).and_then(Value::as_array_mut) else { continue };
+                own.retain(|known| !is_word(known, word));
+                if own.is_empty() {
+                    endpoint.remove(list);
+                }
             }
         })
     }
@@ -287,6 +304,11 @@ fn is_code(text: &str) -> bool {
 /// Status words are compared without regard to letter case.
 pub(super) fn same_word(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
+}
+
+/// Whether a member of a list of words is this one.
+fn is_word(known: &Value, word: &str) -> bool {
+    known.as_str().is_some_and(|known| same_word(known, word))
 }
 
 /// A reading of a response; without one where the endpoint is unknown.

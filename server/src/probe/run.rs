@@ -50,6 +50,8 @@ pub struct Probe<'t> {
     answers_about_anything: bool,
     /// The last status queries read an unpaid payment as charged, by a word of the given dialect.
     is_charged_early: bool,
+    /// Words of the given dialect that were seen before money can have moved.
+    distrusted: BTreeSet<String>,
     /// Steps that were begun and not played to their end, with the reason.
     skipped: Vec<String>,
     /// Payments whose page nobody opened.
@@ -180,6 +182,7 @@ impl<'t> Probe<'t> {
             learned: Vec::new(),
             answers_about_anything: false,
             is_charged_early: false,
+            distrusted: BTreeSet::new(),
             skipped: Vec::new(),
             unopened: Vec::new(),
             played: Vec::new(),
@@ -266,12 +269,12 @@ impl<'t> Probe<'t> {
 
     /// The dialect that fits, as the text of a file: the name of the nearest known one, and what differs.
     pub fn dialect_file(&self) -> String {
-        self.proposal.file()
+        self.proposed().file()
     }
 
     /// The report in Markdown: no credentials, card numbers or phones stand in it.
     pub fn report(&self) -> String {
-        let advice: Vec<String> = self.proposal.dialect().advice().iter().map(ToString::to_string).collect();
+        let advice: Vec<String> = self.proposed().dialect().advice().iter().map(ToString::to_string).collect();
         let dialect = self.scrubber.text(&self.dialect_file());
         report(&self.findings, &Conclusion { summary: self.summary(), money: self.money(), advice, dialect })
     }
@@ -334,14 +337,14 @@ impl<'t> Probe<'t> {
     }
 
     /// A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn, and
-    /// one of the given dialect is a mismatch. True for the latter.
+    /// one of the given dialect is a mismatch. Neither is proposed, in no list. True for the latter.
     fn distrust(&mut self, endpoint: &str, finding: &mut ProbeFinding) -> bool {
         let raw = finding.raw.clone().unwrap_or_default();
         let means = reading(self.proposal.dialect(), endpoint, &raw).and_then(|read| read.status_means);
         let word = field(self.proposal.dialect(), endpoint, &raw, "status");
         let Some(word) = word.filter(|_| means.as_deref() == Some("charged")) else { return false };
         let is_named = self.plan.charged_words.iter().any(|named| same_word(named, &word));
-        let is_given = Proposal::new(&self.given).has_word("charged_words", &word);
+        let is_given = Proposal::new(&self.given).has_word_at(endpoint, "charged_words", &word);
         if is_named && !is_given && self.proposal.withdraw_word("charged_words", &word) {
             self.renew();
             finding.problems.push(format!(
@@ -353,7 +356,18 @@ impl<'t> Probe<'t> {
             "it says {word:?} before the payment can be paid, and the given dialect reads that as charged: ask the gateway what \
              the word means"
         ));
+        self.distrusted.insert(word);
         true
+    }
+
+    /// What is proposed: what was learned, without the words of the given dialect that turned out not to mean charged. They count
+    /// until the end of the run, so that no payment is confirmed that the given dialect reads as charged.
+    fn proposed(&self) -> Proposal {
+        let mut proposed = self.proposal.clone();
+        for word in &self.distrusted {
+            proposed.withdraw_word("charged_words", word);
+        }
+        proposed
     }
 
     /// Takes back what was learned from a response that turned out to be about nothing.
@@ -470,7 +484,7 @@ impl<'t> Probe<'t> {
 
     /// Before it is sent: a run that is broken off names it, too.
     fn begin(&mut self, what: &str, payment: PaymentRef) -> usize {
-        let state = MadeState::Open("it was sent".to_owned());
+        let state = MadeState::Pending("it was sent".to_owned());
         self.made.push(Made { what: what.to_owned(), payment, state, is_known: false });
         self.made.len() - 1
     }
@@ -484,13 +498,13 @@ impl<'t> Probe<'t> {
         may_fail: bool,
     ) -> Option<PaymentRef> {
         let (payment, state) = match answer {
-            Ok(payment) => (Some(payment), MadeState::Open("it was accepted".to_owned())),
+            Ok(payment) => (Some(payment), MadeState::Pending("it was accepted".to_owned())),
             Err(PaymentError::OutcomeUnknown { payment, .. }) => {
-                (Some(*payment), MadeState::Open("what came of it is not known".to_owned()))
+                (Some(*payment), MadeState::Pending("what came of it is not known".to_owned()))
             }
             Err(problem @ PaymentError::Unexpected { .. }) => {
                 finding.problems.push(format!("its response is not understood: {problem}"));
-                (None, MadeState::Open("it may have been made; no money moves by it alone".to_owned()))
+                (None, MadeState::Pending("it may have been made; no money moves by it alone".to_owned()))
             }
             Err(problem) if may_fail => {
                 finding.notes.push(format!("nothing was made, as may be with this card: {problem}"));
@@ -517,9 +531,9 @@ impl<'t> Probe<'t> {
         }
     }
 
-    fn open(&mut self, at: usize, why: &str) {
+    fn leave_pending(&mut self, at: usize, why: &str) {
         if let Some(made) = self.made.get_mut(at) {
-            made.state = MadeState::Open(why.to_owned());
+            made.state = MadeState::Pending(why.to_owned());
         }
     }
 

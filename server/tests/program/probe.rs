@@ -351,7 +351,7 @@ fn other_names_and_codes_are_found_and_a_word_means_what_a_person_says() {
     // Whether a word means that money was taken, no response can teach.
     let unsaid = run(&gateway, &Dialect::default(), &steps, None, true);
     assert!(unsaid.has_problem("it has not ended: \"PAID\"") && !unsaid.dialect.contains("PAID"), "{}", unsaid.dialect);
-    assert!(unsaid.text.contains("mobile bank (order number ") && unsaid.text.contains("OPEN"), "{}", unsaid.text);
+    assert!(unsaid.text.contains("mobile bank (order number ") && unsaid.text.contains("PENDING: "), "{}", unsaid.text);
     let first = run(&gateway, &Dialect::default(), &steps, Some("PAID"), true);
     assert!(!first.is_clean);
     for problem in ["code probably stands at /head/resultCode", "the gateway's number stands at /body/ref"] {
@@ -390,7 +390,7 @@ fn pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten() {
         "nothing is known of what would be confirmed"
     );
     for what in ["- mobile bank (order number ", "- card "] {
-        let is_told = |line: &str| line.starts_with(what) && line.ends_with("OPEN: what came of it is not known");
+        let is_told = |line: &str| line.starts_with(what) && line.ends_with("PENDING: what came of it is not known");
         assert!(ran.text.lines().any(is_told), "{what}: {}", ran.text);
     }
 }
@@ -421,6 +421,32 @@ fn a_word_that_is_seen_before_the_confirmation_is_not_proposed_as_charged() {
     assert!(ran.has_problem("this word does not mean charged"), "{:#?}", ran.problems);
     let dialect: Value = serde_json::from_str(&ran.dialect).unwrap();
     assert_eq!(dialect.get("charged_words"), None, "{dialect}");
+}
+
+/// The endpoint `qr_status` of the complete gateway's dialect has words of its own, which the whole dialect's do not replace.
+fn with_words_of_qr_status(words: &[&str]) -> Dialect {
+    let mut dialect: Value = serde_json::from_str(COMPLETE).unwrap();
+    dialect["endpoints"]["qr_status"] = json!({"charged_words": words});
+    Dialect::from_json(&dialect.to_string()).unwrap()
+}
+
+#[test]
+fn a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints() {
+    let gateway = complete();
+    for (step, named, told) in [
+        (ProbeStep::Mbank, Some("Created"), "this word does not mean charged"),
+        (ProbeStep::Qr, None, "the given dialect reads that as charged"),
+        (ProbeStep::Qr, Some("Created"), "the given dialect reads that as charged"),
+    ] {
+        for (words, left) in [(&["PAID", "created"][..], Some(json!(["PAID"]))), (&["CREATED"], None)] {
+            let ran = run(&gateway, &with_words_of_qr_status(words), &[step], named, true);
+            assert!(ran.has_problem(told), "{step:?} {named:?} {words:?}: {:#?}", ran.problems);
+            let written: Value = serde_json::from_str(&ran.dialect).unwrap();
+            let own = written.pointer("/endpoints/qr_status/charged_words").cloned();
+            assert_eq!((own, written.get("charged_words")), (left, None), "{step:?} {named:?} {words:?}: {written}");
+            Dialect::from_json(&ran.dialect).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -502,6 +528,27 @@ fn a_given_number_is_asked_about_and_nothing_is_created() {
     assert_eq!(created, 1, "the one of the test itself");
 }
 
+/// The gateway answers about any number of one provider's, so its answer proves none of them.
+#[test]
+fn whether_a_provider_knows_a_number_is_proved_with_that_provider() {
+    let gateway = Small::start(|path, sent| {
+        let number = text(sent, "orderNumber");
+        if path == "/api/v1.1.0/get-status" && sent["provider"] == "MBank" {
+            let data = json!({"orderNumber": number, "amount": 1, "currency": "KGS", "status": "CREATED"});
+            return (200, json!({"code": "200", "message": "OK", "data": data}).to_string());
+        }
+        (404, json!({"code": "404", "message": "no such payment"}).to_string())
+    });
+    let query = ProbePlan { status_query: Some("order-7".to_owned()), ..plan() };
+    let ran = play(&gateway, &Dialect::default(), query, false);
+    assert!(ran.has_problem("the gateway knows this number in none of the ways"), "{:#?}\n{}", ran.problems, ran.text);
+    let asked = gateway.got.lock().unwrap();
+    let of_nobody =
+        asked.iter().filter(|(path, sent)| path.ends_with("/get-status") && sent["orderNumber"] != "order-7");
+    let providers: Vec<_> = of_nobody.map(|(_, sent)| text(sent, "provider")).collect();
+    assert_eq!(providers, ["Cards", "MBank"], "the first question of all, and the one that proves");
+}
+
 #[test]
 fn text_of_the_gateway_moves_no_cursor_and_writes_no_markdown() {
     let gateway = Small::start(|_, _| {
@@ -546,7 +593,7 @@ fn the_dialect_that_it_writes_makes_the_next_run_clean() {
             }
         }
         // A page that nobody opened leaves its payment open, and that is said.
-        assert!(second.out.contains("OPEN: the gateway has not ended it"), "{}", second.out);
+        assert!(second.out.contains("PENDING: the gateway has not ended it"), "{}", second.out);
         assert!(!place.path("kassa.db").exists(), "it touches no database");
     }
 }
@@ -588,4 +635,32 @@ fn it_does_not_run_where_payments_may_be_real_or_nobody_permits_them() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("cannot be asked, so nothing was created"), "{ended:?}");
     assert!(ended.out.contains("Nothing was created, so no money moved."), "{ended:?}");
+}
+
+/// What a run against real payments has found is not lost with a file that cannot be written.
+#[test]
+fn a_file_that_cannot_be_written_does_not_keep_the_other_one_from_being_written() {
+    let gateway = by_quid();
+    let place = Place::new();
+    place.write("kassa.toml", &settings_for(&gateway.url));
+    let host = gateway.url.trim_start_matches("http://");
+    // No file system takes such a name, and nothing says so before it is created.
+    let too_long = "x".repeat(300);
+    for (dialect, report, written) in [
+        (&*too_long, "report.md", Some("report.md")),
+        ("found.json", &too_long, Some("found.json")),
+        (&too_long, &format!("{too_long}y"), None),
+    ] {
+        let run = ["probe", "--test-environment", host, "--yes", "--only", "mbank", "--wait", "0"];
+        let files = ["--write-dialect", dialect, "--report", report];
+        let ended = place.run(&[&run[..], &files].concat());
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        let first = if dialect == too_long { dialect } else { report };
+        assert!(ended.err.contains(&format!("{first} cannot be written: ")), "{ended:?}");
+        assert!(ended.out.contains("== What happened to the money"), "{ended:?}");
+        for name in ["report.md", "found.json"] {
+            assert_eq!(place.path(name).exists(), written == Some(name), "{name}: {ended:?}");
+        }
+        let _ = written.map(|name| fs::remove_file(place.path(name)));
+    }
 }

@@ -102,13 +102,11 @@ async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Fa
         (ended, (probe.is_clean(), probe.dialect_file(), probe.report()))
     };
     let (is_clean, dialect, report) = findings;
-    let files = [(&options.dialect_file, dialect), (&options.report_file, report)];
     if !matches!(ended, Ended::Run(Err(_))) {
-        for (path, text) in files {
-            if let Some(path) = path {
-                write(path, &text)?;
-            }
-        }
+        // One that cannot be written does not keep the other one from being written.
+        let files = [(&options.dialect_file, dialect), (&options.report_file, report)];
+        let written = files.map(|(path, text)| path.as_ref().map_or(Ok(()), |path| write(path, &text)));
+        written.into_iter().collect::<Result<(), _>>()?;
     }
     terminal.written.map_err(output::unwritten)?;
     match ended {

@@ -53,7 +53,7 @@ impl Probe<'_> {
         let step = "mobile bank, before the confirmation";
         let is_found = self.statuses(step, &payment, &known, Stage::Unpaid).await;
         if self.is_charged_early {
-            self.open(at, "the gateway says before the confirmation that it is charged");
+            self.leave_pending(at, "the gateway says before the confirmation that it is charged");
             return self.skip("mobile bank: confirm, as the gateway says that the payment is charged already");
         }
         if !is_found && !is_accepted {
@@ -97,7 +97,7 @@ impl Probe<'_> {
                 return Confirmed::No;
             }
             let Ok(gateway) = self.gateway_with(&place.proposal) else { continue };
-            self.open(at, "a confirmation was sent");
+            self.leave_pending(at, "a confirmation was sent");
             let answer = gateway.confirm_mbank_payment(&place.payment, &self.plan.otp).await;
             let sent = Sent::of("mobile bank: confirm", "mbank_confirm", place.words.clone(), &answer, |done| {
                 (format!("accepted, code {}", or_none(done.code.as_deref())), done.raw.as_str())

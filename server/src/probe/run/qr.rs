@@ -2,7 +2,7 @@
 
 use kassa::{Elqr, PaymentRef, QrPayment};
 
-use super::{Probe, Sent};
+use super::{Probe, Sent, status::Question};
 use crate::probe::proposal::{Known, field};
 
 /// Where an ELQR code may hold its transaction, the most probable place first.
@@ -21,7 +21,7 @@ impl Probe<'_> {
         let payment = self.keep_made(at, finding, answer.map(|image| image.payment), false);
         self.accept_made("qr_image", "image", &raw, at);
         if payment.is_some() {
-            self.open(at, "a picture has no number, and nobody has paid it");
+            self.leave_pending(at, "a picture has no number, and nobody has paid it");
         }
     }
 
@@ -68,7 +68,7 @@ impl Probe<'_> {
             let problem =
                 "no transaction is known, so nothing can ask for its status: name its place in qr_data.transaction_id";
             self.problem("QR code: status", "qr_status", problem);
-            return self.open(at, "it has no number to ask with, and nobody has paid it");
+            return self.leave_pending(at, "it has no number to ask with, and nobody has paid it");
         };
         let known = Known { order_number: Some(transaction.clone()), ..Known::default() };
         let answer = self.ask_by_transaction(&transaction, &known).await;
@@ -84,7 +84,7 @@ impl Probe<'_> {
             }
         }
         self.keep(finding);
-        self.open(at, "nobody has paid it: the test environment has no payment by QR");
+        self.leave_pending(at, "nobody has paid it: the test environment has no payment by QR");
     }
 
     /// Asks by each number that the transaction may have: only one that the gateway knows is taken.
@@ -104,7 +104,7 @@ impl Probe<'_> {
             let request = format!("the status of what stands at {place}");
             let mut finding =
                 self.try_number("QR code: which number is its transaction?", "qr_status", request, &answer);
-            let is_one = answer.is_ok() && self.proves_a_number("qr_status").await;
+            let is_one = answer.is_ok() && self.proves_a_number(Question::ByTransaction).await;
             if is_one {
                 finding
                     .problems

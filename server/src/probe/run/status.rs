@@ -12,6 +12,27 @@ use crate::probe::{
     proposal::{Known, Leaf, Proposal},
 };
 
+/// A way to ask about a payment.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Question<'a> {
+    /// By the merchant's order number, which each provider has its own of.
+    ByOrder(&'a Provider),
+    /// By the gateway's number.
+    ByNumber,
+    /// By the transaction of a QR payment.
+    ByTransaction,
+}
+
+impl Question<'_> {
+    fn endpoint(self) -> &'static str {
+        match self {
+            Self::ByOrder(_) => "provider_status",
+            Self::ByNumber => "payment_status",
+            Self::ByTransaction => "qr_status",
+        }
+    }
+}
+
 impl Probe<'_> {
     /// Asks by each number that may be the gateway's own of a payment: only one that it answers about is taken.
     pub(super) async fn with_number(
@@ -38,7 +59,7 @@ impl Probe<'_> {
                 let has_another = report.amount.is_some_and(|amount| !known.amounts.contains(&amount));
                 !names_another && !has_another
             });
-            let is_one = may_be_one && self.proves_a_number("payment_status").await;
+            let is_one = may_be_one && self.proves_a_number(Question::ByNumber).await;
             if is_one {
                 let place = &leaf.pointer;
                 finding
@@ -178,7 +199,7 @@ impl Probe<'_> {
             }
             Ok(Verdict::Rejected { .. }) => finding.answer = "rejected".to_owned(),
             Ok(Verdict::Pending { report, .. }) => {
-                finding.answer = format!("open: {}", report.status);
+                finding.answer = format!("pending: {}", report.status);
                 if must_end {
                     finding.problems.push(format!(
                         "it has not ended: {} is in none of the lists of words. Look into the gateway's dashboard: if the payment \
@@ -186,7 +207,7 @@ impl Probe<'_> {
                         report.status
                     ));
                 } else {
-                    finding.notes.push("nobody confirmed it, so it stays open".to_owned());
+                    finding.notes.push("nobody confirmed it, so it stays pending".to_owned());
                 }
             }
             Ok(Verdict::Mismatch { fields, .. }) => {
@@ -212,7 +233,7 @@ impl Probe<'_> {
     }
 
     fn note(&mut self, at: usize, verdict: &Verdict) {
-        // Where it answers about anything, an open payment proves nothing.
+        // Where it answers about anything, a pending payment proves nothing.
         let is_known =
             verdict.is_charged() || (matches!(verdict, Verdict::Pending { .. }) && !self.answers_about_anything);
         if let Some(made) = self.made.get_mut(at) {
@@ -239,31 +260,31 @@ impl Probe<'_> {
             let before = self.proposal.clone();
             let answer = self.ask_by_order(number, &provider, &known).await;
             let request = format!("the order number {number} of {provider}");
-            is_found |= self.asked(step, "provider_status", request, &answer, before).await;
+            is_found |= self.asked(step, Question::ByOrder(&provider), request, &answer, before).await;
         }
         let before = self.proposal.clone();
         let answer = self.ask_by_number(number, &known).await;
         let request = format!("the gateway's number {number}");
-        is_found |= self.asked(step, "payment_status", request, &answer, before).await;
+        is_found |= self.asked(step, Question::ByNumber, request, &answer, before).await;
         let before = self.proposal.clone();
         let answer = self.ask_by_transaction(number, &known).await;
         let request = format!("the transaction {number}");
-        is_found |= self.asked(step, "qr_status", request, &answer, before).await;
+        is_found |= self.asked(step, Question::ByTransaction, request, &answer, before).await;
         if !is_found {
             self.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask");
         }
     }
 
-    /// Whether an answer of this endpoint proves that its number exists: as responses are read now, a number that nobody has gets
+    /// Whether an answer to this question proves that its number exists: as responses are read now, a number that nobody has gets
     /// none.
-    pub(super) async fn proves_a_number(&mut self, endpoint: &str) -> bool {
+    pub(super) async fn proves_a_number(&mut self, question: Question<'_>) -> bool {
         let number = new_order_number();
-        let answer = match endpoint {
-            "provider_status" => self.gateway.provider_status(&number, Provider::Cards).await,
-            "payment_status" => self.gateway.payment_status(&number, None).await,
-            _ => self.gateway.qr_status(&number).await,
+        let answer = match question {
+            Question::ByOrder(provider) => self.gateway.provider_status(&number, provider.clone()).await,
+            Question::ByNumber => self.gateway.payment_status(&number, None).await,
+            Question::ByTransaction => self.gateway.qr_status(&number).await,
         };
-        self.answers_about_anything |= answer.is_ok() && endpoint != "qr_status";
+        self.answers_about_anything |= answer.is_ok() && question != Question::ByTransaction;
         answer.is_err()
     }
 
@@ -271,13 +292,13 @@ impl Probe<'_> {
     async fn asked(
         &mut self,
         step: &str,
-        endpoint: &'static str,
+        question: Question<'_>,
         request: String,
         answer: &Result<StatusReport, PaymentError>,
         before: Proposal,
     ) -> bool {
-        let is_known = answer.is_ok() && self.proves_a_number(endpoint).await;
-        let mut finding = self.try_number(step, endpoint, request, answer);
+        let is_known = answer.is_ok() && self.proves_a_number(question).await;
+        let mut finding = self.try_number(step, question.endpoint(), request, answer);
         if !is_known {
             finding.notes.append(&mut finding.problems);
             self.forget(before);

@@ -102,11 +102,25 @@ class Proposal:
         """Whether a list of the whole dialect has this status word."""
         return any(same_word(known, word) for known in self.form[name])
 
+    def has_word_at(self, endpoint: str, name: str, word: str) -> bool:
+        """Whether an endpoint's responses are read by this status word: by the endpoint's own list, or without one by that of
+        the whole dialect."""
+        own: list[str] | None = self.form["endpoints"].get(endpoint, {}).get(name)
+        return self.has_word(name, word) if own is None else any(same_word(known, word) for known in own)
+
     def withdraw_word(self, name: str, word: str) -> bool:
-        """Takes a status word out of a list of the whole dialect."""
+        """Takes a status word out of a list of the whole dialect, and out of the endpoints' own. An endpoint whose own list has
+        no other word is read by that of the whole dialect, which keeps its last word, because there is no dialect without."""
+
+        def others(known: list[str]) -> list[str]:
+            return [other for other in known if not same_word(other, word)]
 
         def change(form: dict[str, Any]) -> None:
-            form[name] = [known for known in form[name] if not same_word(known, word)]
+            form[name] = others(form[name]) or form[name]
+            for endpoint in form["endpoints"].values():
+                if name in endpoint:
+                    own = others(endpoint.pop(name))
+                    endpoint.update({name: own} if own else {})
 
         return self._change(change)
 

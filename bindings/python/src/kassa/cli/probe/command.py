@@ -80,20 +80,24 @@ def _play(run: Probe, options: argparse.Namespace) -> int:
         interrupted = stopped
     finally:
         run.conclude()
-    for file, text in ((options.write_dialect, run.dialect_file()), (options.report, run.report())):
-        if file is not None:
-            _write(file, text)
+    # One that cannot be written does not keep the other one from being written.
+    files = ((options.write_dialect, run.dialect_file()), (options.report, run.report()))
+    problems = [problem for file, text in files if file is not None and (problem := _write(file, text)) is not None]
+    if problems:
+        raise CouldNotRun(problems[0])
     if interrupted is not None:
         raise interrupted
     return CLEAN if run.is_clean else NOT_CLEAN
 
 
-def _write(file: str, text: str) -> None:
+def _write(file: str, text: str) -> str | None:
+    """Why it cannot be written."""
     try:
         with Path(file).open("x", encoding="utf-8") as new:
             new.write(text)
     except OSError as problem:
-        raise CouldNotRun(f"{file} cannot be written: {problem.strerror}") from None
+        return f"{file} cannot be written: {problem.strerror}"
+    return None
 
 
 def _given_dialect() -> kassa.Dialect:

@@ -54,7 +54,7 @@ class Made:
 
     what: str
     payment: kassa.PaymentRef
-    state: str = "OPEN: it was sent"
+    state: str = "PENDING: it was sent"
     is_known: bool = False
     """The gateway reports it, or its response held what was asked for: so the request has succeeded."""
 

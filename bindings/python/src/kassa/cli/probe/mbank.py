@@ -66,7 +66,7 @@ def play(session: Session) -> None:
     step = "mobile bank, before the confirmation"
     is_found, is_charged_early = statuses(session, step, payment, known, is_unpaid=True)
     if is_charged_early:
-        made.state = "OPEN: the gateway says before the confirmation that it is charged"
+        made.state = "PENDING: the gateway says before the confirmation that it is charged"
         session.skip(f"{STEP}, as the gateway says that the payment is charged already")
         return
     if not is_found and isinstance(answer, kassa.PaymentError):
@@ -86,7 +86,7 @@ def _confirm(session: Session, made: Made, payment: kassa.PaymentRef, numbers: l
         if not session.may(f"Confirm that payment by the test password, {place.words}?"):
             session.skip(STEP)
             return Confirmed()
-        made.state = "OPEN: a confirmation was sent"
+        made.state = "PENDING: a confirmation was sent"
         with session.gateway(place.proposal) as gateway:
             answer = tried(gateway.confirm_mbank_payment, place.payment, session.plan.otp)
         finding = session.look(STEP, "mbank_confirm", place.words, answer, known)

@@ -101,8 +101,17 @@ def are_new(*files: str | None) -> None:
         if file is None:
             continue
         path = Path(file)
-        if path in seen or path.exists() or path.is_symlink():
+        if path in seen or _is_there(path):
             raise CouldNotRun(f"{file} exists already: name a new file")
         if not path.parent.is_dir():
             raise CouldNotRun(f"{file} cannot be written: its folder does not exist")
         seen.add(path)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except OSError:
+        # Also where its name is too long: what is wrong with it is said when it is written.
+        return False
+    return True

@@ -27,7 +27,7 @@ def play_image(session: Session) -> None:
     payment = session.created(made, finding, answer, may_fail=False)
     session.accept_made("qr_image", "image", finding.raw or "", made)
     if payment is not None:
-        made.state = "OPEN: a picture has no number, and nobody has paid it"
+        made.state = "PENDING: a picture has no number, and nobody has paid it"
 
 
 def play_data(session: Session) -> None:
@@ -51,7 +51,7 @@ def play_data(session: Session) -> None:
     number = payment.transaction_id
     if number is None:
         session.problem("QR code: status", "qr_status", UNTOLD)
-        made.state = "OPEN: it has no number to ask with, and nobody has paid it"
+        made.state = "PENDING: it has no number to ask with, and nobody has paid it"
         return
     known = Known(order_number=number)
     status = session.ask("qr_status", by_transaction(number), known)
@@ -61,7 +61,7 @@ def play_data(session: Session) -> None:
     else:
         session.distrust("qr_status", finding)
     session.keep(finding)
-    made.state = "OPEN: nobody has paid it: the test environment has no payment by QR"
+    made.state = "PENDING: nobody has paid it: the test environment has no payment by QR"
 
 
 def _begin(session: Session, what: str) -> tuple[kassa.QrPayment, Made] | None:

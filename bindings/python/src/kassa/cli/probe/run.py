@@ -64,7 +64,7 @@ class Probe:
 
     def dialect_file(self) -> str:
         """The dialect that fits, as the text of a file."""
-        return self.session.proposal.file()
+        return self.session.proposed().file()
 
     def report(self) -> str:
         """The report in Markdown: no credentials, card numbers, phones or one-time passwords stand in it."""
@@ -72,7 +72,7 @@ class Probe:
             self.findings,
             summary=self._summary(),
             money=self._money(),
-            advice=[advice.text for advice in self.session.proposal.dialect.advice()],
+            advice=[advice.text for advice in self.session.proposed().dialect.advice()],
             dialect=self.session.scrubbed(self.dialect_file()),
         )
 

@@ -55,6 +55,8 @@ class Session:
         self.unopened: list[str] = []
         self.unlisted: set[str] = set()
         self.answers_about_anything: bool = False
+        # Words of the given dialect that were seen before money can have moved.
+        self.distrusted: set[str] = set()
         secrets = (os.environ.get("KASSA_LOGIN", ""), os.environ.get("KASSA_PASSWORD", ""))
         self.scrubbed: Callable[[str], str] = Scrubber(plan, secrets).text
 
@@ -153,13 +155,13 @@ class Session:
 
     def distrust(self, endpoint: str, finding: Finding) -> bool:
         """A status word that is seen before money can have moved does not mean charged: one that a person named is withdrawn,
-        and one of the given dialect is a mismatch. True for the latter."""
+        and one of the given dialect is a mismatch. Neither is proposed, in no list. True for the latter."""
         raw = finding.raw or ""
         word = self.proposal.found(endpoint, raw, "status") if raw else None
         if word is None or self.proposal.dialect.explain(endpoint, raw).status_means != "charged":
             return False
         is_named = any(same_word(named, word) for named in self.plan.charged_words)
-        is_given = Proposal(self.given).has_word("charged_words", word)
+        is_given = Proposal(self.given).has_word_at(endpoint, "charged_words", word)
         if is_named and not is_given and self.proposal.withdraw_word("charged_words", word):
             finding.problems.append(
                 f'it says "{word}" before the payment can be paid, so this word does not mean charged: it is not proposed'
@@ -169,7 +171,16 @@ class Session:
             f'it says "{word}" before the payment can be paid, and the given dialect reads that as charged: ask the gateway '
             "what the word means"
         )
+        self.distrusted.add(word)
         return True
+
+    def proposed(self) -> Proposal:
+        """What was learned, without the words of the given dialect that turned out not to mean charged. They count until the
+        end of the run, so that no payment is confirmed that the given dialect reads as charged."""
+        proposed = self.proposal.copied()
+        for word in sorted(self.distrusted):
+            proposed.withdraw_word("charged_words", word)
+        return proposed
 
     def accept_made(self, endpoint: str, wanted: str, raw: str, made: Made) -> None:
         """Lists the code of a response without a status as a success, where the response holds what was asked for."""
@@ -207,15 +218,15 @@ class Session:
         payment: kassa.PaymentRef | None = None
         match answer:
             case kassa.OutcomeUnknown():
-                payment, made.state = answer.payment, "OPEN: what came of it is not known"
+                payment, made.state = answer.payment, "PENDING: what came of it is not known"
             case kassa.Unexpected():
-                made.state = "OPEN: it may have been made; no money moves by it alone"
+                made.state = "PENDING: it may have been made; no money moves by it alone"
                 finding.problems.append(f"its response is not understood: {answer}")
             case kassa.PaymentError():
                 made.state = "not made: no money moved"
                 (finding.notes if may_fail else finding.problems).append(f"nothing was made: {answer}")
             case _:
-                payment, made.state = getattr(answer, "payment", None), "OPEN: it was accepted"
+                payment, made.state = getattr(answer, "payment", None), "PENDING: it was accepted"
         if payment is not None:
             made.payment = payment
         self.keep(finding)
@@ -230,11 +241,11 @@ class Session:
             case kassa.Rejected():
                 made.state = "rejected: no money was taken"
             case kassa.Pending():
-                made.state = "OPEN: the gateway has not ended it"
-                # Where it answers about anything, an open payment proves nothing.
+                made.state = "PENDING: the gateway has not ended it"
+                # Where it answers about anything, a pending payment proves nothing.
                 made.is_known = made.is_known or not self.answers_about_anything
             case _:
-                made.state = f"OPEN: {verdict.kind}"
+                made.state = f"PENDING: {verdict.kind}"
 
     def problem(self, step: str, endpoint: str, problem: str) -> None:
         """Keeps a problem that no single response has."""

@@ -63,12 +63,12 @@ def try_number(
     return is_one
 
 
-def proves_a_number(session: Session, endpoint: str) -> bool:
-    """Whether an answer of this endpoint proves that its number exists: as responses are read now, a number that nobody has
-    gets none."""
+def proves_a_number(session: Session, endpoint: str, provider: kassa.Provider = kassa.Provider.CARDS) -> bool:
+    """Whether an answer of this endpoint, about this provider where it is asked for one, proves that its number exists: as
+    responses are read now, a number that nobody has gets none."""
     number = kassa.new_order_number()
     asks: dict[str, Ask] = {
-        "provider_status": by_order(number, kassa.Provider.CARDS),
+        "provider_status": by_order(number, provider),
         "payment_status": by_number(number),
         "qr_status": by_transaction(number),
     }
@@ -150,7 +150,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
         case kassa.Rejected():
             finding.answer = "rejected"
         case kassa.Pending(report=report):
-            finding.answer = f"open: {report.status}"
+            finding.answer = f"pending: {report.status}"
             if must_end:
                 finding.problems.append(
                     f"it has not ended: {report.status} is in none of the lists of words. Look into the gateway's "
@@ -158,7 +158,7 @@ def follow(session: Session, step: str, made: Made, payment: kassa.PaymentRef, *
                     "--rejected-word"
                 )
             else:
-                finding.notes.append("nobody confirmed it, so it stays open")
+                finding.notes.append("nobody confirmed it, so it stays pending")
         case kassa.Mismatch(fields=names):
             finding.answer = f"mismatch in {', '.join(names)}"
             finding.problems.append("what the gateway reports contradicts what was asked for")
@@ -185,17 +185,17 @@ def has_ended(session: Session, made: Made, payment: kassa.PaymentRef) -> bool:
 def query(session: Session, number: str) -> None:
     """Asks about a number that a person has named, in every way. It creates nothing."""
     step, known, is_found = "the given number", Known(order_number=number), False
-    providers = (kassa.Provider.CARDS, kassa.Provider.MBANK, kassa.Provider.MEGA_PAY)
-    ways: list[tuple[str, str, Ask]] = [
-        ("provider_status", f"the order number {number} of {provider}", by_order(number, provider))
-        for provider in providers
+    cards = kassa.Provider.CARDS
+    ways: list[tuple[str, kassa.Provider, str, Ask]] = [
+        ("provider_status", provider, f"the order number {number} of {provider}", by_order(number, provider))
+        for provider in (cards, kassa.Provider.MBANK, kassa.Provider.MEGA_PAY)
     ]
-    ways.append(("payment_status", f"the gateway's number {number}", by_number(number)))
-    ways.append(("qr_status", f"the transaction {number}", by_transaction(number)))
-    for endpoint, request, ask in ways:
+    ways.append(("payment_status", cards, f"the gateway's number {number}", by_number(number)))
+    ways.append(("qr_status", cards, f"the transaction {number}", by_transaction(number)))
+    for endpoint, provider, request, ask in ways:
         before = session.proposal.copied()
         answer = session.ask(endpoint, ask, known)
-        is_known = isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint)
+        is_known = isinstance(answer, kassa.StatusReport) and proves_a_number(session, endpoint, provider)
         finding = session.look(step, endpoint, request, answer, Known())
         if not is_known:
             finding.excuse()
