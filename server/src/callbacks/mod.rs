@@ -62,39 +62,38 @@ impl Received<'_> {
         let body = self.text();
         // Some gateways put the fields behind the address.
         let read = Callback::parse(&body).or_else(|problem| Callback::parse(self.query).map_err(|_| problem));
-        let (reading, said) = match (&read, self.problem) {
-            (_, Some(problem)) => (Reading::Unreadable, problem.to_owned()),
-            (Err(_), None) => (Reading::Unreadable, "no order number can be found in it".to_owned()),
-            (Ok(callback), None) if !can_be_number(&callback.order_number) => {
+        let callback = read.as_ref().ok();
+        let status = callback.and_then(|callback| callback.status_by(dialect));
+        let (reading, said) = match (callback, self.problem) {
+            (_, Some(problem)) => (Reading::Unreadable, Some(problem.to_owned())),
+            (None, None) => (Reading::Unreadable, Some("no order number can be found in it".to_owned())),
+            (Some(callback), None) if !can_be_number(&callback.order_number) => {
                 let sentence =
                     format!("orderNumber must have at most {LONGEST_NUMBER} characters, and no control characters");
-                (Reading::Unreadable, sentence)
+                (Reading::Unreadable, Some(sentence))
             }
-            (Ok(callback), None) => {
-                let missing = callback.missing.join(", ");
-                let missing = (!missing.is_empty()).then(|| format!("absent or not readable: {missing}"));
-                let reading = if missing.is_some() { Reading::Incomplete } else { Reading::Whole };
-                let claimed = callback.status_by(dialect).map(|status| format!("it claims {status}"));
-                (reading, missing.into_iter().chain(claimed).collect::<Vec<_>>().join("; "))
+            (Some(callback), None) if callback.missing.is_empty() => (Reading::Whole, None),
+            (Some(callback), None) => {
+                (Reading::Incomplete, Some(format!("absent or not readable: {}", callback.missing.join(", "))))
             }
         };
-        let callback = read.ok().filter(|callback| can_be_number(&callback.order_number));
-        let claimed = callback.as_ref().map(|callback| callback.order_number.as_str());
-        let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
-        let secrets = Secrets::of_addresses([&Hidden::new(secret)]);
-        let exchange = Some(Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole, &secrets)));
-        let same = callback.as_ref().and_then(Callback::dedup_key).map(|key| {
+        let claimed = status.as_ref().map(|status| format!("it claims {status}"));
+        let said = said.into_iter().chain(claimed).collect::<Vec<_>>().join("; ");
+        let same = callback.and_then(Callback::dedup_key).map(|key| {
             let mut hash = [0; 32];
             hash.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
             hash
         });
-        let claim = callback.map(|callback| Claim {
-            status: callback.status_by(dialect),
-            number: callback.order_number,
-            provider: callback.provider,
-        });
+        // A status counts beside a number that cannot be used, too: of a payment without a number it may be all that is heard.
+        let named = callback.filter(|callback| can_be_number(&callback.order_number));
+        let number = named.map(|callback| callback.order_number.as_str());
+        let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
+        let secrets = Secrets::of_addresses([&Hidden::new(secret)]);
+        let exchange = Some(Box::new(Exchange::called_back(number, reading.into(), &said, &whole, &secrets)));
+        let claim =
+            named.map(|callback| Claim { number: callback.order_number.clone(), provider: callback.provider.clone() });
         let is_whole = reading == Reading::Whole;
-        Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, same, exchange, is_whole }, reading))
+        Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, status, same, exchange, is_whole }, reading))
     }
 
     /// The body as text. One that is no text still says that something happened.
@@ -133,16 +132,18 @@ mod tests {
         PaymentId::from_random([7; 16])
     }
 
-    fn read(body: &[u8], query: &str, problem: Option<&str>) -> (Option<Claim>, Option<Exchange>, Reading) {
+    type Read = (Option<Claim>, Option<PaymentStatus>, Exchange, Reading);
+
+    fn read(body: &[u8], query: &str, problem: Option<&str>) -> Read {
         let address = address(&secret(), &payment());
         let received = Received { address: &address, query, body, problem };
-        let (Hint::Callback { secret: read, payment: whose, claim, exchange, is_whole, .. }, reading) =
+        let (Hint::Callback { secret: read, payment: whose, claim, status, exchange, is_whole, .. }, reading) =
             received.hint(&Dialect::default()).unwrap()
         else {
             panic!("it is an address")
         };
         assert_eq!((read, whose, is_whole), (secret(), payment(), reading == Reading::Whole));
-        (claim, exchange.map(|exchange| *exchange), reading)
+        (claim, status, *exchange.unwrap(), reading)
     }
 
     fn packed(text: &str) -> Vec<u8> {
@@ -162,11 +163,11 @@ mod tests {
     #[test]
     fn a_number_is_claimed_whatever_else_is_odd() {
         let charged = Some(PaymentStatus::Charged);
-        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards), status: charged.clone() };
+        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
         for (body, query) in [(WHOLE.as_bytes(), ""), (&packed(WHOLE)[..], ""), (WHOLE.as_bytes(), "sign=1")] {
-            let (claimed, exchange, reading) = read(body, query, None);
-            assert_eq!((claimed.as_ref(), reading), (Some(&claim), Reading::Whole), "{query}");
-            assert_eq!(exchange.unwrap().words.as_deref(), Some("it claims charged"));
+            let (claimed, status, exchange, reading) = read(body, query, None);
+            assert_eq!((claimed.as_ref(), &status, reading), (Some(&claim), &charged, Reading::Whole), "{query}");
+            assert_eq!(exchange.words.as_deref(), Some("it claims charged"));
         }
         for (body, query, status) in [
             ("OrderNumber=GW-1&amount=390,00&status=CHARGE", "", charged.clone()),
@@ -174,9 +175,9 @@ mod tests {
             ("", "orderNumber=GW-1&status=CHARGE", charged),
             ("nothing", "orderNumber=GW-1", None),
         ] {
-            let (claim, exchange, reading) = read(body.as_bytes(), query, None);
-            assert_eq!(claim, Some(Claim { number: "GW-1".into(), provider: None, status }), "{body}?{query}");
-            let exchange = exchange.unwrap();
+            let (claim, claimed, exchange, reading) = read(body.as_bytes(), query, None);
+            let expected = Claim { number: "GW-1".into(), provider: None };
+            assert_eq!((claim, claimed), (Some(expected), status), "{body}?{query}");
             assert_eq!((reading, exchange.claim.as_deref()), (Reading::Incomplete, Some("GW-1")));
             assert!(exchange.words.unwrap().contains("dateCreated, provider"));
         }
@@ -195,8 +196,8 @@ mod tests {
             let address = address(&secret(), &payment());
             let received = Received { address: &address, query: "", body: body.as_bytes(), problem: None };
             for (dialect, expected) in [(&Dialect::default(), by_default), (&dialect, by_dialect)] {
-                let (Hint::Callback { claim, .. }, _) = received.hint(dialect).unwrap() else { panic!("{word}") };
-                assert_eq!(claim.unwrap().status, expected, "{word}");
+                let (Hint::Callback { status, .. }, _) = received.hint(dialect).unwrap() else { panic!("{word}") };
+                assert_eq!(status, expected, "{word}");
             }
         }
     }
@@ -205,15 +206,41 @@ mod tests {
     fn what_cannot_be_read_is_kept_masked_and_bounded() {
         let long = "x".repeat(LONGEST_NUMBER + 1);
         for body in ["", "nothing", "{}", "[]", "\u{1f}\u{8b}", &format!(r#"{{"orderNumber":"{long}"}}"#)] {
-            let (claim, exchange, reading) = read(body.as_bytes(), "", None);
-            assert_eq!((claim, reading), (None, Reading::Unreadable), "{body}");
-            assert_eq!(exchange.unwrap().outcome, "unreadable");
+            let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
+            assert_eq!((claim, status, reading), (None, None, Reading::Unreadable), "{body}");
+            assert_eq!(exchange.outcome, "unreadable");
         }
         let card = format!(r#"{{"pan":"4000000000002016","text":"{}"}}"#, "ы".repeat(1000));
-        let kept = read(card.as_bytes(), "", None).1.unwrap().response.unwrap();
+        let kept = read(card.as_bytes(), "", None).2.response.unwrap();
         assert!(kept.starts_with(r#"{"pan":"****************""#) && kept.len() < 1000, "{kept}");
-        let (claim, exchange, reading) = read(b"", "", Some("the body is too large"));
-        assert_eq!((claim, reading), (None, Reading::Unreadable));
-        assert_eq!(exchange.unwrap().words.as_deref(), Some("the body is too large"));
+        let (claim, status, exchange, reading) = read(b"", "", Some("the body is too large"));
+        assert_eq!((claim, status, reading), (None, None, Reading::Unreadable));
+        assert_eq!(exchange.words.as_deref(), Some("the body is too large"));
+    }
+
+    #[test]
+    fn a_status_is_read_beside_a_number_that_cannot_be_used() {
+        let same = |body: &str| {
+            let address = address(&secret(), &payment());
+            let received = Received { address: &address, query: "", body: body.as_bytes(), problem: None };
+            let (Hint::Callback { same, .. }, _) = received.hint(&Dialect::default()).unwrap() else {
+                panic!("{body}")
+            };
+            same
+        };
+        for number in ["x".repeat(LONGEST_NUMBER + 1), "GW%071".to_owned()] {
+            let body = format!("orderNumber={number}&status=CHARGE");
+            let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
+            assert_eq!((claim, status, reading), (None, Some(PaymentStatus::Charged), Reading::Unreadable), "{body}");
+            assert_eq!((exchange.claim, &*exchange.outcome), (None, "unreadable"));
+            let words = exchange.words.unwrap();
+            assert!(words.starts_with("orderNumber must have") && words.ends_with("; it claims charged"), "{words}");
+            // A copy is known again, and another status is no copy.
+            assert_eq!(same(&body), same(&body));
+            assert!(same(&body).is_some() && same(&body) != same(&body.replace("CHARGE", "DONE")));
+        }
+        let (_, status, exchange, _) = read(b"orderNumber=GW-1&status=CHARGE", "", Some("the body is too large"));
+        assert_eq!(status, Some(PaymentStatus::Charged));
+        assert_eq!(exchange.words.as_deref(), Some("the body is too large; it claims charged"));
     }
 }

@@ -246,6 +246,8 @@ pub enum Hint {
         payment: PaymentId,
         /// The number that it claims, for a pay-form.
         claim: Option<Claim>,
+        /// The status that it claims, by the words of the gateway's dialect.
+        status: Option<PaymentStatus>,
         /// The hash of what makes it the same callback as another one.
         same: Option<[u8; 32]>,
         /// What came, for people.
@@ -267,8 +269,6 @@ pub struct Claim {
     pub number: String,
     /// Who carried it out.
     pub provider: Option<Provider>,
-    /// The status that the callback claims, by the words of the gateway's dialect.
-    pub status: Option<PaymentStatus>,
 }
 
 /// What time does.

@@ -457,6 +457,44 @@ fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
     assert!(needs(&process, &id).contains(&Need::Unverifiable));
 }
 
+/// What is wrong with the number says nothing against the status, and of such a code a callback is all that is heard.
+#[test]
+fn a_status_beside_a_number_that_cannot_be_used_is_not_dropped() {
+    let world = World::new(0);
+    lock(&world.faults.0).without_transaction = true;
+    let process = world.start(None);
+    let too_long = "x".repeat(129);
+    for (number, reference) in [(too_long.as_str(), "order-1"), (r"QR\u0007", "order-2")] {
+        let id = open(&process, reference);
+        process.run(process.server.pay_by_qr(&id, None)).unwrap();
+        let code = world.fake.payments().pop().unwrap();
+        let call = |word: &str| {
+            let body = format!(
+                r#"{{"orderNumber":"{number}","amount":39000,"currency":"KGS","status":"{word}","dateCreated":"2026-11-20T09:05:07","provider":"MBank"}}"#
+            );
+            hint(&process, &code, &body);
+        };
+        let told_before = reasons(&process, "payment.stuck").len();
+        ["DONE", "DONE", "SENT"].into_iter().for_each(call);
+        let told = reasons(&process, "payment.stuck").len() - told_before;
+        assert_eq!((told, needs(&process, &id)), (2, vec![Need::Stuck]), "{number}: no copy is told");
+        call("CHARGE");
+        let expected = (PaymentState::Unverifiable, vec![Need::Unverifiable]);
+        assert_eq!((state(&process, &id).1, needs(&process, &id)), expected, "{number}");
+        let history = process.run(process.server.history(&id)).unwrap();
+        let kept: Vec<_> = history.exchanges.iter().flatten().map(|kept| &kept.exchange).collect();
+        let kept: Vec<_> = kept.into_iter().filter(|kept| kept.outcome == "unreadable").collect();
+        assert!(kept.iter().all(|kept| kept.claim.is_none()), "{kept:?}");
+        let words: Vec<_> = kept.iter().filter_map(|kept| kept.words.as_deref()).collect();
+        for (words, claimed) in words.iter().zip([r#"it claims "DONE""#, r#"it claims "SENT""#, "it claims charged"]) {
+            assert!(words.starts_with("orderNumber must have at most 128") && words.ends_with(claimed), "{words}");
+        }
+        assert_eq!(words.len(), 3);
+    }
+    let metrics = process.run(process.server.metrics_text());
+    assert!(metrics.contains(r#"kassa_gateway_callbacks_total{reading="unreadable"} 8"#), "{metrics}");
+}
+
 /// Nobody can ask about it, so what a person found may be out of date.
 #[test]
 fn a_new_word_about_a_code_that_a_person_found_unpaid_goes_to_a_person_again() {

@@ -560,9 +560,9 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     block_on(storage.begin_payment(form.clone())).unwrap();
     block_on(storage.record_send_outcome(accepted(1, 1, form.reference.clone()))).unwrap();
     block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
-    let claim = Some(Claim { number: "form-1".into(), provider: None, status: Some(PaymentStatus::Charged) });
-    let secret = format!("{:032x}", 1);
-    let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange: None, is_whole: true };
+    let (claim, status) = (Some(Claim { number: "form-1".into(), provider: None }), Some(PaymentStatus::Charged));
+    let (secret, payment) = (format!("{:032x}", 1), payment_id(1));
+    let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange: None, is_whole: true };
     block_on(storage.note_hint(hint)).unwrap();
     let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
     assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
@@ -660,10 +660,10 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
 /// A callback about the code of a checkout, which says this.
 fn call_about_code(storage: &dyn Storage, checkout: u8, status: Option<PaymentStatus>) -> HintNoted {
     let said = status.as_ref().map_or("nothing".to_owned(), ToString::to_string);
-    let claim = Some(Claim { number: "qr-1".into(), provider: None, status });
+    let claim = Some(Claim { number: "qr-1".into(), provider: None });
     let (secret, payment) = (format!("{checkout:032x}"), payment_id(checkout));
     let exchange = Some(Box::new(Exchange::new(Asked::Callback, said)));
-    block_on(storage.note_hint(Hint::Callback { secret, payment, claim, same: None, exchange, is_whole: true }))
+    block_on(storage.note_hint(Hint::Callback { secret, payment, claim, status, same: None, exchange, is_whole: true }))
         .unwrap()
 }
 
@@ -762,9 +762,10 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     let claimed = |number: u32| {
         let provider = (number == 2).then_some(Provider::MBank);
         let status = Some(PaymentStatus::Charged);
-        let claim = Some(Claim { number: format!("GW-{number}"), provider, status });
+        let claim = Some(Claim { number: format!("GW-{number}"), provider });
         let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(Asked::Callback, "incomplete"))));
-        let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange, is_whole: false };
+        let payment = payment_id(1);
+        let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange, is_whole: false };
         assert_eq!(block_on(storage.note_hint(hint)).unwrap(), HintNoted::Due(1));
         calendar.pass(Duration::from_secs(1));
     };
@@ -1002,6 +1003,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
         secret: format!("{:032x}", 1),
         payment: payment_id(1),
         claim: None,
+        status: None,
         same: Some([1; 32]),
         exchange: None,
         is_whole: true,
@@ -1013,7 +1015,8 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     block_on(storage.record_answers(vec![answer(1, 1, leased, open)])).unwrap();
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
     let (secret, payment) = ("x".into(), payment_id(1));
-    let nobody = Hint::Callback { secret, payment, claim: None, same: None, exchange: None, is_whole: true };
+    let nobody =
+        Hint::Callback { secret, payment, claim: None, status: None, same: None, exchange: None, is_whole: true };
     assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
 }
 
@@ -1302,7 +1305,8 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
     let hint = || Hint::Callback {
         secret: format!("{:032x}", 1),
         payment: payment_id(1),
-        claim: Some(Claim { number: "form-1".into(), provider: None, status: Some(PaymentStatus::Charged) }),
+        claim: Some(Claim { number: "form-1".into(), provider: None }),
+        status: Some(PaymentStatus::Charged),
         same: Some([1; 32]),
         exchange: None,
         is_whole: true,

@@ -30,6 +30,7 @@ const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the 
 #[derive(Clone, Copy)]
 pub(in crate::storage) struct Called<'a> {
     pub(in crate::storage) claim: Option<&'a Claim>,
+    pub(in crate::storage) status: Option<&'a PaymentStatus>,
     pub(in crate::storage) exchange: Option<&'a Exchange>,
     pub(in crate::storage) is_whole: bool,
 }
@@ -48,7 +49,7 @@ pub(in crate::storage) fn call_back(
     at: usize,
     called: Called<'_>,
 ) -> Result<HintNoted, StorageError> {
-    let Called { claim, exchange, is_whole } = called;
+    let Called { claim, status, exchange, is_whole } = called;
     let kept = &mut book.payments[at];
     let is_pay_form = kept.payment.method == Method::PayForm;
     if let Some(claim) = claim.filter(|_| is_pay_form)
@@ -61,7 +62,7 @@ pub(in crate::storage) fn call_back(
         changes.note_exchange(&kept.payment.id, exchange, None);
     }
     if !has_number {
-        return hear_of_what_has_no_number(changes, book, at, claim.and_then(|claim| claim.status.as_ref()));
+        return hear_of_what_has_no_number(changes, book, at, status);
     }
     let is_to_ask = kept.payment.state != PaymentState::Charged || (is_pay_form && kept.has_claim_to_ask());
     Ok(make_due(changes, Some(kept).filter(|_| is_to_ask).into_iter()))

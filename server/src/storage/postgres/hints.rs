@@ -29,13 +29,14 @@ pub(super) async fn note(db: &Session, hint: &Hint) -> Result<HintNoted, Problem
             save(db, &opened.changes, &opened.books);
             Ok(noted)
         }
-        Hint::Callback { secret, payment, claim, same, exchange, is_whole } => {
+        Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
             let known = db.row(IS_KNOWN, &[&payment.as_str(), secret]).await?;
             // Whoever guesses addresses locks nothing.
             if known.is_none() {
                 return Ok(HintNoted::Nowhere);
             }
-            let called = Called { claim: claim.as_ref(), exchange: exchange.as_deref(), is_whole: *is_whole };
+            let (claim, status) = (claim.as_ref(), status.as_ref());
+            let called = Called { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
             call_back(db, payment, same.as_ref(), called).await
         }
     }

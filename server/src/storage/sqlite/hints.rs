@@ -25,7 +25,7 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
             books::save(db, &changes, &book)?;
             Ok(noted)
         }
-        Hint::Callback { secret, payment, claim, same, exchange, is_whole } => {
+        Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
             let Some(checkout) = rows::checkout_where(db, "callback_secret", secret)? else {
                 return Ok(HintNoted::Nowhere);
             };
@@ -38,7 +38,8 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
                 return Ok(HintNoted::SeenBefore);
             }
             book.payments[0].claims = books::claims(db, payment)?;
-            let called = Called { claim: claim.as_ref(), exchange: exchange.as_deref(), is_whole: *is_whole };
+            let (claim, status) = (claim.as_ref(), status.as_ref());
+            let called = Called { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
             let noted = hints::call_back(&mut changes, &mut book, 0, called)?;
             if noted == HintNoted::TooManyClaims {
                 return Ok(noted);
