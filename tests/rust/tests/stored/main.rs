@@ -68,6 +68,30 @@ fn references_are_read() {
     each("references.json", |text| serde_json::to_value(text.parse::<PaymentRef>().unwrap()).unwrap());
 }
 
+/// A field that no stored reference has could be lost without a test that fails.
+#[test]
+fn each_field_of_a_reference_is_stored() {
+    const FIELDS: [&str; 11] = [
+        "kind",
+        "order_number",
+        "gateway_number",
+        "provider",
+        "transaction_id",
+        "confirm_identifier",
+        "amount",
+        "currency",
+        "is_claimed",
+        "entry_id",
+        "transaction_from_code",
+    ];
+    let stored: Vec<_> = versions().iter().flat_map(|folder| json_of(&folder.join("references.json"))).collect();
+    for field in FIELDS {
+        assert!(stored.iter().any(|stored| !stored["means"][field].is_null()), "{field}");
+    }
+    let names = format!("{:?}", PaymentRef::pay_form(1.into()));
+    assert_eq!(names.matches(": ").count(), FIELDS.len(), "there is another field by now: {names}");
+}
+
 #[test]
 fn entries_are_read() {
     each("entries.json", |text| serde_json::to_value(text.parse::<PaymentEntry>().unwrap()).unwrap());

@@ -40,6 +40,10 @@ fn meaning(value: &(impl ToString + Serialize)) -> Value {
 /// Of every kind, with every field there is, and with signs that a text has to escape.
 fn references() -> Vec<PaymentRef> {
     let amount = Decimal::new(10010, 2);
+    let mut confirmed = PaymentRef::mbank("order-2", 250).with_gateway_number("gw-2");
+    confirmed.confirm_identifier = Some(r#""id & 2""#.to_owned());
+    let mut of_code = PaymentRef::qr(Some(12550)).with_transaction_id("tx-4");
+    of_code.transaction_from_code = true;
     vec![
         PaymentRef::card("order-1", amount, "KGS"),
         PaymentRef::card("заказ & 17=?", amount, "USD").with_gateway_number("gw 1/2"),
@@ -49,6 +53,8 @@ fn references() -> Vec<PaymentRef> {
         PaymentRef::pay_form(amount).with_entry_id("entry-3").with_claimed_number("gw-3", Some(Provider::MegaPay)),
         PaymentRef::qr(Some(12550)).with_transaction_id("tx-4").with_entry_id("entry-4"),
         PaymentRef::qr(None),
+        confirmed,
+        of_code,
     ]
 }
 
