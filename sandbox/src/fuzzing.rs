@@ -9,7 +9,7 @@ use axum::{
 };
 
 use crate::{
-    endpoints::{ENDPOINTS, exchange::answer},
+    endpoints::{ENDPOINTS, pipeline::answer},
     faults::FaultSet,
     redact::transcript,
     settings::{SandboxError, SandboxOptions},

@@ -18,9 +18,8 @@ use crate::{
     faults::{FaultName, FaultSet, Moment},
     settings::{Dialect, ResolvePending, SandboxOptions, Switches},
     store::{
-        self, Flush, Store, StoreError, WriteTransaction,
+        self, Flush, Store, StoreError, WriteTransaction, database,
         exchanges::{self, NewExchange, ReceivedRequest},
-        reset,
     },
 };
 
@@ -124,7 +123,7 @@ impl State {
             if ahead_ms > MAX_AHEAD_MS {
                 return Ok(false);
             }
-            store::stored_clock::keep(transaction, ahead_ms)?;
+            store::transaction::store_clock(transaction, ahead_ms)?;
             self.clock().set_ahead_ms(ahead_ms);
             Ok(true)
         })?;
@@ -189,8 +188,8 @@ impl State {
         // What was answered before is forgotten, too.
         self.store.flush()?;
         self.store.write(|transaction| {
-            reset::forget_all(transaction)?;
-            store::stored_clock::keep(transaction, ahead_ms)
+            database::delete_all(transaction)?;
+            store::transaction::store_clock(transaction, ahead_ms)
         })?;
         self.clock().set_ahead_ms(ahead_ms);
         *age += 1;

@@ -1,15 +1,23 @@
-//! What a route of the admin interface is: where it is, what it takes, how it answers, and how it is described.
+//! A route of the admin interface: its path, its body, its description; a request to it, and its response: JSON, or what is wrong
+//! with which field.
 
-use axum::http::{Method, StatusCode};
-use schemars::{Schema, SchemaGenerator};
+use std::fmt::Display;
+
+use axum::{
+    body::Body,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    admin::{
-        answer::{Answer, Failure},
-        call::Call,
-    },
+    faults::FaultError,
+    payments::decide::DecisionError,
+    rules::{FieldError, Members},
     state::State,
+    store::StoreError,
 };
 
 /// The query parameter for one order.
@@ -33,7 +41,7 @@ pub(crate) struct Route {
     /// What a success says, if anything.
     pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) refusals: &'static [Refused],
-    pub(super) answer: fn(&State, &Call<'_>) -> Result<Answer, Failure>,
+    pub(super) answer: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
 }
 
 /// A refusal that not every route has.
@@ -66,7 +74,7 @@ impl Route {
         method: Method,
         path: &'static str,
         summary: &'static str,
-        answer: fn(&State, &Call<'_>) -> Result<Answer, Failure>,
+        answer: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
     ) -> Self {
         Self {
             method,
@@ -119,4 +127,146 @@ impl Route {
 
 fn is_parameter(part: &str) -> bool {
     part.starts_with('{')
+}
+
+/// What a route works with.
+pub(super) struct RouteRequest<'a> {
+    /// What stands in the place of the path's parameters.
+    pub(super) parameters: Vec<&'a str>,
+    /// The order asked about, if one is.
+    pub(super) order: Option<String>,
+    pub(super) body: &'a [u8],
+}
+
+/// The members of a body; an empty one has none.
+pub(super) fn read_members(body: &[u8]) -> Result<Members, AdminError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Members::new([]));
+    }
+    Members::from_json(body).map_err(|error| AdminError::invalid(vec![error]))
+}
+
+/// JSON, or nothing at all.
+pub(super) struct JsonResponse {
+    status: StatusCode,
+    body: String,
+}
+
+impl JsonResponse {
+    pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Result<Self, AdminError> {
+        let body = serde_json::to_string(value).map_err(|error| AdminError::internal(&error))?;
+        Ok(Self { status, body })
+    }
+
+    pub(super) fn nothing() -> Self {
+        Self { status: StatusCode::NO_CONTENT, body: String::new() }
+    }
+}
+
+impl IntoResponse for JsonResponse {
+    fn into_response(self) -> Response {
+        response(self.status, self.body, None)
+    }
+}
+
+/// Why it says no: an HTTP status, and what is wrong with which field.
+pub(super) struct AdminError {
+    status: StatusCode,
+    errors: Vec<FieldError>,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Errors<'a> {
+    /// What is wrong, field by field.
+    errors: &'a [FieldError],
+}
+
+/// What every failure says.
+pub(crate) fn errors_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Errors<'_>>()
+}
+
+impl AdminError {
+    fn new(status: StatusCode, field: &str, message: impl Into<String>) -> Self {
+        Self { status, errors: vec![FieldError::new(field, message)], header: None }
+    }
+
+    /// What is wrong with which field.
+    pub(super) fn into_errors(self) -> Vec<FieldError> {
+        self.errors
+    }
+
+    pub(super) fn invalid(errors: Vec<FieldError>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, errors, header: None }
+    }
+
+    pub(super) fn unauthorized() -> Self {
+        let challenge = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"kassa-sandbox admin\""));
+        let failure = Self::new(StatusCode::UNAUTHORIZED, "authorization", "must be Bearer and the admin token");
+        Self { header: Some(challenge), ..failure }
+    }
+
+    pub(super) fn not_found(field: &str, message: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, field, message)
+    }
+
+    pub(super) fn too_far(message: &str) -> Self {
+        Self::new(StatusCode::CONFLICT, "ms", message)
+    }
+
+    pub(super) fn wrong_method(allowed: &str) -> Self {
+        let failure = Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", format!("must be one of {allowed}"));
+        Self { header: HeaderValue::from_str(allowed).ok().map(|allowed| (header::ALLOW, allowed)), ..failure }
+    }
+
+    pub(super) fn internal(error: &dyn Display) -> Self {
+        tracing::error!(%error, "an admin request failed inside the sandbox");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "sandbox", "failed; its log says why")
+    }
+}
+
+impl From<StoreError> for AdminError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<FaultError> for AdminError {
+    fn from(error: FaultError) -> Self {
+        Self::invalid(error.errors)
+    }
+}
+
+impl From<DecisionError> for AdminError {
+    fn from(error: DecisionError) -> Self {
+        match &error {
+            DecisionError::NotFound => Self::not_found("number", &error.to_string()),
+            DecisionError::AlreadyFinal(_) => Self::new(StatusCode::CONFLICT, "number", error.to_string()),
+            DecisionError::NoAmount => Self::new(StatusCode::BAD_REQUEST, "amount", error.to_string()),
+            DecisionError::Failed(detail) => Self::internal(detail),
+        }
+    }
+}
+
+impl IntoResponse for AdminError {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_string(&Errors { errors: &self.errors }).unwrap_or_default();
+        response(self.status, body, self.header)
+    }
+}
+
+fn response(status: StatusCode, body: String, header: Option<(HeaderName, HeaderValue)>) -> Response {
+    let is_empty = body.is_empty();
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    if !is_empty {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.extend(header);
+    response
 }

@@ -45,7 +45,7 @@ pub(crate) fn of_change(
         _ => true,
     });
     let name = fault.as_ref().map(Fault::name);
-    let now = store::stored_clock::now(transaction)?;
+    let now = store::transaction::gateway_now(transaction)?;
     let first_attempt = match &fault {
         Some(fault) if name == Some(FaultName::CallbackLate) => {
             let delay = i64::try_from(fault.delay_or_default().as_millis()).unwrap_or(i64::MAX);
@@ -81,7 +81,7 @@ fn forge(
     let another = amount.checked_add(Decimal::ONE).unwrap_or(Decimal::ONE);
     let provider = record.payment.provider.or(Some(Provider::Cards));
     let body = body(record, Some(another), PaymentStatus::Charged, provider);
-    let first_attempt = FirstAttempt::At(store::stored_clock::now(transaction)?);
+    let first_attempt = FirstAttempt::At(store::transaction::gateway_now(transaction)?);
     let new = NewCallback { payment_id: record.id, target, body: &body, first_attempt, fault: Some(fault.name()) };
     callback_queue::enqueue(transaction, &new)
 }

@@ -6,7 +6,7 @@ use time::Duration;
 
 use crate::{
     domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason, clock, test_data::TEST_CARDS},
-    redact::mask,
+    redact::card_numbers,
 };
 
 /// How long after the last change a shop asks for the status.
@@ -242,7 +242,7 @@ impl Inventor {
     /// Of an open payment a card that its page knows.
     fn card(&mut self, is_open: bool) -> String {
         if is_open {
-            return mask::card(TEST_CARDS[0].pan);
+            return card_numbers::mask_card(TEST_CARDS[0].pan);
         }
         format!("{}******{:04}", BANKS[self.rng.usize(..BANKS.len())], self.rng.u32(..10_000))
     }

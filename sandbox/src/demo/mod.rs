@@ -1,10 +1,192 @@
-//! Seed data for demonstrations: what a shop's last ninety days could have looked like, deterministic for a seed.
-//! Nothing of it was ever sent anywhere.
+//! Seed data for demonstrations: ninety days of a shop's payments, deterministic for a seed. Nothing of it is ever sent anywhere.
 
-mod exchanges;
-mod fill;
 mod invent;
-mod shop;
 mod write;
 
-pub(crate) use fill::fill;
+use crate::{
+    settings::Demo,
+    store::{Store, StoreError, payments},
+};
+
+/// Fills an empty store: all of it or nothing. Where there are payments already, nothing is added, and it says false.
+pub(crate) fn fill(store: &Store, demo: Demo) -> Result<bool, StoreError> {
+    let now = store.clock.now_ms();
+    store.write(|transaction| {
+        if payments::any(transaction)? {
+            return Ok(false);
+        }
+        let mut inventor = invent::Inventor::new(demo.seed, now);
+        for (index, at) in inventor.times(demo.payments).into_iter().enumerate() {
+            write::write_payment(transaction, &inventor.payment(index, at))?;
+        }
+        Ok(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        domain::{PaymentKind, PaymentStatus},
+        endpoints::{ENDPOINTS, Fields},
+        redact::without_card_numbers,
+        settings::Database,
+    };
+
+    fn filled(demo: Demo) -> Store {
+        let store = Store::open(&Database::Memory).expect("a store");
+        assert!(fill(&store, demo).expect("filled"));
+        store
+    }
+
+    #[test]
+    fn a_history_is_mixed_and_in_the_past_and_its_times_agree() {
+        let store = filled(Demo::of(2000));
+        let now = store.clock.now_ms();
+        let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
+        assert_eq!(payments.len(), 2000);
+        for status in PaymentStatus::ALL {
+            assert!(payments.iter().any(|payment| payment.status == status), "{status}");
+        }
+        let bad: i64 = store
+            .read(|connection| {
+                let sql = "SELECT COUNT(*) FROM payments p WHERE created_at > ?1 OR created_at < ?1 - 91 * 86400000
+                     OR finished_at < created_at OR finished_at > ?1 + 1000
+                     OR (finished_at IS NOT NULL) <> (status IN ('CHARGE', 'Reject'))
+                     OR (reject_reason IS NOT NULL) <> (status = 'Reject')
+                     OR status <> (SELECT status FROM state_changes WHERE payment_id = p.id ORDER BY id DESC LIMIT 1)
+                     OR id > 1 AND created_at < (SELECT created_at FROM payments WHERE id = p.id - 1)";
+                Ok(connection.query_row(sql, [now], |row| row.get(0))?)
+            })
+            .expect("a count");
+        assert_eq!(bad, 0);
+        let waiting: i64 = store
+            .read(|connection| {
+                let sql = "SELECT COUNT(*) FROM callbacks WHERE next_attempt_at IS NOT NULL OR held_back = 1";
+                Ok(connection.query_row(sql, (), |row| row.get(0))?)
+            })
+            .expect("a count");
+        assert_eq!(waiting, 0, "nothing goes out to anybody");
+    }
+
+    /// A request and its response, as they are kept.
+    struct Kept {
+        endpoint: String,
+        http_status: u16,
+        request: Value,
+        response: Value,
+    }
+
+    /// All requests; one without a response fails.
+    fn kept(store: &Store) -> Vec<Kept> {
+        let read = store.read(|connection| {
+            let sql =
+                "SELECT endpoint, http_status, request_head, request_body, response_head, response_body FROM exchanges";
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map((), |row| {
+                let heads: [String; 2] = [row.get(2)?, row.get(4)?];
+                let bodies: [Option<String>; 2] = [row.get(3)?, Some(row.get(5)?)];
+                for text in bodies.iter().flatten() {
+                    assert_eq!(&without_card_numbers(text), text);
+                }
+                let [request, response] =
+                    bodies.map(|body| body.map(|body| serde_json::from_str(&body).expect("JSON")));
+                assert!(heads[1].contains("content-type: application/json"), "{}", heads[1]);
+                Ok(Kept {
+                    endpoint: row.get(0)?,
+                    http_status: row.get(1)?,
+                    request: request.unwrap_or_default(),
+                    response: response.unwrap_or_default(),
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        });
+        read.expect("exchanges")
+    }
+
+    fn count(store: &Store, sql: &str) -> i64 {
+        store.read(|connection| Ok(connection.query_row(sql, (), |row| row.get(0))?)).expect("a count")
+    }
+
+    #[test]
+    fn requests_have_the_fields_of_real_ones_and_responses_their_envelope() {
+        let store = filled(Demo::of(500));
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for Kept { endpoint: path, http_status, request, response } in kept(&store) {
+            let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name.path() == path).expect("an endpoint");
+            let asked_for = Fields::asked_for_by(endpoint.description.take).fields;
+            let members = request.as_object().cloned().unwrap_or_default();
+            for field in asked_for.iter().filter(|field| field.is_required && !request.is_null()) {
+                assert!(members.contains_key(field.name), "{path}: {} is missing in {request}", field.name);
+            }
+            for name in members.keys() {
+                assert!(asked_for.iter().any(|field| field.name == name), "{path}: there is no field {name}");
+            }
+            for secret in ["cvc", "otp", "expiryMonth", "expiryYear"] {
+                assert!(request[secret].is_null() || request[secret] == "***", "{request}");
+            }
+            assert!(
+                response["code"].is_string() && response["message"].is_string() && response["data"].is_object(),
+                "{response}"
+            );
+            assert_eq!(http_status == 200, response["code"] != "422", "{response}");
+            *seen.entry(path).or_default() += 1;
+        }
+        assert_eq!(seen.len(), 7, "{seen:?}");
+        let outnumbered = count(&store, "SELECT COUNT(*) FROM exchanges WHERE at > unixepoch() * 1000 + 2000");
+        assert_eq!(outnumbered, 0, "nobody asked in the future");
+    }
+
+    #[test]
+    fn each_payment_has_what_its_way_leaves_behind() {
+        let store = filled(Demo::of(2000));
+        let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
+        let exchanges = kept(&store);
+        for payment in payments.iter().filter(|payment| payment.kind == PaymentKind::Mbank && payment.is_charged()) {
+            let confirmed = exchanges.iter().any(|kept| {
+                kept.endpoint.ends_with("/mbank/confirm")
+                    && kept.request["orderNumber"] == payment.order_number
+                    && kept.response["data"]["status"] == "CHARGE"
+            });
+            assert!(confirmed, "{}", payment.order_number);
+        }
+        let direct = exchanges.iter().filter(|kept| kept.response["data"]["status"] == "Success").count();
+        let with_page = exchanges.iter().filter(|kept| kept.response["data"]["ConfirmationUrl"].is_string()).count();
+        assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
+        for nobody in [
+            "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form')
+                AND (return_url IS NULL OR callback_url IS NULL)",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND language IS NULL",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'qr' AND requisite IS NULL",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND confirmation_page = 0 AND finished_at <> created_at",
+        ] {
+            assert_eq!(count(&store, nobody), 0, "{nobody}");
+        }
+        let waiting = payments.iter().filter(|payment| payment.status == PaymentStatus::Pending).count();
+        let now = store.clock.now_ms();
+        let due = store.read(|connection| payments::pending_since(connection, now)).expect("ids");
+        assert!(waiting > 0 && due.len() == waiting, "{waiting} are pending, {} can end", due.len());
+    }
+
+    #[test]
+    fn a_seed_invents_the_same_again_and_another_does_not() {
+        let numbers = |seed| -> Vec<String> {
+            let store = filled(Demo { payments: 50, seed });
+            let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
+            payments.into_iter().map(|payment| payment.gateway_number).collect()
+        };
+        assert_eq!(numbers(3), numbers(3));
+        assert_ne!(numbers(3), numbers(4));
+    }
+
+    #[test]
+    fn a_store_that_was_used_is_left_alone() {
+        let store = filled(Demo::of(3));
+        assert!(!fill(&store, Demo::of(3)).expect("looked at"));
+        assert_eq!(store.read(|connection| payments::all(connection, None)).expect("payments").len(), 3);
+    }
+}

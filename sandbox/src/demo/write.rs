@@ -1,18 +1,25 @@
-//! Invented payments, written as real ones are: with their changes, requests and callbacks.
+//! Writes invented payments as real ones are: with their changes, the requests and responses that the endpoints would have
+//! exchanged, and their callbacks.
 
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use rusqlite::named_params;
+use serde_json::Value;
 
 use crate::{
     callbacks::notice,
-    demo::{
-        exchanges,
-        invent::{CallbackStory, Invented},
-        shop::{CALLBACK_URL, RETURN_URL, scattered},
-    },
-    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
+    demo::invent::{ASKED_AFTER, CallbackStory, Invented},
+    domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason},
+    endpoints::{Refusal, Response, card_payment, mbank, outgoing::Outgoing, pay_form, qr, status::status_response},
+    pages,
+    payments::qr_code::QrCode,
+    redact::transcript,
+    settings::Dialect,
     store::{
         StoreError, WriteTransaction,
-        payments::{self, Record},
+        exchanges::{self, NewExchange},
+        payments::{self, OTP_ATTEMPTS, Record},
     },
 };
 
@@ -21,8 +28,8 @@ const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
 const REFUSED_ATTEMPTS: u32 = 5;
 
-pub(super) fn payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<(), StoreError> {
-    let id = row(transaction, invented)?;
+pub(super) fn write_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<(), StoreError> {
+    let id = insert_payment(transaction, invented)?;
     let mut change =
         transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?;
     change.execute((id, PaymentStatus::Created.as_str(), invented.created_at))?;
@@ -30,11 +37,11 @@ pub(super) fn payment(transaction: &WriteTransaction<'_>, invented: &Invented) -
         change.execute((id, status.as_str(), at))?;
     }
     let record = payments::by_id(transaction, id)?;
-    exchanges::all(transaction, &record, invented)?;
-    callbacks(transaction, &record, invented)
+    write_exchanges(transaction, &record, invented)?;
+    write_callbacks(transaction, &record, invented)
 }
 
-fn row(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, StoreError> {
+fn insert_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, StoreError> {
     let last = invented.changes.last();
     let status = last.map_or(PaymentStatus::Created, |(status, _)| *status);
     let finished = last.filter(|(status, _)| status.is_final()).map(|(_, at)| *at);
@@ -69,7 +76,7 @@ fn row(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, S
             ":reason": invented.reason.map(RejectReason::code),
             ":attempts": match invented.reason {
                 Some(RejectReason::OtpAttemptsExhausted) => 0,
-                _ => payments::OTP_ATTEMPTS,
+                _ => OTP_ATTEMPTS,
             },
             ":created_at": invented.created_at,
             ":finished_at": finished,
@@ -79,7 +86,7 @@ fn row(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, S
 }
 
 /// A callback for each change, and how the shop took it. None of them waits to be sent.
-fn callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+fn write_callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let failures = match invented.callback {
         CallbackStory::None => return Ok(()),
         CallbackStory::Taken => 0,
@@ -117,4 +124,193 @@ fn callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Inv
         }
     }
     Ok(())
+}
+
+/// Where the invented payments were made: a name that leads nowhere.
+const GATEWAY: &str = "https://gateway.example";
+/// The language of answers to requests that name none.
+const LANGUAGE: Language = Language::English;
+
+/// All of a payment's exchanges.
+fn write_exchanges(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+    let talk = ExchangeWriter { transaction, record };
+    talk.registration(invented)?;
+    if record.payment.kind == PaymentKind::Mbank {
+        talk.confirmation(invented)?;
+    }
+    let last = invented.changes.last().map_or(record.created_at, |(_, at)| *at);
+    for query in 1..=invented.status_queries {
+        talk.status_query(last + ASKED_AFTER * i64::from(query))?;
+    }
+    Ok(())
+}
+
+/// What the shop and the gateway say to each other about a payment.
+struct ExchangeWriter<'a> {
+    transaction: &'a WriteTransaction<'a>,
+    record: &'a Record,
+}
+
+impl ExchangeWriter<'_> {
+    /// The request that made the payment.
+    fn registration(&self, invented: &Invented) -> Result<(), StoreError> {
+        let record = self.record;
+        let payment = &record.payment;
+        let body = registration_body(record, invented);
+        let page = |path| format!("{GATEWAY}{path}?token={}", payment.gateway_number);
+        let (endpoint, response) = match payment.kind {
+            PaymentKind::Card => {
+                (EndpointName::Payment, card_payment::response(record, &page(pages::otp::THREE_DS_PATH)))
+            }
+            PaymentKind::Mbank => {
+                let new = Payment { status: PaymentStatus::Created, reject_reason: None, ..payment.clone() };
+                (EndpointName::MbankPay, mbank::created_response(&new))
+            }
+            PaymentKind::PayForm => (EndpointName::PayForm, pay_form::response(&page(pages::pay_form::PATH))),
+            PaymentKind::Qr => (
+                EndpointName::QrDynamicData,
+                qr::data_response(payment, &QrCode::of(record).linked(&page(pages::qr::PATH))),
+            ),
+        };
+        self.exchange(record.created_at, endpoint, &body, response)
+    }
+
+    /// The payer's one-time password: at once the right one, or three wrong ones.
+    fn confirmation(&self, invented: &Invented) -> Result<(), StoreError> {
+        let payment = &self.record.payment;
+        let Some((_, at)) = invented.changes.last() else {
+            return Ok(());
+        };
+        let body = object(&[("orderNumber", text(&payment.order_number)), ("otp", text("000000"))]);
+        match payment.reject_reason {
+            Some(RejectReason::CancelledByPayer) => Ok(()),
+            Some(RejectReason::OtpAttemptsExhausted) => {
+                let took = at - self.record.created_at;
+                (1..=OTP_ATTEMPTS).try_for_each(|attempt| {
+                    let at = self.record.created_at + took * i64::from(attempt) / i64::from(OTP_ATTEMPTS);
+                    let attempts_left = OTP_ATTEMPTS - attempt;
+                    let status = if attempts_left == 0 { payment.status } else { PaymentStatus::Created };
+                    let order_number = payment.order_number.clone();
+                    let refusal = Refusal::WrongOtp { order_number, status, attempts_left };
+                    self.exchange(at, EndpointName::MbankConfirm, &body, refusal.response(LANGUAGE))
+                })
+            }
+            _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank::confirmed_response(payment, LANGUAGE)),
+        }
+    }
+
+    /// The shop's question, once all had happened.
+    fn status_query(&self, at: i64) -> Result<(), StoreError> {
+        let payment = &self.record.payment;
+        let response = status_response(&payment.order_number, payment, LANGUAGE);
+        match (payment.kind, payment.provider) {
+            (PaymentKind::Qr, _) => self.exchange(at, EndpointName::QrTransactionStatus, "", response),
+            (_, Some(provider)) => {
+                let fields = [("orderNumber", text(&payment.order_number)), ("provider", text(provider.as_str()))];
+                self.exchange(at, EndpointName::GetStatus, &object(&fields), response)
+            }
+            // Without a provider there is nothing to ask by.
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// Keeps what was asked at a time, and what came back.
+    fn exchange(&self, at: i64, endpoint: EndpointName, body: &str, response: Response) -> Result<(), StoreError> {
+        let Record { id, payment, .. } = self.record;
+        let (method, query) = match endpoint {
+            EndpointName::QrTransactionStatus => (Method::GET, format!("?transaction_id={}", payment.order_number)),
+            _ => (Method::POST, String::new()),
+        };
+        let uri: Uri = format!("{}{query}", endpoint.path()).parse().unwrap_or_default();
+        let seen = transcript::Request::head(&method, &uri, &headers(body)).with_body(body.as_bytes());
+        let outgoing = Outgoing::whole(response, Dialect::Interface);
+        let (response_head, response_body) = outgoing.seen();
+        let response_body = response_body.map(|body| seen.response(&body));
+        let is_numbered = !matches!(endpoint, EndpointName::PayForm | EndpointName::QrDynamicData);
+        let took = 300 + scattered(at) % 1300;
+        let exchange = NewExchange {
+            endpoint,
+            order_number: is_numbered.then(|| payment.order_number.clone()),
+            http_status: outgoing.seen_status(),
+            fault: None,
+            payment_id: (!is_numbered).then_some(*id),
+            took: Duration::from_micros(took.unsigned_abs()),
+            request_head: seen.head,
+            request_body: seen.body,
+            response_head,
+            response_body,
+        };
+        exchanges::record(self.transaction, at + took / 1000, &exchange)
+    }
+}
+
+fn headers(body: &str) -> HeaderMap {
+    let mut headers = HeaderMap::from_iter([(header::USER_AGENT, HeaderValue::from_static("shop.example"))]);
+    if !body.is_empty() {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+    }
+    headers
+}
+
+/// What the shop asked for. Card data that is never kept is made up.
+fn registration_body(record: &Record, invented: &Invented) -> String {
+    let payment = &record.payment;
+    let amount = payment.amount.map(|amount| amount.to_string());
+    let callback_url = record.callback_url.as_ref().map(|_| text(CALLBACK_URL));
+    let fields = match payment.kind {
+        PaymentKind::Card => vec![
+            ("orderNumber", Some(text(&payment.order_number))),
+            ("description", Some(text(&record.description))),
+            ("amount", amount),
+            ("currency", Some(text(&payment.currency))),
+            ("pan", payment.masked_card.as_deref().map(text)),
+            ("expiryMonth", Some(text("12"))),
+            ("expiryYear", Some("2099".to_owned())),
+            ("cvc", Some(text("000"))),
+            ("language", invented.language.map(|language| text(language.code()))),
+            ("name", record.holder_name.as_deref().map(text)),
+            ("returnUrl", Some(text(RETURN_URL))),
+            ("callbackUrl", callback_url),
+            ("ip", Some(text(&format!("203.0.113.{}", 1 + scattered(record.id) % 250)))),
+        ],
+        PaymentKind::Mbank => vec![
+            ("orderNumber", Some(text(&payment.order_number))),
+            ("phone", payment.masked_phone.as_deref().map(text)),
+            ("amount", amount),
+            ("comment", Some(text(&record.description))),
+            ("callbackUrl", callback_url),
+        ],
+        PaymentKind::PayForm => vec![
+            ("amount", amount),
+            ("serviceName", Some(text(&record.description))),
+            ("callbackURL", callback_url),
+            ("returnURL", Some(text(RETURN_URL))),
+        ],
+        PaymentKind::Qr => {
+            vec![("sum", amount), ("requisite", record.requisite.as_deref().map(text)), ("callback_url", callback_url)]
+        }
+    };
+    let given: Vec<_> = fields.into_iter().filter_map(|(name, json)| Some((name, json?))).collect();
+    object(&given)
+}
+
+/// A JSON object of members whose values are JSON.
+fn object(members: &[(&str, String)]) -> String {
+    let members: Vec<_> = members.iter().map(|(name, json)| format!("{}: {json}", text(name))).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// A text as JSON.
+fn text(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Where the invented shop took its callbacks: a name that leads nowhere.
+const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
+/// ... and where its payers came back to.
+const RETURN_URL: &str = "https://shop.example/kassa/thanks";
+/// A number that has nothing to do with the next one's.
+fn scattered(number: i64) -> i64 {
+    (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }

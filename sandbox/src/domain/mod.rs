@@ -7,14 +7,20 @@ pub(crate) mod codes;
 mod endpoint_name;
 mod language;
 mod payment;
-mod status;
 pub(crate) mod test_data;
-mod variants;
 
 pub use endpoint_name::EndpointName;
 pub use language::Language;
-pub use payment::{Payment, PaymentKind, Provider};
-pub use status::{PaymentStatus, RejectReason};
+pub use payment::{Payment, PaymentKind, PaymentStatus, Provider, RejectReason};
 
-pub(crate) use status::Event;
-pub(crate) use variants::all;
+pub(crate) use payment::Event;
+
+use strum::VariantArray;
+
+/// All of them, in their order; `N` is the enum's `COUNT`.
+pub(crate) const fn all<T: Copy + VariantArray, const N: usize>() -> [T; N] {
+    match T::VARIANTS.first_chunk() {
+        Some(variants) => *variants,
+        None => panic!("an enum has fewer variants than it counts"),
+    }
+}

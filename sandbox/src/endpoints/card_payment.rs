@@ -13,8 +13,8 @@ use crate::{
     },
     endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response},
     pages,
-    payments::{register::register, submit_pay_form::has_confirmation_page},
-    redact::mask,
+    payments::{payer::has_confirmation_page, transition::register},
+    redact::card_numbers,
     rules::{self, Problem, Spanning},
     state::{State, new_gateway_number},
     store::payments::{NewPayment, Record},
@@ -134,7 +134,7 @@ fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
         description: request.description,
         holder_name: Some(request.name),
         requisite: None,
-        masked_card: Some(mask::card(card.pan)),
+        masked_card: Some(card_numbers::mask_card(card.pan)),
         masked_phone: None,
         language: Language::from_code(&request.language),
         return_url: request.return_url,
@@ -150,7 +150,7 @@ fn created(state: &State, record: &Record) -> Result<Response, Refusal> {
     if payment.reject_reason == Some(RejectReason::ProcessingError) {
         return Err(Refusal::CardError);
     }
-    Ok(response(record, &state.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
+    Ok(response(record, &state.page_url(pages::otp::THREE_DS_PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }
 
 /// The answer about a payment that was made; where a page confirms it, it is this one.

@@ -1,28 +1,104 @@
-//! The nine endpoints of the gateway, one file each, and the pipeline that their requests go through.
+//! The nine endpoints of the gateway: what an endpoint is, and the table of all. Each of the other files has the endpoints of
+//! one payment method, or a step of the pipeline that their requests go through.
 
 pub(crate) mod card_payment;
-mod endpoint;
-pub(crate) mod exchange;
 mod fields;
 pub(crate) mod finipay;
-mod get_status;
-pub(crate) mod mbank_confirm;
-pub(crate) mod mbank_pay;
-mod other_dialect;
+pub(crate) mod mbank;
 pub(crate) mod outgoing;
 pub(crate) mod pay_form;
-pub(crate) mod qr_data;
-mod qr_image;
-mod qr_png;
-mod qr_status;
+pub(crate) mod pipeline;
+pub(crate) mod qr;
 pub(crate) mod refusal;
 mod response;
-mod status;
-pub(crate) mod status_response;
-mod table;
+pub(crate) mod status;
 
-pub(crate) use endpoint::{Answers, Description, Endpoint, FinipayAnswer, Input, Refused};
 pub(crate) use fields::{AskedFor, Fields};
 pub(crate) use refusal::Refusal;
 pub(crate) use response::Response;
-pub(crate) use table::ENDPOINTS;
+
+use axum::http::Method;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
+
+use crate::{domain::EndpointName, state::State};
+
+/// Where an endpoint's fields are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// In a JSON body.
+    Body,
+    /// In a JSON body or, where a proxy dropped that, in the query string.
+    BodyOrQuery,
+    /// In the query string.
+    Query,
+}
+
+/// One of the nine endpoints.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    /// The method's name, for the `Allow` header.
+    pub(crate) allowed: &'static str,
+    pub(crate) name: EndpointName,
+    pub(crate) input: Input,
+    /// The field that names the payment, for the log of requests.
+    pub(crate) subject: Option<&'static str>,
+    pub(crate) answer: fn(&State, Fields) -> Result<Response, Refusal>,
+    pub(crate) description: Description,
+}
+
+/// What the description of the interface says of an endpoint; its fields and its data are those of the code itself.
+pub(crate) struct Description {
+    pub(crate) summary: &'static str,
+    pub(crate) text: &'static str,
+    /// Takes the request's fields.
+    pub(crate) take: fn(&mut Fields),
+    /// A JSON object that it takes; of an endpoint that reads its query, the members are the parameters.
+    pub(crate) example: &'static str,
+    pub(crate) answers: Answers,
+    /// What it answers instead when the sandbox acts as FINIPAY, where that is something else.
+    pub(crate) finipay: Option<&'static FinipayAnswer>,
+    /// The HTTP statuses of its own refusals; those that every endpoint has are not among them.
+    pub(crate) refusals: &'static [Refused],
+}
+
+/// What an endpoint answers with HTTP 200.
+#[derive(Clone, Copy)]
+pub(crate) enum Answers {
+    /// The envelope: its codes, and its data.
+    Envelope(&'static [&'static str], fn(&mut SchemaGenerator) -> Schema),
+    /// The base64 of a picture.
+    Image,
+}
+
+/// What an endpoint answers with HTTP 200 when the sandbox acts as FINIPAY: always an envelope.
+pub(crate) struct FinipayAnswer {
+    pub(crate) code: &'static str,
+    pub(crate) message: &'static str,
+    /// The JSON Schema of its data.
+    pub(crate) data: fn(&mut SchemaGenerator) -> Value,
+}
+
+/// A refusal that not every endpoint has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// 404.
+    NotFound,
+    /// 409.
+    ReusedOrderNumber,
+    /// 400 and 409.
+    Otp,
+}
+
+/// All of them.
+pub(crate) static ENDPOINTS: [Endpoint; 9] = [
+    card_payment::ENDPOINT,
+    status::STATUS,
+    mbank::PAY,
+    mbank::CONFIRM,
+    pay_form::ENDPOINT,
+    status::GET_STATUS,
+    qr::CREATE_IMAGE,
+    qr::CREATE_DATA,
+    qr::STATUS,
+];

@@ -10,7 +10,7 @@ use crate::{
     domain::{EndpointName, PaymentKind, codes},
     endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Response},
     pages,
-    payments::register::register,
+    payments::transition::register,
     rules,
     state::{State, new_gateway_number},
     store::payments::NewPayment,

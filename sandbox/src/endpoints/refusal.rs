@@ -9,7 +9,7 @@ use crate::{
     domain::{Language, PaymentStatus, codes},
     endpoints::Response,
     messages::Message,
-    payments::register::RegisterError,
+    payments::transition::RegisterError,
     rules::Violation,
     store::StoreError,
     web::BodyError,

@@ -1,4 +1,5 @@
-//! Answers of the endpoints: an HTTP status and the envelope of code, message and data.
+//! Responses of the endpoints: an HTTP status and the envelope of code, message and data. The `Other` dialect puts the same data
+//! into another envelope with other field names, to test clients with a configurable dialect.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{domain::codes, endpoints::other_dialect, settings::Dialect};
+use crate::{domain::codes, settings::Dialect};
 
 /// The field of `data` with the status word.
 const STATUS: &str = "status";
@@ -142,11 +143,11 @@ impl Response {
             (Content::Text(text), _) => return (TEXT, text.clone()),
             (Content::Image(base64), Dialect::Interface | Dialect::Finipay) => return (TEXT, base64.clone()),
             (Content::Image(base64), Dialect::Other) => to_raw_value(&ImageData { image: base64 })
-                .and_then(|data| other_dialect::other(codes::CREATED, "CREATED", &data)),
+                .and_then(|data| in_other_dialect(codes::CREATED, "CREATED", &data)),
             (Content::Envelope { code, message, data }, Dialect::Interface | Dialect::Finipay) => {
                 serde_json::to_string(&Envelope { code, message, data })
             }
-            (Content::Envelope { code, message, data }, Dialect::Other) => other_dialect::other(code, message, data),
+            (Content::Envelope { code, message, data }, Dialect::Other) => in_other_dialect(code, message, data),
         };
         written.map_or_else(|error| unwritable(&error).write(dialect), |body| (JSON, body))
     }
@@ -162,4 +163,47 @@ fn members(data: &RawValue) -> BTreeMap<&str, &RawValue> {
 fn unwritable(error: &serde_json::Error) -> Response {
     tracing::error!(%error, "an answer could not be written");
     Response::new(StatusCode::INTERNAL_SERVER_ERROR, Content::Text(String::new()))
+}
+
+/// What the fields of `data` are called in the other dialect.
+const OTHER_NAMES: [(&str, &str); 15] = [
+    ("ConfirmationUrl", "confirm_link"),
+    ("amount", "total"),
+    ("attemptsLeft", "tries_left"),
+    ("currency", "ccy"),
+    ("description", "purpose"),
+    ("errors", "violations"),
+    ("image", "picture"),
+    ("name", "holder"),
+    ("orderNumber", "order_id"),
+    ("payFormUrl", "form_link"),
+    ("paymentId", "operation_id"),
+    ("qr_data", "qr_text"),
+    ("status", "state"),
+    ("sum", "total"),
+    ("transaction_id", "operation_id"),
+];
+
+#[derive(Serialize)]
+struct OtherEnvelope<'a> {
+    result: OtherResult<'a>,
+    payload: BTreeMap<&'a str, &'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct OtherResult<'a> {
+    value: &'a str,
+    text: &'a str,
+}
+
+/// Writes an answer in the other dialect. Data that is no object, as FINIPAY's may be, becomes the one member of one.
+fn in_other_dialect(code: &str, message: &str, data: &RawValue) -> serde_json::Result<String> {
+    let fields: BTreeMap<&str, &RawValue> =
+        serde_json::from_str(data.get()).unwrap_or_else(|_| BTreeMap::from([("value", data)]));
+    let payload = fields.into_iter().map(|(name, value)| (renamed(name), value)).collect();
+    serde_json::to_string(&OtherEnvelope { result: OtherResult { value: code, text: message }, payload })
+}
+
+fn renamed(name: &str) -> &str {
+    OTHER_NAMES.iter().find(|(shown, _)| *shown == name).map_or(name, |(_, other)| other)
 }

@@ -1,4 +1,4 @@
-//! One fault: what it does, to what, and how often.
+//! A fault: what goes wrong, where, for which order, how likely and how often; and a constructor for each.
 
 use std::{fmt, time::Duration};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     domain::{EndpointName, PaymentStatus, RejectReason, codes},
-    faults::{FaultName, name::Moment},
+    faults::{FaultName, Moment},
     rules::FieldError,
 };
 
@@ -270,3 +270,15 @@ fn as_word<S: serde::Serializer>(name: &FaultName, serializer: S) -> Result<S::O
 fn as_path<S: serde::Serializer>(endpoint: &Option<EndpointName>, serializer: S) -> Result<S::Ok, S::Error> {
     endpoint.map(EndpointName::as_str).serialize(serializer)
 }
+
+macro_rules! constructors {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $constructor:ident, $word:literal, $moment:ident;)*) => {
+        impl Fault {
+            $($(#[doc = $doc])+ pub fn $constructor() -> Self {
+                Self::new(FaultName::$variant)
+            })*
+        }
+    };
+}
+
+fault_table!(constructors);

@@ -1,19 +1,64 @@
-//! Fault injection: what goes wrong on purpose, set while the sandbox runs.
+//! Fault injection: what goes wrong on purpose, set while the sandbox runs. Here: the names of the faults, and when each strikes.
 
 #[macro_use]
 mod table;
 
-mod constructors;
 mod fault;
-mod input;
-mod name;
 mod set;
 mod settings;
 
 pub use fault::{Fault, FaultError};
-pub use name::FaultName;
 pub use set::{ActiveFault, Faults};
 
-pub(crate) use name::Moment;
 pub(crate) use set::FaultSet;
 pub(crate) use settings::{settings, settings_shown};
+
+use strum::{Display, IntoStaticStr, VariantArray};
+
+/// When a fault strikes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A connection brought the first line of a request.
+    Connection,
+    /// A request was read and has not taken effect.
+    Request,
+    /// A request took effect and was not answered.
+    Response,
+    /// A payment is about to become final.
+    Payment,
+    /// A callback is about to enter the queue.
+    Callback,
+}
+
+macro_rules! names {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $constructor:ident, $word:literal, $moment:ident;)*) => {
+        /// The name of a fault.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
+        #[non_exhaustive]
+        pub enum FaultName {
+            $($(#[doc = $doc])+ #[strum(serialize = $word)] $variant,)*
+        }
+
+        impl FaultName {
+            /// Every fault there is.
+            pub const ALL: &'static [Self] = Self::VARIANTS;
+
+            /// The name.
+            pub fn as_str(self) -> &'static str {
+                self.into()
+            }
+
+            pub(crate) fn parse(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|name| name.as_str() == word)
+            }
+
+            pub(crate) fn moment(self) -> Moment {
+                match self {
+                    $(Self::$variant => Moment::$moment,)*
+                }
+            }
+        }
+    };
+}
+
+fault_table!(names);

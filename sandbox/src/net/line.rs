@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{domain::EndpointName, net::transport::Transport};
+use crate::{domain::EndpointName, net::tls::Transport};
 
 /// The longest first line of a request that is waited for before a connection is let through.
 const MAX_FIRST_LINE: usize = 8 * 1024;

@@ -1,13 +1,286 @@
-//! The description of the interface, as OpenAPI 3.1 under `/openapi.json`: made of the tables and rules that answer
-//! requests, so that the two cannot differ.
+//! The description of the interface, as OpenAPI 3.1 under `/openapi.json` and as a page under `/api`. It is made from the tables and
+//! rules that answer requests, so that the two cannot differ.
 
-mod admin;
-mod document;
-mod endpoints;
-mod envelope;
 mod field;
-mod operation;
-mod page;
-mod serve;
+mod operations;
 
-pub(crate) use serve::routes;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    admin::ROUTES,
+    callbacks::notice,
+    domain::Language,
+    endpoints::{ENDPOINTS, Input},
+    openapi::field::{Field, Said},
+    staff::layout::{Section, Staff},
+    state::State,
+    web::{self, Document, Policy},
+};
+
+/// The name of the callback's description.
+const CALLBACK: &str = "paymentStatusChanged";
+
+const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface \
+    describes them, and the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. \
+    With the switch `acts_as` set to `finipay` some answers are those that FINIPAY's public pages show, which are \
+    described beside the usual ones. Set to `other`, every answer of the nine endpoints has another envelope, and a \
+    fault makes of an answer whatever it says: these two are not described. A path takes the methods that stand here; \
+    every other one is answered with HTTP 405, whose `Allow` names them.";
+
+/// The document.
+pub(super) fn document(state: &State) -> Value {
+    let mut generator = generator();
+    let mut paths = Map::new();
+    operations::describe_endpoints(&mut generator, &mut paths, state.clock().today());
+    operations::describe_admin(&mut generator, &mut paths);
+    let callback = notice::schema(&mut generator);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Kassa sandbox",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": state.public_url }],
+        "tags": [
+            { "name": operations::GATEWAY_TAG, "description": "The nine endpoints of the gateway's interface." },
+            { "name": operations::ADMIN_TAG, "description": "What happened, and what is to happen. Faults touch nothing here." },
+        ],
+        "paths": paths,
+        "webhooks": { CALLBACK: webhook(&callback.to_value()) },
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {
+                operations::MERCHANT_SECURITY: {
+                    "type": "http", "scheme": "basic", "description": "The merchant's login and password.",
+                },
+                operations::ADMIN_SECURITY: {
+                    "type": "http", "scheme": "bearer", "description": "The admin token, printed at the start.",
+                },
+            },
+        },
+    })
+}
+
+/// Schemas of what is written, with their definitions where OpenAPI keeps them.
+fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    settings.into_generator()
+}
+
+fn webhook(body: &Value) -> Value {
+    json!({
+        "post": {
+            "summary": "A callback: a payment's status changed",
+            "description": "Sent to the callback URL of the payment until it is answered with 2xx. No signature: ask \
+                for the payment's status before you believe it.",
+            "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+            "responses": { "2XX": { "description": "Taken; it is not sent again." } },
+        },
+    })
+}
+
+const PAGE_PATH: &str = "/api";
+
+#[derive(Template)]
+#[template(path = "staff/api.html")]
+struct Page {
+    document: Document,
+    staff: Staff,
+    base_url: String,
+    groups: Vec<Group>,
+    callback: Callback,
+}
+
+/// What goes out to the merchant.
+struct Callback {
+    summary: String,
+    text: String,
+    fields: Vec<Field>,
+    answers: Vec<Answer>,
+}
+
+/// Operations that ask for the same credentials.
+struct Group {
+    id: &'static str,
+    name: &'static str,
+    text: &'static str,
+    operations: Vec<Operation>,
+}
+
+struct Operation {
+    id: String,
+    method: String,
+    path: &'static str,
+    summary: String,
+    text: String,
+    fields: Vec<Field>,
+    curl: String,
+    answers: Vec<Answer>,
+    refusals: Vec<Answer>,
+}
+
+/// What comes back; of refusals those together that have the same members.
+struct Answer {
+    /// The HTTP statuses, each with what it means.
+    statuses: Vec<(String, String)>,
+    /// What its table is called.
+    label: String,
+    fields: Vec<Field>,
+}
+
+/// Shows it.
+pub(super) fn show(state: &State) -> Response {
+    let described = document(state);
+    let base_url = state.public_url.clone();
+    let endpoints = ENDPOINTS.iter().map(|endpoint| {
+        let curl = endpoint_curl(&base_url, endpoint.name.path(), endpoint.input, endpoint.description.example);
+        operation(&described, endpoint.method.as_str(), endpoint.name.path(), curl)
+    });
+    let routes = ROUTES.iter().map(|route| {
+        let curl = admin_curl(&base_url, route.method.as_str(), route.path, route.example);
+        operation(&described, route.method.as_str(), route.path, curl)
+    });
+    let groups = vec![
+        Group {
+            id: "gateway",
+            name: "The gateway",
+            text: "The nine endpoints. They ask for the merchant's login and password by HTTP Basic authentication.",
+            operations: endpoints.collect(),
+        },
+        Group {
+            id: "admin",
+            name: "The admin interface",
+            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, \
+                as a bearer token.",
+            operations: routes.collect(),
+        },
+    ];
+    let page = Page {
+        document: Document::at(PAGE_PATH, Language::English),
+        staff: Staff::of(Section::Api, None),
+        base_url,
+        groups,
+        callback: callback(&described),
+    };
+    web::page(StatusCode::OK, Policy::Staff, &page)
+}
+
+fn operation(described: &Value, method: &str, path: &'static str, curl: String) -> Operation {
+    let operation = &described["paths"][path][method.to_ascii_lowercase()];
+    let text = |name: &str| plain(&operation[name]);
+    let is_answer = |status: &str| status.starts_with('2');
+    Operation {
+        id: text("operationId"),
+        method: method.to_owned(),
+        path,
+        summary: text("summary"),
+        text: text("description"),
+        fields: field::of_request(operation),
+        curl,
+        answers: answers(described, operation, is_answer),
+        refusals: answers(described, operation, |status| !is_answer(status)),
+    }
+}
+
+fn callback(described: &Value) -> Callback {
+    let operation = &described["webhooks"][CALLBACK]["post"];
+    Callback {
+        summary: plain(&operation["summary"]),
+        text: plain(&operation["description"]),
+        fields: Said::by(described, &operation["requestBody"]).fields(),
+        answers: answers(described, operation, |_| true),
+    }
+}
+
+fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> bool) -> Vec<Answer> {
+    let mut kinds: Vec<(Vec<(String, String)>, Said)> = Vec::new();
+    let answers = operation["responses"].as_object().into_iter().flatten();
+    for (status, answer) in answers.filter(|(status, _)| is_wanted(status.as_str())) {
+        let said = Said::by(described, answer);
+        let status = (status.clone(), plain(&answer["description"]));
+        match kinds.iter_mut().find(|(_, known)| known.has_the_members_of(&said)) {
+            Some((statuses, known)) => {
+                statuses.push(status);
+                known.join(said);
+            }
+            None => kinds.push((vec![status], said)),
+        }
+    }
+    let of = plain(&operation["summary"]);
+    let answer = |(statuses, said): (Vec<(String, String)>, Said)| {
+        let codes: Vec<_> = statuses.iter().map(|(status, _)| status.as_str()).collect();
+        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: said.fields(), statuses }
+    };
+    kinds.into_iter().map(answer).collect()
+}
+
+/// A text without the marks of Markdown that stand in the document.
+fn plain(text: &Value) -> String {
+    text.as_str().unwrap_or_default().replace('`', "")
+}
+
+fn endpoint_curl(base_url: &str, path: &str, input: Input, example: &str) -> String {
+    let curl = format!("curl -u \"$LOGIN:$PASSWORD\" {base_url}{path}");
+    let example: Value = serde_json::from_str(example).unwrap_or_default();
+    match input {
+        Input::Body => format!("{curl} -d '{}'", pretty(&example)),
+        Input::BodyOrQuery => format!("{curl} -X GET -d '{}'", pretty(&example)),
+        Input::Query => {
+            let pairs = example.as_object().map(Map::iter).into_iter().flatten();
+            let query: Vec<_> =
+                pairs.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
+            format!("{curl}?{}", query.join("&"))
+        }
+    }
+}
+
+fn admin_curl(base_url: &str, method: &str, path: &str, example: &str) -> String {
+    let path = path.replace("{number}", "ORDER-1").replace("{id}", "1");
+    let method = if method == "GET" { String::new() } else { format!(" -X {method}") };
+    let body = if example.is_empty() { String::new() } else { format!(" -d '{example}'") };
+    format!("curl -H \"Authorization: Bearer $TOKEN\"{method} {base_url}{path}{body}")
+}
+
+fn pretty(example: &Value) -> String {
+    serde_json::to_string_pretty(example).unwrap_or_default()
+}
+
+/// Where it is.
+const DOCUMENT_PATH: &str = "/openapi.json";
+
+/// Adds the document to the routes.
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let state = Arc::clone(state);
+    let shown = Arc::clone(&state);
+    let router = router.route(PAGE_PATH, get(move || on_blocking_thread(Arc::clone(&shown), show)));
+    router.route(DOCUMENT_PATH, get(move || on_blocking_thread(Arc::clone(&state), serve)))
+}
+
+/// Made anew each time, which takes a while: away from the network's threads.
+async fn on_blocking_thread(state: Arc<State>, make: fn(&State) -> Response) -> Response {
+    match spawn_blocking(move || make(&state)).await {
+        Ok(response) => response,
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn serve(state: &State) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, document(state).to_string()).into_response()
+}

@@ -1,6 +1,16 @@
-//! What all of the payer's pages share: their document, their words, and the switch of languages.
+//! What all of the payer's pages share: the query of their address, their language, and what a page is given to work with.
 
-use crate::{domain::Language, messages::Message, pages::query::Query, web::Document};
+use axum::response::Response;
+use url::form_urlencoded;
+
+use crate::{
+    domain::Language,
+    encoding::FormPairs,
+    messages::Message,
+    state::State,
+    store::{StoreError, payments::Record},
+    web::Document,
+};
 
 /// What `templates/payer/layout.html` needs beside the document.
 #[derive(Clone)]
@@ -54,5 +64,87 @@ fn name(language: Language) -> &'static str {
         Language::English => "English",
         Language::Russian => "Русский",
         Language::Kyrgyz => "Кыргызча",
+    }
+}
+
+/// The query of a page's address.
+#[derive(Default)]
+pub(crate) struct Query {
+    /// Which payment.
+    pub(super) token: String,
+    /// The language the payer switched to.
+    pub(super) language: Option<Language>,
+    /// The test payer to fill the form with, for browsers without scripts.
+    pub(super) fill: Option<String>,
+}
+
+impl Query {
+    /// Reads it; of a name given twice the first one counts.
+    pub(super) fn parse(text: &str) -> Self {
+        let pairs = FormPairs::parse(text.as_bytes());
+        Self {
+            token: pairs.first("token").unwrap_or_default().to_owned(),
+            language: pairs.first("language").and_then(Language::from_code),
+            fill: pairs.first("fill").map(str::to_owned),
+        }
+    }
+
+    /// The query of the same page in a language.
+    pub(super) fn in_language(&self, language: Language) -> String {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("token", &self.token)
+            .append_pair("language", language.code())
+            .finish();
+        format!("?{query}")
+    }
+}
+
+/// What a page works with.
+pub(crate) struct View<'a> {
+    pub(super) state: &'a State,
+    pub(super) record: &'a Record,
+    pub(super) frame: &'a Frame,
+    /// The test payer the form is to be filled with.
+    pub(super) fill: Option<&'a str>,
+}
+
+impl View<'_> {
+    /// A message in the page's language.
+    pub(super) fn say(&self, message: Message) -> String {
+        self.frame.say(message)
+    }
+
+    /// The address of the next page of this payment.
+    pub(super) fn next_page(&self, path: &str) -> String {
+        let url = self.state.page_url(path, &self.record.payment.gateway_number);
+        match self.frame.chosen {
+            Some(language) => format!("{url}&language={}", language.code()),
+            None => url,
+        }
+    }
+}
+
+/// A page: which payments it is for, what it shows, and what a posted form does.
+pub(crate) struct Page {
+    pub(crate) path: &'static str,
+    pub(crate) is_for: fn(&Record) -> bool,
+    pub(crate) show: fn(&View<'_>) -> Response,
+    pub(crate) submit: fn(&View<'_>, &FormPairs) -> Result<Response, StoreError>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_of_language_keeps_the_payment_and_drops_the_rest() {
+        let query = Query::parse("token=a%26b&language=KY&fill=card-1&token=other");
+        assert_eq!((query.token.as_str(), query.language), ("a&b", Some(Language::Kyrgyz)));
+        assert_eq!(query.in_language(Language::Russian), "?token=a%26b&language=ru");
+    }
+
+    #[test]
+    fn a_language_that_is_not_spoken_here_is_none() {
+        assert_eq!(Query::parse("language=de").language, None);
     }
 }

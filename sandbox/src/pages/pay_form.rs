@@ -1,29 +1,25 @@
-//! The pay-form: the payer picks a card, MBank or MegaPay.
+//! The pay-form: the payer picks a card, MBank or MegaPay. A form is accepted with a known test card or a known test phone.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
+use rust_decimal::Decimal;
+use time::Date;
 
 use crate::{
-    domain::{PaymentKind, PaymentStatus, Provider},
+    domain::{
+        Payment, PaymentKind, PaymentStatus, Provider, clock,
+        test_data::{self, TestCard},
+    },
     encoding::FormPairs,
     messages::Message,
     pages::{
-        field::Field,
-        finish,
-        frame::Frame,
-        money,
-        offers::Offers,
-        page::Page,
-        pay_form_input::{self, Mistake},
-        summary::Summary,
-        three_ds,
-        view::View,
-        wallet,
+        form::{Field, Offers},
+        frame::{Frame, Page, View},
+        otp, result,
+        summary::{self, Summary},
     },
-    payments::{
-        submit_otp::cancel,
-        submit_pay_form::{Payer, submit_pay_form},
-    },
+    payments::payer::{Payer, cancel, submit_pay_form},
+    rules,
     store::StoreError,
     web::{Document, Policy, page, see_other},
 };
@@ -72,9 +68,9 @@ fn show(view: &View<'_>) -> Response {
 fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     if form.get("action") == "cancel" {
         let record = cancel(view.state, view.record.id)?;
-        return Ok(finish::resolved(&View { record: &record, ..*view }));
+        return Ok(result::resolved(&View { record: &record, ..*view }));
     }
-    let payer = match pay_form_input::read(form, &view.record.payment, view.state.clock().today()) {
+    let payer = match read_payer(form, &view.record.payment, view.state.clock().today()) {
         Ok(payer) => payer,
         Err(mistakes) => {
             let values = Values { form, shows_card: false };
@@ -83,16 +79,16 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     };
     let record = submit_pay_form(view.state, view.record.id, payer)?;
     if record.payment.status != PaymentStatus::Created {
-        return Ok(finish::resolved(&View { record: &record, ..*view }));
+        return Ok(result::resolved(&View { record: &record, ..*view }));
     }
     Ok(see_other(&view.next_page(match payer {
-        Payer::Card(_) => three_ds::PATH,
-        Payer::Wallet(_) => wallet::PATH,
+        Payer::Card(_) => otp::THREE_DS_PATH,
+        Payer::Wallet(_) => otp::WALLET_PATH,
     })))
 }
 
 fn offers(view: &View<'_>) -> Offers {
-    Offers::of_payers(view, pay_form_input::megapay_takes(&view.record.payment))
+    Offers::of_payers(view, megapay_takes(&view.record.payment))
 }
 
 /// What stands in the fields. Card data that somebody typed is never shown again: after a mistake it is entered anew.
@@ -154,7 +150,7 @@ fn pay_form_page(
 
 /// What the button says: to pay, and how much.
 fn pay(view: &View<'_>) -> String {
-    let price = money::price(&view.record.payment, view.frame.language());
+    let price = summary::price(&view.record.payment, view.frame.language());
     [Some(view.say(Message::Pay)), price].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -164,7 +160,7 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
     Provider::ALL
         .into_iter()
         .map(|provider| {
-            let is_refused = provider == Provider::MegaPay && !pay_form_input::megapay_takes(&view.record.payment);
+            let is_refused = provider == Provider::MegaPay && !megapay_takes(&view.record.payment);
             Method {
                 provider: provider.as_str(),
                 name: match provider {
@@ -176,4 +172,96 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
             }
         })
         .collect()
+}
+
+/// A field, by its name in the form, and what the payer is told about it.
+pub(super) type Mistake = (&'static str, Message);
+
+/// MegaPay's smallest payment.
+const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
+
+/// Whether the amount is enough for MegaPay.
+fn megapay_takes(payment: &Payment) -> bool {
+    payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
+}
+
+/// The payer the form names, or everything that is wrong with it.
+fn read_payer(form: &FormPairs, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {
+    let provider = Provider::parse(form.get("provider")).ok_or_else(|| vec![("provider", Message::ChooseMethod)])?;
+    if provider == Provider::MegaPay && !megapay_takes(payment) {
+        return Err(vec![("provider", Message::MegaPayMinimum)]);
+    }
+    match provider {
+        Provider::Cards => card(form, today).map(Payer::Card),
+        Provider::MBank | Provider::MegaPay => {
+            let digits = rules::phone_of(form.get("phone")).map_err(|_| vec![("phone", Message::WrongPhone)])?;
+            test_data::phone_of(provider, &digits)
+                .map(Payer::Wallet)
+                .ok_or_else(|| vec![("phone", Message::NoTestPhone(provider.as_str()))])
+        }
+    }
+}
+
+fn card(form: &FormPairs, today: Date) -> Result<&'static TestCard, Vec<Mistake>> {
+    let mut mistakes = Vec::new();
+    let card = test_card(form).map_err(|message| mistakes.push(("pan", message))).ok();
+    let month = rules::month_of(two_digits(form.get("expiryMonth")))
+        .map_err(|_| mistakes.push(("expiryMonth", Message::WrongMonth)));
+    let year = year(form.get("expiryYear")).ok_or_else(|| mistakes.push(("expiryYear", Message::WrongYear)));
+    if let (Ok(month), Ok(year)) = (month, year)
+        && !clock::ends_after(year, month, today)
+    {
+        mistakes.push(("expiryYear", Message::CardExpired));
+    }
+    if rules::cvc_of(form.get("cvc").to_owned()).is_err() {
+        mistakes.push(("cvc", Message::WrongCvc));
+    }
+    if form.get("name").is_empty() {
+        mistakes.push(("name", Message::MissingName));
+    }
+    card.filter(|_| mistakes.is_empty()).ok_or(mistakes)
+}
+
+/// People type card numbers in groups.
+fn test_card(form: &FormPairs) -> Result<&'static TestCard, Message> {
+    let pan = rules::pan_of(form.get("pan").replace([' ', '-'], "")).map_err(|_| Message::WrongPan)?;
+    test_data::card_of(&pan).ok_or(Message::NoTestCard)
+}
+
+/// People leave the nought of a month out.
+fn two_digits(month: &str) -> String {
+    format!("{month:0>2}")
+}
+
+/// Cards show two digits of the year, and so do people.
+fn year(text: &str) -> Option<i32> {
+    let year: i64 = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    rules::year_of(if text.len() == 2 { year + 2000 } else { year }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_has_two_or_four_digits() {
+        for (text, expected) in [
+            ("2031", Some(2031)),
+            ("31", Some(2031)),
+            ("00", Some(2000)),
+            ("1", None),
+            ("+31", None),
+            ("031", None),
+            ("", None),
+        ] {
+            assert_eq!(year(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_month_may_have_one_digit() {
+        for (text, is_month) in [("1", true), ("09", true), ("12", true), ("", false), ("0", false), ("13", false)] {
+            assert_eq!(rules::month_of(two_digits(text)).is_ok(), is_month, "{text}");
+        }
+    }
 }

@@ -8,8 +8,13 @@ use crate::{
     domain::{PaymentKind, amount},
     encoding::FormPairs,
     messages::Message,
-    pages::{field::Field, finish, frame::Frame, page::Page, summary::Summary, view::View},
-    payments::submit_qr::{QrDecision, submit_qr},
+    pages::{
+        form::Field,
+        frame::{Frame, Page, View},
+        result,
+        summary::Summary,
+    },
+    payments::payer::{QrDecision, submit_qr},
     store::StoreError,
     web::{Document, Policy, page},
 };
@@ -46,7 +51,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
         _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
     let record = submit_qr(view.state, view.record.id, decision)?;
-    Ok(finish::resolved(&View { record: &record, ..*view }))
+    Ok(result::resolved(&View { record: &record, ..*view }))
 }
 
 /// The tyiyn of an amount in som: at least one, and no part of one. People put blanks between thousands.

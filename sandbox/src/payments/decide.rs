@@ -4,8 +4,8 @@ use rust_decimal::Decimal;
 
 use crate::{
     domain::{Event, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, test_data::TEST_CARDS},
-    payments::{submit_otp::awaited, transition},
-    redact::mask,
+    payments::{payer::awaited, transition},
+    redact::card_numbers,
     state::State,
     store::{
         StoreError, WriteTransaction,
@@ -103,7 +103,7 @@ fn pay(
         }
         PaymentKind::PayForm if record.payment.provider.is_none() => {
             let card = &TEST_CARDS[0];
-            payments::set_payer(transaction, id, Provider::Cards, Some(&mask::card(card.pan)), None)?;
+            payments::set_payer(transaction, id, Provider::Cards, Some(&card_numbers::mask_card(card.pan)), None)?;
             Ok(Some((payments::by_id(transaction, id)?, card.outcome.event())))
         }
         _ => {

@@ -1,4 +1,8 @@
-//! Asynchronous resolution: pending payments become final after so many status queries, or after a time.
+//! Pending payments become final after so many status queries, or after a time: a background task finishes those that are due.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::sleep;
 
 use crate::{
     domain::{Event, PaymentStatus},
@@ -27,7 +31,7 @@ pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreErr
 }
 
 /// Resolves what has been pending for long enough, and returns how many milliseconds later the next is due.
-pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
+fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     let Some(after) = state.resolve_pending().after else {
         return Ok(None);
     };
@@ -49,4 +53,24 @@ fn finish(state: &State, transaction: &WriteTransaction<'_>, id: i64) -> Result<
     }
     let event = payments::pending_reason(transaction, id)?.map_or(Event::Charge, Event::Reject);
     transition::apply(transaction, &state.faults, record, event).map(drop)
+}
+
+/// How long to wait before looking again where nothing is due, or the database failed.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Resolves for as long as the sandbox runs.
+pub(crate) async fn run(state: Arc<State>) {
+    loop {
+        let pause = look(&state).await;
+        tokio::select! {
+            () = state.pending.notified() => {}
+            () = sleep(pause) => {}
+        }
+    }
+}
+
+/// Resolves what is due, and returns how long until something else is.
+async fn look(state: &Arc<State>) -> Duration {
+    let wait = state.on_blocking_thread("pending payments cannot be resolved", finish_due).await.flatten();
+    wait.and_then(|ms| u64::try_from(ms).ok()).map_or(IDLE, Duration::from_millis).min(IDLE)
 }

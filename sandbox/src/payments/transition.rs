@@ -1,15 +1,99 @@
-//! State transitions: the one place where a stored status changes. The change, its record and its callback are one
-//! transaction.
+//! Registration and state transitions of payments: the one place where a stored status changes. The change, its record and its
+//! callback are one transaction.
 
 use crate::{
     callbacks::notice,
-    domain::Event,
-    faults::FaultSet,
+    domain::{EndpointName, Event, PaymentKind},
+    faults::{FaultSet, Moment},
+    redact::without_card_numbers,
+    settings::ReusedOrderNumber,
+    state::State,
     store::{
         StoreError, WriteTransaction,
-        payments::{self, Record},
+        payments::{self, NewPayment, Record},
     },
 };
+
+/// Why a payment is not registered.
+#[derive(Debug)]
+pub(crate) enum RegisterError {
+    /// Its order number was used before.
+    ReusedOrderNumber,
+    /// The database failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for RegisterError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Registers a payment under the merchant's order number. `at_once` happens to it right away.
+pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) -> Result<Record, RegisterError> {
+    let policy = state.switches().reused_order_number;
+    let registered: Result<Record, RegisterError> = state.write(|transaction| {
+        if policy != ReusedOrderNumber::ChargeTwice
+            && let Some(earlier) = payments::first_with_order_number(transaction, &new.order_number)?
+        {
+            let replays = policy == ReusedOrderNumber::Replay && is_same(&earlier, new);
+            return Ok(replays.then_some(earlier).ok_or(RegisterError::ReusedOrderNumber));
+        }
+        let record = payments::insert(transaction, new)?;
+        notice::of_registration(transaction, &state.faults, &record)?;
+        match at_once {
+            Some(event) => resolve(state, transaction, record, event).map(Ok),
+            None => Ok(Ok(record)),
+        }
+    })?;
+    registered.map(|record| with_sent_texts(record, new))
+}
+
+/// The answer repeats what the request said, also where a card number in it is kept as its mask.
+fn with_sent_texts(mut record: Record, new: &NewPayment) -> Record {
+    if record.description == without_card_numbers(&new.description) {
+        record.description.clone_from(&new.description);
+    }
+    if record.holder_name == new.holder_name.as_deref().map(without_card_numbers) {
+        record.holder_name.clone_from(&new.holder_name);
+    }
+    record
+}
+
+/// Idempotent replay: only the same request again; anything else under its number is a conflict.
+fn is_same(earlier: &Record, new: &NewPayment) -> bool {
+    let payment = &earlier.payment;
+    payment.kind == new.kind && payment.amount == new.amount && payment.currency == new.currency
+}
+
+/// Lets an event happen to a payment. Where `stuck-pending` strikes, the provider thinks about it instead.
+pub(super) fn resolve(
+    state: &State,
+    transaction: &WriteTransaction<'_>,
+    record: Record,
+    event: Event,
+) -> Result<Record, StoreError> {
+    let payment = &record.payment;
+    let becomes_final = payment.status.after(event).is_some_and(|status| status.is_final());
+    let strike = || state.faults.strike(Moment::Payment, endpoints(payment.kind), &payment.numbers(), |_| true);
+    let stuck = becomes_final && strike().is_some();
+    if let (true, Event::Reject(reason)) = (stuck, event) {
+        payments::set_pending_reason(transaction, record.id, reason)?;
+    }
+    let event = if stuck { Event::Hold } else { event };
+    let record = apply(transaction, &state.faults, record, event)?;
+    Ok(Record { stuck, ..record })
+}
+
+/// The endpoints at which a payment of a kind is made or confirmed.
+fn endpoints(kind: PaymentKind) -> &'static [EndpointName] {
+    match kind {
+        PaymentKind::Card => &[EndpointName::Payment],
+        PaymentKind::Mbank => &[EndpointName::MbankPay, EndpointName::MbankConfirm],
+        PaymentKind::PayForm => &[EndpointName::PayForm],
+        PaymentKind::Qr => &[EndpointName::QrDynamic, EndpointName::QrDynamicData],
+    }
+}
 
 /// Lets an event happen to a payment and returns it as it stands then.
 /// Where the state machine has no such transition, nothing happens.

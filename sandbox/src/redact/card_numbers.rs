@@ -1,10 +1,6 @@
-//! Redaction of card numbers: what begins as an issuer's, has one of the lengths that this issuer uses and the right check
-//! digit (Luhn's) is masked, wherever it stands. By length and check digit alone, one in ten of a shop's order numbers,
-//! barcodes and accounts would be.
+//! Card numbers in texts and bodies are found and masked; a mask is the only form in which card and phone numbers are stored.
 
 use std::ops::RangeInclusive;
-
-use crate::redact::mask;
 
 /// The digits of the shortest card number. Thirteen are a barcode of goods (EAN-13) or a time in milliseconds: Visa allows
 /// as few, and issues no such cards any more.
@@ -74,8 +70,8 @@ pub(crate) fn without_card_numbers(text: &str) -> String {
         let grouped = if is_card { None } else { grouped_card(digits, shown.chars().next_back()) };
         let length = grouped.as_ref().map_or(run, |(length, _)| *length);
         match grouped {
-            Some((_, card)) => shown.push_str(&mask::card(&card)),
-            None if is_card => shown.push_str(&mask::card(&digits[..run])),
+            Some((_, card)) => shown.push_str(&mask_card(&card)),
+            None if is_card => shown.push_str(&mask_card(&digits[..run])),
             None => shown.push_str(&digits[..run]),
         }
         rest = &digits[length..];
@@ -161,6 +157,27 @@ fn has_check_digit(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
+/// A card number's first six and last four digits. No card is so short that the two overlap.
+pub(crate) fn mask_card(pan: &str) -> String {
+    keep(pan, 6, 4)
+}
+
+/// A phone number's first four and last four digits.
+pub(crate) fn mask_phone(digits: &str) -> String {
+    keep(digits, 4, 4)
+}
+
+fn keep(text: &str, first: usize, last: usize) -> String {
+    let length = text.chars().count();
+    text.chars()
+        .enumerate()
+        .map(|(index, digit)| {
+            let shown = index < first || index + last >= length;
+            if shown { digit } else { '*' }
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,5 +249,12 @@ mod tests {
         ] {
             assert_eq!(without_card_numbers(text), text);
         }
+    }
+
+    #[test]
+    fn the_middle_is_hidden() {
+        assert_eq!(mask_card("4111111111111111"), "411111******1111");
+        assert_eq!(mask_card("4222222222222"), "422222***2222");
+        assert_eq!(mask_phone("996555000101"), "9965****0101");
     }
 }

@@ -1,7 +1,6 @@
 //! Redaction: what is kept or logged has no card number, no password and no one-time password in it.
 
-mod card_numbers;
-pub(crate) mod mask;
+pub(crate) mod card_numbers;
 mod secrets;
 pub(crate) mod transcript;
 

@@ -7,7 +7,7 @@ use url::form_urlencoded;
 
 use crate::{
     encoding::{FormPairs, JsonObject},
-    redact::{mask, without_card_numbers, without_secret_members, without_secrets},
+    redact::{card_numbers, without_card_numbers, without_secret_members, without_secrets},
 };
 
 /// The longest body that is kept whole.
@@ -87,7 +87,7 @@ impl Request {
     fn without_pan(&self, text: &str) -> String {
         match self.pan.as_deref() {
             // Shorter ones are no card numbers, and would match parts of other numbers.
-            Some(pan) if pan.len() >= 12 => text.replace(pan, &mask::card(pan)),
+            Some(pan) if pan.len() >= 12 => text.replace(pan, &card_numbers::mask_card(pan)),
             _ => text.to_owned(),
         }
     }
@@ -121,8 +121,8 @@ fn shown_name(name: &str) -> String {
 fn shown(name: &str, value: &str) -> String {
     let is_scalar = !value.starts_with(['{', '[']);
     match name {
-        "pan" => masked(value, mask::card, 13),
-        "phone" => masked(value, mask::phone, 9),
+        "pan" => masked(value, card_numbers::mask_card, 13),
+        "phone" => masked(value, card_numbers::mask_phone, 9),
         "cvc" | "otp" | "expiryMonth" | "expiryYear" => HIDDEN.to_owned(),
         "description" | "comment" | "serviceName" | "name" | "email" | "requisite" if is_scalar => {
             // Read first: in the JSON text a digit may stand as an escape.

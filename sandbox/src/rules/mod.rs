@@ -2,17 +2,15 @@
 //! Schema.
 
 mod members;
-mod problem;
 mod rule;
 mod shape;
-mod url;
 
 pub use members::FieldError;
 
 pub(crate) use members::Members;
-pub(crate) use problem::{Problem, Violation};
 pub(crate) use rule::{
-    Rule, currency, cvc, cvc_of, decimal, email, expiry_month, expiry_year, integer, integer_up_to, ip_address,
-    language, month_of, pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url, year_of,
+    Problem, Rule, Violation, currency, cvc, cvc_of, decimal, email, expiry_month, expiry_year, integer, integer_up_to,
+    ip_address, language, month_of, pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url,
+    year_of,
 };
 pub(crate) use shape::{Shape, Spanning, non_blank};

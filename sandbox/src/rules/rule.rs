@@ -1,5 +1,5 @@
-//! Validation rules of the interface's tables, one function a rule. Each reads the JSON text itself, and says what it
-//! takes.
+//! Validation rules of the interface's tables, one function a rule. Each reads the JSON text itself, and returns the value or
+//! the problem with it.
 
 use std::net::IpAddr;
 
@@ -14,8 +14,8 @@ use crate::{
         test_data::{self, TestCard, TestPhone},
     },
     rules::{
-        Problem, Shape,
-        url::{REFUSED_RETURN_SCHEMES, absolute},
+        Shape,
+        shape::{REFUSED_RETURN_SCHEMES, absolute},
     },
 };
 
@@ -233,4 +233,49 @@ pub(crate) fn phone_of(text: &str) -> Result<String, Problem> {
 /// One of the three providers.
 pub(crate) fn provider() -> Rule<Option<Provider>> {
     Rule::new(Shape::Provider, |value| Provider::parse(&string(value)?).map(Some).ok_or(Problem::Provider))
+}
+
+/// What is wrong with a field. The words for it are in `messages`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Missing,
+    Unknown,
+    Repeated,
+    NotText,
+    Blank,
+    NotNumber,
+    NotInteger,
+    TooManyDigits,
+    Minimum(u32),
+    Maximum(i64),
+    Length(usize),
+    PanLength,
+    NotDigits,
+    Month,
+    FourDigitYear,
+    Expired,
+    Currency,
+    LanguageCode,
+    WebUrl,
+    ReturnUrl,
+    IpAddress,
+    Email,
+    Phone,
+    Provider,
+    MismatchedPaymentId,
+    UnknownTestCard,
+    UnknownTestPhone,
+}
+
+/// A field and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) field: String,
+    pub(crate) problem: Problem,
+}
+
+impl Violation {
+    pub(crate) fn new(field: &str, problem: Problem) -> Self {
+        Self { field: field.to_owned(), problem }
+    }
 }

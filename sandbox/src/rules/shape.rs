@@ -1,12 +1,10 @@
-//! JSON Schema of the rules, for those who read the interface's description.
+//! JSON Schema of the rules, for readers of the OpenAPI description.
 
 use serde_json::{Value, json};
 use time::{Date, Month};
+use url::Url;
 
-use crate::{
-    domain::{Provider, clock, test_data},
-    rules::url::{REFUSED_RETURN_SCHEMES, is_no_part_of_a_url},
-};
+use crate::domain::{Provider, clock, test_data};
 
 const EXPIRY: &str = "The last day of the card's month is later than today.";
 /// The first number past what a decimal can hold: 2 to the 96.
@@ -209,10 +207,42 @@ fn class(is_in: impl Fn(char) -> bool) -> String {
     ranges.into_iter().map(written).collect()
 }
 
+/// Schemes that would run or read something on the payer's machine instead of leading back.
+pub(crate) const REFUSED_RETURN_SCHEMES: [&str; 17] = [
+    "javascript",
+    "vbscript",
+    "data",
+    "file",
+    "blob",
+    "about",
+    "filesystem",
+    "view-source",
+    "content",
+    "jar",
+    "mhtml",
+    "ms-appdata",
+    "ms-appx",
+    "ms-appx-web",
+    "ms-its",
+    "ms-msdt",
+    "search-ms",
+];
+
+/// An absolute URL without blanks and line breaks, which a browser would skip and so read another URL.
+pub(super) fn absolute(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|_| !text.contains(is_no_part_of_a_url))
+}
+
+/// White space and control characters.
+fn is_no_part_of_a_url(character: char) -> bool {
+    character.is_whitespace() || character.is_control()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use time::macros::date;
+
+    use super::*;
 
     #[test]
     fn the_last_months_of_a_year_are_those_that_are_left() {

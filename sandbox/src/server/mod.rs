@@ -1,11 +1,321 @@
-//! A running sandbox: started, served, looked into, stopped.
+//! A running sandbox: started, inspected, stopped.
 
 mod clock_control;
-mod log_writer;
-mod routes;
 mod run;
-mod sandbox;
-mod text_indexer;
 
 pub use clock_control::{ClockControl, ClockError};
-pub use sandbox::Sandbox;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use reqwest::Client;
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::watch,
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{
+    callbacks, demo,
+    domain::Payment,
+    faults::{FaultError, FaultSet, Faults},
+    net::{HANDSHAKE_LIMIT, Lines, Resets, tls},
+    payments::decide::{Decision, DecisionError, decide},
+    settings::{Database, SandboxError, SandboxOptions, Switches, check},
+    state::State,
+    store::{
+        Store, StoreError,
+        callback_queue::{self, CallbackAttempt},
+        exchanges::ReceivedRequest,
+        payments,
+    },
+};
+
+/// The database has one connection; more threads would only wait for it.
+const BLOCKING_THREADS: usize = 16;
+/// How long the runtime may take to let go of its threads.
+const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(3);
+
+/// A sandbox that listens, on a thread of its own. Dropping it stops it.
+pub struct Sandbox {
+    state: Arc<State>,
+    address: SocketAddr,
+    url: String,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sandbox {
+    /// Starts a sandbox and returns once it listens.
+    pub fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
+        check(&options)?;
+        let faults = faults(&options)?;
+        let store = Store::open(&options.database)?;
+        store.put_clock_ahead(options.clock_ahead_ms())?;
+        fill(&store, &options)?;
+        let client = callbacks::client(options.callback_timeout, tls::callback_roots(&options)?)?;
+        let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
+        let (listener, address) = listen(options.listen)?;
+        warn_of_dead_links(&options, address);
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", reachable(address));
+        let state = Arc::new(State::new(options, faults, store, &url));
+        let (stop, stopped) = watch::channel(false);
+        let thread = spawn(Arc::clone(&state), listener, tls, client, stopped)?;
+        Ok(Self { state, address, url, stop, thread: Some(thread) })
+    }
+
+    /// The base URL, without a trailing slash.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The merchant's login.
+    pub fn login(&self) -> &str {
+        &self.state.options.login
+    }
+
+    /// The merchant's password.
+    pub fn password(&self) -> &str {
+        &self.state.options.password
+    }
+
+    /// The token of the admin interface: the one given, or the random one of this start.
+    pub fn admin_token(&self) -> &str {
+        &self.state.admin_token
+    }
+
+    /// The ledger: every payment, in the order of registration.
+    ///
+    /// # Panics
+    /// Where the database can no longer be read: an empty answer would be a false one.
+    pub fn payments(&self) -> Vec<Payment> {
+        read(self.state.read(|connection| payments::all(connection, None)))
+    }
+
+    /// The payment with an order number (the merchant's, a pay-form's or a QR's transaction id);
+    /// of several with the same number an open one, else the latest.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn payment(&self, order_number: &str) -> Option<Payment> {
+        let found = self.state.read(|connection| payments::by_order_number(connection, order_number));
+        read(found).map(|record| record.payment)
+    }
+
+    /// Every request to the nine endpoints so far, in the order they were answered.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        read(self.state.requests(None))
+    }
+
+    /// Every attempt to deliver a callback so far.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn callbacks(&self) -> Vec<CallbackAttempt> {
+        read(self.state.read(|connection| callback_queue::attempts(connection, None)))
+    }
+
+    /// The faults: what goes wrong on purpose.
+    pub fn faults(&self) -> Faults<'_> {
+        Faults::new(&self.state.faults)
+    }
+
+    /// The gateway's clock, which can be stepped forward, and what it makes of pending payments.
+    pub fn clock(&self) -> ClockControl<'_> {
+        ClockControl::new(&self.state)
+    }
+
+    /// The switches as they stand.
+    pub fn switches(&self) -> Switches {
+        self.state.switches()
+    }
+
+    /// Sets all switches; what is answered from now on follows them.
+    pub fn set_switches(&self, switches: Switches) {
+        self.state.change_switches(|_| switches);
+    }
+
+    /// Does what the payer of a payment would do to pay; where the payer did their part, the provider takes the money.
+    /// `number` is any of the payment's own. A payment on the pay-form is paid by the first test card.
+    ///
+    /// # Errors
+    /// Where there is no such payment, or it is final already; and for a QR code that names no sum.
+    pub fn approve(&self, number: &str) -> Result<Payment, DecisionError> {
+        self.decide(number, Decision::Approve)
+    }
+
+    /// Does what the payer of a payment would do to cancel; where the payer did their part, the provider declines.
+    ///
+    /// # Errors
+    /// Where there is no such payment, or it is final already.
+    pub fn decline(&self, number: &str) -> Result<Payment, DecisionError> {
+        self.decide(number, Decision::Decline)
+    }
+
+    fn decide(&self, number: &str, decision: Decision) -> Result<Payment, DecisionError> {
+        let _age = self.state.age();
+        decide(&self.state, number, decision, None)
+    }
+
+    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    ///
+    /// # Panics
+    /// Where the database can no longer be written.
+    pub fn reset(&self) {
+        read(self.state.reset());
+    }
+
+    /// Stops it: requests under way are answered, and the thread has ended when this returns.
+    /// Callbacks not delivered yet stay in the database.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _receivers = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+fn read<T>(result: Result<T, StoreError>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("the sandbox's database can no longer be used: {error}"),
+    }
+}
+
+/// Invents a history, where one is wanted and there is none.
+fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
+    let Some(demo) = options.demo else {
+        return Ok(());
+    };
+    match demo::fill(store, demo) {
+        Ok(true) => tracing::info!(payments = demo.payments, "a history was invented"),
+        Ok(false) => tracing::warn!("the database has payments already: none were invented"),
+        Err(error) => {
+            let path = match &options.database {
+                Database::Memory => ":memory:".into(),
+                Database::File(path) => path.clone(),
+            };
+            return Err(SandboxError::Database { path, detail: error.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// The faults to start with.
+fn faults(options: &SandboxOptions) -> Result<FaultSet, SandboxError> {
+    let set = FaultSet::default();
+    for fault in &options.faults {
+        let refused = |error: FaultError| SandboxError::Option { option: "faults", detail: error.to_string() };
+        set.add(fault.clone()).map_err(refused)?;
+    }
+    Ok(set)
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError> {
+    let failed = |source| SandboxError::Listen { address, source };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    Ok((listener, bound))
+}
+
+/// An address that can be connected to: the unspecified one (0.0.0.0, ::) becomes this machine's.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
+/// Warns where links would name the loopback address though other machines are to follow them.
+fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
+    if listening.ip().is_unspecified() && options.public_url.is_none() {
+        tracing::warn!(
+            "links to pages and QR codes say {}, which leads a phone to itself: name the address that others reach \
+             this machine by, with --public-url",
+            reachable(listening).ip()
+        );
+    }
+}
+
+/// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
+fn spawn(
+    state: Arc<State>,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    client: Client,
+    stop: watch::Receiver<bool>,
+) -> Result<JoinHandle<()>, SandboxError> {
+    let system = |error: std::io::Error| SandboxError::System(error.to_string());
+    let (ready, started) = mpsc::channel();
+    let body = move || match runtime(listener) {
+        Ok((runtime, listener)) => {
+            let _told = ready.send(Ok(()));
+            let striking = Arc::clone(&state);
+            let resets: Resets = Arc::new(move |endpoint| striking.strikes_connection(endpoint));
+            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
+            runtime.block_on(run::run(state, lines, client, stop));
+            runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
+        }
+        Err(error) => {
+            let _told = ready.send(Err(error));
+        }
+    };
+    let thread = thread::Builder::new().name("kassa-sandbox".to_owned()).spawn(body).map_err(system)?;
+    match started.recv() {
+        Ok(Ok(())) => Ok(thread),
+        Ok(Err(error)) => Err(system(error)),
+        Err(error) => Err(SandboxError::System(error.to_string())),
+    }
+}
+
+fn runtime(listener: TcpListener) -> std::io::Result<(Runtime, tokio::net::TcpListener)> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_name("kassa-sandbox-worker")
+        .enable_all()
+        .build()?;
+    let guard = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    drop(guard);
+    Ok((runtime, listener))
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn a_url_leads_somewhere() {
+        for (listening, to) in [
+            ("0.0.0.0:8400", "127.0.0.1:8400"),
+            ("[::]:8400", "[::1]:8400"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("192.0.2.1:8400", "192.0.2.1:8400"),
+            ("[::1]:8400", "[::1]:8400"),
+        ] {
+            assert_eq!(super::reachable(listening.parse().expect("an address")).to_string(), to);
+        }
+    }
+}

@@ -1,16 +1,31 @@
-//! The server's life: background tasks, connections, graceful shutdown.
+//! The running server: all routes, background tasks, connections, graceful shutdown.
 
 use std::{sync::Arc, time::Duration};
 
+use axum::{
+    Router,
+    extract::{ConnectInfo, Request},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::any,
+};
 use reqwest::Client;
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    task::yield_now,
+    time::{sleep, timeout},
+};
 
 use crate::{
-    callbacks::delivery,
-    net::{HEAD_LIMIT, Lines, connections},
-    payments::pending_timer,
-    server::{log_writer, routes::routes, text_indexer},
-    state::State,
+    admin, callbacks,
+    endpoints::{ENDPOINTS, pipeline},
+    net::{self, HEAD_LIMIT, Line, Lines},
+    openapi, pages,
+    payments::pending,
+    staff::{control, dashboard, receiver, start},
+    state::{NOT_RECORDED, State},
+    store::text_search,
+    web,
 };
 
 /// How long requests under way may go on after the order to stop.
@@ -18,14 +33,14 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until told to stop.
 pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
-    let deliveries = tokio::spawn(delivery::run(Arc::clone(&state), client));
-    let resolving = tokio::spawn(pending_timer::run(Arc::clone(&state)));
-    let log = tokio::spawn(log_writer::run(Arc::clone(&state)));
-    let indexing = tokio::spawn(text_indexer::run(Arc::clone(&state)));
-    let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
+    let deliveries = tokio::spawn(callbacks::run(Arc::clone(&state), client));
+    let resolving = tokio::spawn(pending::run(Arc::clone(&state)));
+    let log = tokio::spawn(write_log(Arc::clone(&state)));
+    let indexing = tokio::spawn(index_texts(Arc::clone(&state)));
+    let server = net::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
-        tokio::time::sleep(GRACE).await;
+        sleep(GRACE).await;
     };
     tokio::select! {
         () = server => {}
@@ -42,4 +57,85 @@ pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: w
 /// Waits for the order to stop; a sandbox that was dropped gave it, too.
 async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ordered = stop.wait_for(|stop| *stop).await;
+}
+
+/// All of it.
+pub(super) fn routes(state: &Arc<State>) -> Router {
+    let mut router = Router::new();
+    for endpoint in &ENDPOINTS {
+        let state = Arc::clone(state);
+        let handler = move |ConnectInfo(line): ConnectInfo<Line>, request: Request| {
+            pipeline::handle(Arc::clone(&state), endpoint, line, request)
+        };
+        router = router.route(endpoint.name.path(), any(handler));
+    }
+    for page in &pages::PAGES {
+        let state = Arc::clone(state);
+        let handler = move |request: Request| pages::handle(Arc::clone(&state), page, request);
+        router = router.route(page.path, any(handler));
+    }
+    let router = web::document::asset_routes(admin::routes(router, state));
+    let router = dashboard::routes(receiver::routes(router, state), state);
+    let router = control::routes(openapi::routes(router, state), state);
+    let state = Arc::clone(state);
+    let front_door = move |method: Method, headers: HeaderMap| front_door(Arc::clone(&state), method, headers);
+    router.route(start::PATH, any(front_door)).fallback(unknown_path)
+}
+
+/// A browser is shown the start page; a program that comes here has the wrong address.
+async fn front_door(state: Arc<State>, method: Method, headers: HeaderMap) -> Response {
+    let is_browser = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")));
+    match method {
+        Method::GET | Method::HEAD if is_browser => start::page(&state),
+        _ => unknown_path().await.into_response(),
+    }
+}
+
+/// No envelope: a client that reads it as an answer of the gateway has the wrong base address.
+async fn unknown_path() -> impl IntoResponse {
+    (
+        StatusCode::NOT_FOUND,
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
+        "Nothing here. This is the Kassa sandbox; is the base address right?\n",
+    )
+}
+
+/// How long requests wait to be written together. A sandbox that is killed has forgotten the requests of so long, but
+/// none of what they did.
+const LOG_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long to wait where the database failed.
+const LOG_IDLE: Duration = Duration::from_secs(1);
+
+/// Writes for as long as the sandbox runs.
+async fn write_log(state: Arc<State>) {
+    loop {
+        state.logged.notified().await;
+        sleep(LOG_PAUSE).await;
+        while state.on_blocking_thread(NOT_RECORDED, |state| state.store.flush()).await.is_none() {
+            sleep(LOG_IDLE).await;
+        }
+    }
+}
+
+/// Fills the index after each search, for as long as the sandbox runs.
+async fn index_texts(state: Arc<State>) {
+    loop {
+        state.searched.notified().await;
+        while has_more(&state).await {
+            yield_now().await;
+        }
+    }
+}
+
+/// Takes some payments into the index; false where none are left, or the database failed.
+async fn has_more(state: &Arc<State>) -> bool {
+    let index = |state: &State| {
+        let _age = state.age();
+        state.store.write(text_search::index_batch)
+    };
+    state.on_blocking_thread("payments cannot be taken into the index of texts", index).await.unwrap_or(false)
 }

@@ -1,19 +1,167 @@
-//! Configuration: what can be set when a sandbox starts, what can be changed while it runs, and what is refused.
+//! Configuration: what can be set when a sandbox starts, and what can be changed while it runs. Here: validation of the options. A
+//! sandbox does not start with a meaningless option, or with one that would let everybody in.
 
-mod check;
-mod demo;
-mod error;
 mod options;
-mod resolve_pending;
-mod switches;
-mod tls_files;
 
-pub use demo::Demo;
-pub use error::SandboxError;
-pub use options::{Database, Dialect, MbankQuid, ReusedOrderNumber, SandboxOptions, StatusNumbers};
-pub use resolve_pending::ResolvePending;
-pub use switches::Switches;
-pub use tls_files::TlsFiles;
+pub use options::{
+    Database, Demo, Dialect, MbankQuid, ResolvePending, ReusedOrderNumber, SandboxError, SandboxOptions, StatusNumbers,
+    Switches, TlsFiles,
+};
 
-pub(crate) use check::check;
 pub(crate) use options::WELL_KNOWN_PASSWORD;
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use crate::domain::clock::MAX_AHEAD_MS;
+
+/// Longer, and the links to the pages would no longer fit into a QR code that scans well.
+const MAX_PUBLIC_URL: usize = 500;
+/// The shortest admin token where other machines reach the sandbox.
+const MIN_PUBLIC_TOKEN: usize = 16;
+
+/// Refuses the first option that is unusable.
+pub(crate) fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
+    credentials(options)?;
+    settings(options)?;
+    public_url(options)?;
+    match way_in(options) {
+        Some((option, way)) => secrets_of_public(options, option, &way),
+        None => Ok(()),
+    }
+}
+
+fn credentials(options: &SandboxOptions) -> Result<(), SandboxError> {
+    if options.login.is_empty() || options.login.contains(':') {
+        return refuse("login", "must not be empty or contain a colon");
+    }
+    if options.password.is_empty() {
+        return refuse("password", "must not be empty");
+    }
+    if options.admin_token.as_deref().is_some_and(|token| !is_token(token)) {
+        return refuse("admin_token", "must be visible ASCII characters, without spaces");
+    }
+    Ok(())
+}
+
+fn settings(options: &SandboxOptions) -> Result<(), SandboxError> {
+    if options.resolve_pending.after_queries == Some(0) {
+        return refuse("resolve_pending", "after_queries must be at least 1");
+    }
+    if options.clock_ahead_ms() > MAX_AHEAD_MS {
+        return refuse("clock_ahead", "must be at most a hundred years");
+    }
+    Ok(())
+}
+
+fn public_url(options: &SandboxOptions) -> Result<(), SandboxError> {
+    let Some(public_url) = &options.public_url else {
+        return Ok(());
+    };
+    let is_plain = Url::parse(public_url).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
+    });
+    if !is_plain || public_url.len() > MAX_PUBLIC_URL || !public_url.is_ascii() {
+        return refuse("public_url", "must be an http or https URL without a query");
+    }
+    Ok(())
+}
+
+/// By what other machines reach the sandbox, if they do: the option, and what to say of it. A public URL of another
+/// host means that something leads from there to here.
+fn way_in(options: &SandboxOptions) -> Option<(&'static str, String)> {
+    if !is_own(options.listen.ip()) {
+        return Some(("listen", options.listen.to_string()));
+    }
+    let public_url = options.public_url.as_ref().filter(|url| !leads_to_this_machine(url))?;
+    Some(("public_url", public_url.clone()))
+}
+
+/// The well-known password and short tokens are refused where other machines reach the sandbox.
+fn secrets_of_public(options: &SandboxOptions, option: &'static str, way: &str) -> Result<(), SandboxError> {
+    if options.password == WELL_KNOWN_PASSWORD {
+        let instead = if option == "listen" { "listen on 127.0.0.1" } else { "leave --public-url out" };
+        let detail = format!(
+            "other machines reach {way}, where everybody knows the login and the password: give a password of your own \
+             (--password or KASSA_SANDBOX_PASSWORD), or {instead}"
+        );
+        return refuse(option, &detail);
+    }
+    if options.admin_token.as_ref().is_some_and(|token| token.len() < MIN_PUBLIC_TOKEN) {
+        let detail = format!(
+            "other machines reach {way}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} \
+             characters or more (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or none, for a random one"
+        );
+        return refuse("admin_token", &detail);
+    }
+    Ok(())
+}
+
+fn is_own(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+fn leads_to_this_machine(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(address)) => is_own(address.into()),
+        Some(Host::Ipv6(address)) => is_own(address.into()),
+        None => false,
+    }
+}
+
+/// Whether a header can carry it as it is.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn refuse(option: &'static str, detail: &str) -> Result<(), SandboxError> {
+    Err(SandboxError::Option { option, detail: detail.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(public_url: &str, password: &str, token: Option<&str>) -> Option<String> {
+        let options = SandboxOptions {
+            public_url: Some(public_url.to_owned()),
+            password: password.to_owned(),
+            admin_token: token.map(str::to_owned),
+            ..SandboxOptions::default()
+        };
+        check(&options).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_tunnel_needs_a_password_of_one_s_own_and_links_to_this_machine_do_not() {
+        for tunnel in
+            ["https://x.example", "http://192.0.2.1:8400", "https://localhost.example", "http://[2001:db8::1]/"]
+        {
+            let error = refused(tunnel, WELL_KNOWN_PASSWORD, None).expect("refused");
+            assert!(error.starts_with("public_url: ") && error.contains("--password"), "{error}");
+            assert_eq!(refused(tunnel, "my own", None), None);
+        }
+        for own in [
+            "http://localhost:9000",
+            "https://shop.localhost/x",
+            "http://127.8.0.1",
+            "http://[::1]:1",
+            "http://LOCALHOST",
+        ] {
+            assert_eq!(refused(own, WELL_KNOWN_PASSWORD, Some("short")), None, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_strangers_can_try_has_a_least_length() {
+        let error = refused("https://x.example", "my own", Some("fifteen-letters")).expect("refused");
+        assert!(error.starts_with("admin_token: ") && error.contains("16"), "{error}");
+        assert_eq!(refused("https://x.example", "my own", Some("sixteen-letters!")), None);
+    }
+}

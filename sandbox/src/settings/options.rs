@@ -1,7 +1,7 @@
-//! What can be set when a sandbox starts.
+//! The options that a sandbox starts with, which of them can be changed while it runs, and why a sandbox could not start.
 
 use std::{
-    fmt,
+    fmt, io,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
     time::Duration,
@@ -12,7 +12,6 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 use crate::{
     domain::{Language, all},
     faults::Fault,
-    settings::{Demo, ResolvePending, TlsFiles},
 };
 
 /// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
@@ -227,4 +226,119 @@ impl fmt::Debug for SandboxOptions {
             .field("clock_ahead", &self.clock_ahead)
             .finish_non_exhaustive()
     }
+}
+
+/// The part of the options that may change at run time. They mean what they mean in [`SandboxOptions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switches {
+    /// What a reused order number does.
+    pub reused_order_number: ReusedOrderNumber,
+    /// Which numbers the two status endpoints know.
+    pub status_numbers: StatusNumbers,
+    /// Whether 3DS 1.0 cards get a confirmation page, too.
+    pub three_ds_1_page: bool,
+    /// Whether a declined payer is redirected to the return URL, too.
+    pub redirect_declines: bool,
+    /// The language of messages where a request names none.
+    pub language: Language,
+    /// Which gateway's responses the sandbox gives.
+    pub acts_as: Dialect,
+    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+    pub mbank_quid: MbankQuid,
+}
+
+impl From<&SandboxOptions> for Switches {
+    fn from(options: &SandboxOptions) -> Self {
+        Self {
+            reused_order_number: options.reused_order_number,
+            status_numbers: options.status_numbers,
+            three_ds_1_page: options.three_ds_1_page,
+            redirect_declines: options.redirect_declines,
+            language: options.language,
+            acts_as: options.acts_as,
+            mbank_quid: options.mbank_quid,
+        }
+    }
+}
+
+/// When a pending payment becomes final by itself: charged, or rejected where a fault had kept it from that.
+/// Where neither is set it stays pending until it is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ResolvePending {
+    /// Once its status was asked for so often; at least 1. Each of these questions is still answered with `PENDING`.
+    pub after_queries: Option<u32>,
+    /// Once it has been pending for so long, by the gateway's clock.
+    pub after: Option<Duration>,
+}
+
+/// The files that encrypted connections need, in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, and those that lead from it to a root that clients know.
+    pub certificate: PathBuf,
+    /// The certificate's private key.
+    pub key: PathBuf,
+}
+
+/// An invented history to begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demo {
+    /// How many payments. With a hundred thousand the start takes some seconds.
+    pub payments: u32,
+    /// The same seed invents the same history, up to the present moment.
+    pub seed: u64,
+}
+
+impl Demo {
+    /// So many payments, by the first seed.
+    pub fn of(payments: u32) -> Self {
+        Self { payments, seed: 1 }
+    }
+}
+
+/// Why a sandbox could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// The address is taken or not allowed.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The database cannot be opened, or is not one.
+    #[error("cannot use the database {}: {detail}", path.display())]
+    Database {
+        /// The file asked for, or `:memory:`.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
+    /// The database was written by a newer sandbox.
+    #[error(
+        "the database {} has schema version {found}, newer than the {supported} this sandbox knows: use a newer \
+        sandbox or another file",
+        path.display()
+    )]
+    NewerDatabase {
+        /// The file asked for.
+        path: PathBuf,
+        /// The version found in it.
+        found: i64,
+        /// The newest version this sandbox can use.
+        supported: i64,
+    },
+    /// An option has an unusable value.
+    #[error("{option}: {detail}")]
+    Option {
+        /// The option's name.
+        option: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The system refused a thread, a runtime or a TLS client.
+    #[error("cannot start: {0}")]
+    System(String),
 }

@@ -77,8 +77,8 @@ const PAYER_PAGES: [PayerPage; 4] = [
         path: pages::pay_form::PATH,
         text: "The hosted pay-form: card, MBank or MegaPay. Its link is payFormUrl.",
     },
-    PayerPage { path: pages::three_ds::PATH, text: "A card's one-time password. Its link is ConfirmationUrl." },
-    PayerPage { path: pages::wallet::PATH, text: "A wallet's one-time password, after the pay-form." },
+    PayerPage { path: pages::otp::THREE_DS_PATH, text: "A card's one-time password. Its link is ConfirmationUrl." },
+    PayerPage { path: pages::otp::WALLET_PATH, text: "A wallet's one-time password, after the pay-form." },
     PayerPage { path: pages::qr::PATH, text: "What a phone opens when it scans the QR code." },
 ];
 

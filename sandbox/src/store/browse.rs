@@ -207,7 +207,7 @@ mod tests {
     use crate::{
         domain::{PaymentKind, PaymentStatus, Provider},
         settings::Database,
-        store::{Store, searched_text::SearchedText},
+        store::{Store, filter::SearchedText},
     };
 
     fn plan(store: &Store, sql: &str, conditions: &Conditions) -> String {

@@ -13,13 +13,10 @@ use crate::{
     domain::clock::Clock,
     settings::{Database, SandboxError},
     store::{
-        StoreError,
-        change_flags::{ChangeFlags, Changes},
-        exchanges::{self, NewExchange},
-        group_commit, migrations, stored_clock,
-        write_behind_log::{Flush, WriteBehindLog},
-        write_transaction::WriteTransaction,
-        writer::{Undo, Writer, execute},
+        StoreError, WriteTransaction,
+        exchanges::{self, Flush, NewExchange, WriteBehindLog},
+        group_commit, text_search,
+        transaction::{self, ChangeFlags, Changes, Undo, Writer, execute},
     },
 };
 
@@ -55,12 +52,12 @@ impl Store {
             |error: rusqlite::Error| SandboxError::Database { path: path.clone(), detail: error.to_string() };
         let mut connection = opened.map_err(unusable)?;
         // Looked at before anything is set: a file that is refused stays as it is.
-        if let Some(found) = migrations::newer_version(&connection).map_err(unusable)? {
-            return Err(SandboxError::NewerDatabase { path, found, supported: migrations::VERSION });
+        if let Some(found) = newer_version(&connection).map_err(unusable)? {
+            return Err(SandboxError::NewerDatabase { path, found, supported: SCHEMA_VERSION });
         }
         configure(&connection).map_err(unusable)?;
-        migrations::migrate(&mut connection).map_err(unusable)?;
-        let clock = stored_clock::read(&connection).map_err(unusable)?;
+        migrate(&mut connection).map_err(unusable)?;
+        let clock = transaction::read_clock(&connection).map_err(unusable)?;
         let onlooker = match database {
             Database::Memory => None,
             Database::File(path) => Some(Mutex::new(onlooker(path).map_err(unusable)?)),
@@ -74,7 +71,7 @@ impl Store {
     /// Puts the clock ahead as far as that, where it is not already.
     pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
         if ahead_ms > self.clock.ahead_ms() {
-            self.write(|transaction| stored_clock::keep(transaction, ahead_ms))
+            self.write(|transaction| transaction::store_clock(transaction, ahead_ms))
                 .map_err(|error| SandboxError::System(error.to_string()))?;
             self.clock.set_ahead_ms(ahead_ms);
         }
@@ -209,6 +206,43 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 fn prepare_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
+}
+
+/// Migration N brings a database from version N to N + 1. One that was released is never edited.
+const MIGRATIONS: [&str; 1] = [include_str!("migration_1.sql")];
+
+/// The version this sandbox writes.
+const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+
+fn schema_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// The file's version where it is newer than this sandbox.
+fn newer_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    Ok(Some(schema_version(connection)?).filter(|found| *found > SCHEMA_VERSION))
+}
+
+/// Runs the missing migrations, all or none.
+fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = usize::try_from(schema_version(&transaction)?).unwrap_or_default();
+    for migration in MIGRATIONS.iter().skip(done) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    transaction.commit()
+}
+
+const TABLES: [&str; 7] =
+    ["callback_attempts", "callbacks", "state_changes", "payments", "payments_by_day", "exchanges", "received"];
+
+/// Deletes payments with all that belongs to them, and the record of requests.
+pub(crate) fn delete_all(transaction: &WriteTransaction<'_>) -> Result<(), StoreError> {
+    for table in TABLES {
+        transaction.execute(&format!("DELETE FROM {table}"), ())?;
+    }
+    text_search::forget(transaction)
 }
 
 #[cfg(test)]

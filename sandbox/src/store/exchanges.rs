@@ -1,13 +1,20 @@
-//! The request log of the nine endpoints.
+//! The request log of the nine endpoints, with its write-behind buffer, and the history of one payment.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
 
 use rusqlite::Connection;
 
 use crate::{
-    domain::{EndpointName, clock},
+    domain::{EndpointName, PaymentStatus, clock},
     faults::FaultName,
-    store::{StoreError, word::optional_word},
+    store::{
+        StoreError,
+        columns::{optional_parsed, parsed},
+        payments::Record,
+    },
 };
 
 /// One request to one of the nine endpoints, as it was answered.
@@ -85,11 +92,118 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<R
                 order_number: row.get(1)?,
                 http_status: row.get(2)?,
                 at: clock::system_time(row.get(3)?),
-                fault: optional_word(row, "fault")?,
+                fault: optional_parsed(row, "fault")?,
             })
         })?
         .collect::<Result<_, _>>()?;
     Ok(requests)
+}
+
+/// A request about the payment, and its response.
+pub(crate) struct Exchange {
+    pub(crate) at: i64,
+    pub(crate) endpoint: Option<EndpointName>,
+    pub(crate) path: String,
+    pub(crate) http_status: Option<u16>,
+    pub(crate) fault: Option<FaultName>,
+    pub(crate) took_us: Option<i64>,
+    pub(crate) request_head: Option<String>,
+    pub(crate) request_body: Option<String>,
+    pub(crate) response_head: Option<String>,
+    pub(crate) response_body: Option<String>,
+}
+
+/// A change of its status.
+pub(crate) struct StateChange {
+    pub(crate) at: i64,
+    pub(crate) status: PaymentStatus,
+}
+
+/// Limit of what is shown of each kind: a payment whose status was asked for thousands of times still fits on a page.
+const MAX_SHOWN: usize = 200;
+
+/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest
+/// first.
+pub(crate) fn of_payment(connection: &Connection, record: &Record) -> Result<Vec<Exchange>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT * FROM exchanges WHERE id IN (
+            SELECT id FROM exchanges WHERE order_number IN (?1, ?2)
+            UNION SELECT id FROM exchanges WHERE payment_id = ?3
+         ) ORDER BY id DESC LIMIT {MAX_SHOWN}"
+    ))?;
+    let numbers = record.payment.numbers();
+    let mut exchanges: Vec<Exchange> = statement
+        .query_map((&numbers[0], &numbers[1], record.id), |row| {
+            let path: String = row.get("endpoint")?;
+            Ok(Exchange {
+                at: row.get("at")?,
+                endpoint: EndpointName::of_path(&path),
+                path,
+                http_status: row.get("http_status")?,
+                fault: optional_parsed(row, "fault")?,
+                took_us: row.get("took_us")?,
+                request_head: row.get("request_head")?,
+                request_body: row.get("request_body")?,
+                response_head: row.get("response_head")?,
+                response_body: row.get("response_body")?,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    exchanges.reverse();
+    Ok(exchanges)
+}
+
+/// The changes of a payment's status, oldest first.
+pub(crate) fn state_changes(connection: &Connection, id: i64) -> Result<Vec<StateChange>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT status, at FROM state_changes WHERE payment_id = ?1 ORDER BY id")?;
+    let changes = statement
+        .query_map([id], |row| Ok(StateChange { at: row.get("at")?, status: parsed(row, "status")? }))?
+        .collect::<Result<_, _>>()?;
+    Ok(changes)
+}
+
+/// So many are written without waiting for more.
+const MAX_BUFFERED: usize = 512;
+
+/// The requests that were answered and are not in the database yet, each with its time, in the order of their answers.
+#[derive(Default)]
+pub(super) struct WriteBehindLog(Mutex<Vec<(i64, NewExchange)>>);
+
+/// What is to be done about what waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flush {
+    /// Somebody sees to it already.
+    Seen,
+    /// It is to be written soon.
+    Soon,
+    /// There is so much that it is to be written now.
+    Now,
+}
+
+impl WriteBehindLog {
+    pub(super) fn add(&self, at: i64, exchange: NewExchange) -> Flush {
+        let mut waiting = self.lock();
+        waiting.push((at, exchange));
+        match waiting.len() {
+            1 => Flush::Soon,
+            MAX_BUFFERED.. => Flush::Now,
+            _ => Flush::Seen,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// All of them, to be written.
+    pub(super) fn take(&self) -> Vec<(i64, NewExchange)> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(i64, NewExchange)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]

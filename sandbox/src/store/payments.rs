@@ -8,7 +8,7 @@ use crate::{
     redact::without_card_numbers,
     store::{
         self, StoreError, WriteTransaction,
-        word::{optional_word, word},
+        columns::{optional_parsed, parsed},
     },
 };
 
@@ -68,7 +68,7 @@ pub(super) const OPEN_FIRST: &str = "ORDER BY p.status = 'CHARGE' OR p.status = 
 /// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
 pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
-    let now = store::stored_clock::now(transaction)?;
+    let now = store::transaction::gateway_now(transaction)?;
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
@@ -198,7 +198,7 @@ pub(crate) fn set_status(
     status: PaymentStatus,
     reason: Option<RejectReason>,
 ) -> Result<(), StoreError> {
-    let now = store::stored_clock::now(transaction)?;
+    let now = store::transaction::gateway_now(transaction)?;
     let since = |is_so: bool| is_so.then_some(now);
     transaction
         .prepare_cached(
@@ -240,7 +240,7 @@ pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> 
 
 /// The record of a row.
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let kind = word(row, 1)?;
+    let kind = parsed(row, 1)?;
     let order_number: String = row.get(2)?;
     let created_at = row.get(19)?;
     let payment = Payment {
@@ -248,11 +248,11 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         transaction_id: (kind == PaymentKind::Qr).then(|| order_number.clone()),
         order_number,
         gateway_number: row.get(3)?,
-        provider: optional_word(row, 4)?,
-        amount: optional_word(row, 5)?,
+        provider: optional_parsed(row, 4)?,
+        amount: optional_parsed(row, 5)?,
         currency: row.get(6)?,
-        status: word(row, 7)?,
-        reject_reason: optional_word(row, 8)?,
+        status: parsed(row, 7)?,
+        reject_reason: optional_parsed(row, 8)?,
         times_charged: row.get(21)?,
         created: clock::system_time(created_at),
         masked_card: row.get(9)?,
@@ -265,7 +265,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         description: row.get(12)?,
         holder_name: row.get(13)?,
         requisite: row.get(14)?,
-        language: optional_word(row, 15)?,
+        language: optional_parsed(row, 15)?,
         return_url: row.get(16)?,
         callback_url: row.get(17)?,
         confirmation_page: row.get(18)?,
@@ -300,7 +300,7 @@ pub(crate) fn set_pending_reason(
 pub(crate) fn pending_reason(connection: &Connection, id: i64) -> Result<Option<RejectReason>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT pending_reason FROM payments WHERE id = ?1")?
-        .query_row([id], |row| optional_word(row, "pending_reason"))?)
+        .query_row([id], |row| optional_parsed(row, "pending_reason"))?)
 }
 
 /// The payments that have been pending since a time or longer.

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::store::{StoreError, WriteTransaction, stored_clock};
+use crate::store::{StoreError, WriteTransaction, transaction};
 
 /// How many requests are kept.
 const KEPT: u32 = 500;
@@ -24,7 +24,14 @@ pub(crate) fn record(transaction: &WriteTransaction<'_>, new: &Received) -> Resu
         .prepare_cached(
             "INSERT INTO received (at, name, head, body, body_length, answered) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute((stored_clock::now(transaction)?, &new.name, &new.head, &new.body, new.body_length, new.answered))?;
+        .execute((
+            transaction::gateway_now(transaction)?,
+            &new.name,
+            &new.head,
+            &new.body,
+            new.body_length,
+            new.answered,
+        ))?;
     transaction
         .prepare_cached("DELETE FROM received WHERE id <= ?1 - ?2")?
         .execute((transaction.last_insert_rowid(), KEPT))?;

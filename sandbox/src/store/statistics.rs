@@ -8,7 +8,7 @@ use crate::{
     domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all, clock},
     store::{
         StoreError,
-        word::{optional_word, word},
+        columns::{optional_parsed, parsed},
     },
 };
 
@@ -72,7 +72,7 @@ pub(crate) fn by_time(connection: &Connection, unit: Unit, from: i64, until: i64
         .query_map(range, |row| {
             Ok(Counted {
                 period: row.get("period")?,
-                status: word(row, "status")?,
+                status: parsed(row, "status")?,
                 currency: row.get("currency")?,
                 count: row.get("count")?,
                 minor: row.get("minor")?,
@@ -125,10 +125,10 @@ pub(crate) fn alike(connection: &Connection, first_day: i64) -> Result<Vec<Alike
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Alike> {
     Ok(Alike {
-        kind: word(row, "kind")?,
-        provider: optional_word(row, "provider")?,
-        status: word(row, "status")?,
-        reason: optional_word(row, "reject_reason")?,
+        kind: parsed(row, "kind")?,
+        provider: optional_parsed(row, "provider")?,
+        status: parsed(row, "status")?,
+        reason: optional_parsed(row, "reject_reason")?,
         currency: row.get("currency")?,
         count: row.get("count")?,
         minor: row.get("minor")?,

@@ -10,8 +10,7 @@ use rusqlite::{Connection, ToSql};
 
 use crate::store::{
     StoreError, WriteTransaction,
-    filter::{Conditions, MAX_COUNTED},
-    searched_text::SearchedText,
+    filter::{Conditions, MAX_COUNTED, SearchedText},
 };
 
 /// Payments that are taken into the index in one transaction: more would keep those that are being made waiting.
@@ -114,8 +113,9 @@ mod tests {
         store::{
             Store,
             browse::{Selection, Sort, Start},
+            database,
             filter::Filter,
-            payments, reset,
+            payments,
         },
     };
 
@@ -227,7 +227,7 @@ mod tests {
             store.read(|connection| Ok(connection.query_row(stale, (), |row| row.get(0))?)).expect("a count");
         assert_eq!(left, 0);
         checked(&store);
-        store.write(reset::forget_all).expect("forgotten");
+        store.write(database::delete_all).expect("forgotten");
         demo::fill(&store, Demo { payments: 60, seed: 4 }).expect("payments");
         checked(&store);
         while store.write(index_batch).expect("indexed") {}

@@ -9,26 +9,17 @@
 //!   path, too.
 //! * `templates/staff/layout.html` extends it with the header and the navigation of the merchant's side. It needs a
 //!   field `staff`: [`Staff`](crate::staff::layout::Staff), and fills the block `content`.
-//! * Static files stand in `assets/` and in the table of [`assets`]. A template links one by `{{
+//! * Static files stand in `assets/` and in a table of [`document`]. A template links one by `{{
 //!   document.asset("base.css") }}`.
 //! * `base.css`, of the crate `kassa-pages`, has the design tokens (colours, spaces, both themes) and what all pages share;
 //!   `frame.css`, from there, what the staff's pages of sandbox and server share. Colours anywhere else are tokens.
 //! * [`page`] renders a template into a response with the headers of a [`Policy`]. Nothing inline runs under them:
 //!   no `<style>`, no `style=`, no `<script>` without `src`, no `on...=`.
 
-pub(crate) mod assets;
-pub(crate) mod auth;
-mod body;
-mod call;
-mod caller;
-mod document;
-mod door;
-mod response;
-mod secure;
-pub(crate) mod sessions;
+pub(crate) mod access;
+pub(crate) mod document;
+pub(crate) mod request;
 
-pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};
-pub(crate) use call::Call;
-pub(crate) use document::Document;
-pub(crate) use door::{Door, LoginRefusal};
-pub(crate) use response::{Policy, page, see_other};
+pub(crate) use access::{Access, LoginRefusal};
+pub(crate) use document::{Document, Policy, page, see_other};
+pub(crate) use request::{BODY_DEADLINE, BodyError, PageRequest, read_body};

@@ -5,7 +5,6 @@
 mod announce;
 mod cli;
 mod stop;
-mod welcome;
 
 use std::{
     error::Error,
@@ -51,8 +50,8 @@ fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     let (announce, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;
     let printed = match announce {
-        Some(Announce::Json) => announce::print(&sandbox, &mut io::stdout().lock()),
-        None => welcome::print(&sandbox, own_token, &mut io::stdout().lock()),
+        Some(Announce::Json) => announce::json(&sandbox, &mut io::stdout().lock()),
+        None => announce::welcome(&sandbox, own_token, &mut io::stdout().lock()),
     };
     if let Err(error) = printed {
         tracing::warn!(%error, url = sandbox.url(), "the address could not be printed; the sandbox goes on");

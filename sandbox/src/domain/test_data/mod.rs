@@ -1,8 +1,6 @@
 //! Test data: a stub of a gateway knows no real payer, only these cards and phones, each of which ends in its own way.
 
 mod cards;
-mod finipay;
-mod lookup;
 mod payer;
 mod phones;
 
@@ -10,5 +8,4 @@ pub use cards::TEST_CARDS;
 pub use payer::{TestCard, TestOutcome, TestPhone, ThreeDs};
 pub use phones::TEST_PHONES;
 
-pub(crate) use finipay::{FINIPAY_CARDS, FINIPAY_PHONES};
-pub(crate) use lookup::{card_of, card_of_mask, cards, phone_of, phone_of_mask, phones};
+pub(crate) use payer::{card_of, card_of_mask, cards, phone_of, phone_of_mask, phones};

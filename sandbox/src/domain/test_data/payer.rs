@@ -1,8 +1,15 @@
-//! What a test payer is: a card or a phone, its check, its one-time password, and how its payments end.
+//! Test payers: a card or a phone with its check, its one-time password and how its payments end; and how one is found by its
+//! number or by the mask that is stored.
 
 use strum::Display;
 
-use crate::domain::{Event, Provider, RejectReason};
+use crate::{
+    domain::{
+        Event, Provider, RejectReason,
+        test_data::{TEST_CARDS, TEST_PHONES},
+    },
+    redact::card_numbers,
+};
 
 /// How a test payer's payment ends once the payer did their part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
@@ -99,4 +106,82 @@ pub(super) const fn phone(
     outcome: TestOutcome,
 ) -> TestPhone {
     TestPhone { provider, phone, otp, outcome }
+}
+
+/// FINIPAY's test cards.
+pub(crate) const FINIPAY_CARDS: [TestCard; 4] = [
+    card("2200112611773794", ThreeDs::V2, TestOutcome::Approved, "123456"),
+    card("4439970000000007", ThreeDs::V2, TestOutcome::Approved, "123456"),
+    card("5136914521003242", ThreeDs::V1, TestOutcome::Approved, "123456"),
+    card("4047300000007550", ThreeDs::None, TestOutcome::Approved, "123456"),
+];
+
+/// FINIPAY's test phones.
+pub(crate) const FINIPAY_PHONES: [TestPhone; 1] =
+    [phone(Provider::MBank, "996772140014", "0000", TestOutcome::Approved)];
+
+/// Every card that is taken.
+pub(crate) fn cards() -> impl Iterator<Item = &'static TestCard> {
+    TEST_CARDS.iter().chain(&FINIPAY_CARDS)
+}
+
+/// Every phone that is taken.
+pub(crate) fn phones() -> impl Iterator<Item = &'static TestPhone> {
+    TEST_PHONES.iter().chain(&FINIPAY_PHONES)
+}
+
+/// The test card of a full card number.
+pub(crate) fn card_of(pan: &str) -> Option<&'static TestCard> {
+    cards().find(|card| card.pan == pan)
+}
+
+/// The test card of a stored mask.
+pub(crate) fn card_of_mask(masked: &str) -> Option<&'static TestCard> {
+    cards().find(|card| card_numbers::mask_card(card.pan) == masked)
+}
+
+/// The provider's test phone of a full number.
+pub(crate) fn phone_of(provider: Provider, digits: &str) -> Option<&'static TestPhone> {
+    phones().find(|phone| phone.provider == provider && phone.phone == digits)
+}
+
+/// The test phone of a stored mask.
+pub(crate) fn phone_of_mask(masked: &str) -> Option<&'static TestPhone> {
+    phones().find(|phone| card_numbers::mask_phone(phone.phone) == masked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn luhn(pan: &str) -> bool {
+        let sum: u32 = pan
+            .bytes()
+            .rev()
+            .enumerate()
+            .map(|(index, digit)| {
+                let digit = u32::from(digit - b'0') << (index % 2);
+                if digit > 9 { digit - 9 } else { digit }
+            })
+            .sum();
+        sum.is_multiple_of(10)
+    }
+
+    #[test]
+    fn every_card_number_passes_the_luhn_check() {
+        for card in cards() {
+            assert!(luhn(card.pan), "{}", card.pan);
+        }
+        assert!(!luhn("4111111111111112"));
+    }
+
+    #[test]
+    fn a_mask_tells_the_test_payers_apart() {
+        let card_masks: HashSet<_> = cards().map(|card| card_numbers::mask_card(card.pan)).collect();
+        assert_eq!(card_masks.len(), cards().count());
+        let phone_masks: HashSet<_> = phones().map(|phone| card_numbers::mask_phone(phone.phone)).collect();
+        assert_eq!(phone_masks.len(), phones().count());
+    }
 }

@@ -1,4 +1,5 @@
-//! The page's forms, as requests of the admin interface: that alone checks them.
+//! The forms of the control page, as requests of the admin interface, which alone checks them; and a form that was refused, with
+//! what is wrong with which field.
 
 use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::{domain::amount, encoding::FormPairs, rules::FieldError};
 
 /// What a form asks for.
-pub(super) struct Wish {
+pub(super) struct AdminRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Value,
@@ -16,35 +17,35 @@ pub(super) struct Wish {
     pub(super) done: &'static str,
 }
 
-impl Wish {
+impl AdminRequest {
     fn new(method: Method, path: &str, body: Value, done: &'static str) -> Option<Self> {
         Some(Self { method, path: format!("/admin/{path}"), body, done })
     }
 }
 
 /// The wish of the form that was posted there; `None` where there is no such form.
-pub(super) fn read(place: &str, form: &FormPairs) -> Option<Wish> {
+pub(super) fn read(place: &str, form: &FormPairs) -> Option<AdminRequest> {
     match place {
-        "switches" => Wish::new(Method::PATCH, "switches", switches(form), "switches"),
-        "clock" => Wish::new(Method::PATCH, "clock", resolving(form), "clock"),
-        "clock/forward" => Wish::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
-        "faults" => Wish::new(Method::POST, "faults", fault(form), "fault"),
+        "switches" => AdminRequest::new(Method::PATCH, "switches", switches(form), "switches"),
+        "clock" => AdminRequest::new(Method::PATCH, "clock", resolving(form), "clock"),
+        "clock/forward" => AdminRequest::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
+        "faults" => AdminRequest::new(Method::POST, "faults", fault(form), "fault"),
         "faults/remove" => {
-            Wish::new(Method::DELETE, &format!("faults/{}", segment(form.get("id"))), Value::Null, "removed")
+            AdminRequest::new(Method::DELETE, &format!("faults/{}", segment(form.get("id"))), Value::Null, "removed")
         }
-        "faults/clear" => Wish::new(Method::DELETE, "faults", Value::Null, "cleared"),
+        "faults/clear" => AdminRequest::new(Method::DELETE, "faults", Value::Null, "cleared"),
         "payment" => {
             let decision = ["approve", "decline"].into_iter().find(|one| *one == form.get("decision"))?;
             let path = format!("payments/{}/{decision}", segment(form.get("number")));
             let tyiyn = Some(form.get("amount")).filter(|text| decision == "approve" && !text.is_empty());
-            Wish::new(
+            AdminRequest::new(
                 Method::POST,
                 &path,
                 tyiyn.map_or(Value::Null, |text| json!({ "amount": times(text, 1) })),
                 "payment",
             )
         }
-        "reset" => Wish::new(Method::POST, "reset", Value::Null, "reset"),
+        "reset" => AdminRequest::new(Method::POST, "reset", Value::Null, "reset"),
         _ => None,
     }
 }
@@ -124,6 +125,54 @@ fn fault(form: &FormPairs) -> Value {
         }
     }
     body.into()
+}
+
+/// What the page draws its fields from: of one form what was posted, of the others what is so.
+pub(super) struct SubmittedForm<'a> {
+    /// The form's place under the page.
+    pub(super) place: &'a str,
+    pub(super) form: Option<&'a FormPairs>,
+    pub(super) errors: &'a [FieldError],
+}
+
+impl SubmittedForm<'_> {
+    /// Nothing was refused.
+    pub(super) const NOTHING: SubmittedForm<'static> = SubmittedForm { place: "", form: None, errors: &[] };
+
+    fn of(&self, place: &str) -> Option<&FormPairs> {
+        self.form.filter(|_| !self.errors.is_empty() && self.place == place)
+    }
+
+    /// What stands in a form's field: what was posted, else something else.
+    pub(super) fn value<'b>(&'b self, place: &str, name: &str, otherwise: &'b str) -> &'b str {
+        self.of(place).map_or(otherwise, |form| form.raw(name))
+    }
+
+    /// Whether a word of a field's is the chosen one.
+    pub(super) fn is_chosen(&self, place: &str, name: &str, word: &str, otherwise: &str) -> bool {
+        self.value(place, name, otherwise) == word
+    }
+
+    /// Whether a box is checked.
+    pub(super) fn is_checked(&self, place: &str, name: &str, otherwise: bool) -> bool {
+        self.of(place).map_or(otherwise, |form| form.get(name) == "on")
+    }
+
+    /// What is wrong with a form's field.
+    pub(super) fn problem(&self, place: &str, name: &str) -> Option<&str> {
+        self.of(place)?;
+        self.errors.iter().find(|error| error.field == name).map(|error| error.message.as_str())
+    }
+
+    /// Whether the keyboard goes to a form's field: the first that is wrong.
+    pub(super) fn is_first(&self, place: &str, name: &str) -> bool {
+        self.of(place).is_some() && self.errors.first().is_some_and(|error| error.field == name)
+    }
+
+    /// Whether one of the fields that are folded away is wrong.
+    pub(super) fn is_any_wrong(&self, place: &str, names: [&str; 4]) -> bool {
+        names.into_iter().any(|name| self.problem(place, name).is_some())
+    }
 }
 
 #[cfg(test)]

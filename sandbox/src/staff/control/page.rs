@@ -12,7 +12,7 @@ use crate::{
     faults::{ActiveFault, FaultName},
     settings::{Dialect, MbankQuid, ReusedOrderNumber, StatusNumbers, Switches},
     staff::{
-        control::posted::Posted,
+        control::forms::SubmittedForm,
         layout::{Section, Staff, Visitor},
     },
     state::State,
@@ -26,7 +26,7 @@ struct Page<'a> {
     staff: Staff,
     csrf: String,
     done: &'static str,
-    posted: &'a Posted<'a>,
+    posted: &'a SubmittedForm<'a>,
     /// Of a payment to be decided, where the address names one.
     number: &'a str,
     switches: Vec<Choice>,
@@ -72,7 +72,7 @@ pub(super) fn show(
     visitor: Visitor,
     status: StatusCode,
     query: &FormPairs,
-    posted: &Posted<'_>,
+    posted: &SubmittedForm<'_>,
 ) -> Response {
     let switches = state.switches();
     let now = state.clock().now_ms();

@@ -11,9 +11,8 @@ use crate::{
     domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all},
     staff::{
         dashboard::{
-            text,
+            PageContext, PageResult, text,
             transactions::{Choice, choices},
-            visit::{Answer, Visit},
         },
         layout::{Section, Staff},
     },
@@ -194,7 +193,7 @@ impl Sums {
     }
 }
 
-pub(super) fn page(visit: &Visit<'_>) -> Answer {
+pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     let span = Span::ALL.into_iter().find(|span| span.as_str() == visit.query.get("span")).unwrap_or(Span::Month);
     let first_day = span.first_day(statistics::day(visit.state.clock().now_ms()));
     let alike = visit.state.store.browse(|connection| statistics::alike(connection, first_day))?;

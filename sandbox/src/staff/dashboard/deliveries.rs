@@ -1,4 +1,5 @@
-//! The log of callbacks: what was sent where, what came back, and once more.
+//! The log of callbacks (what was sent, what the receiver answered, and a button to send it again), and the requests that the
+//! built-in receiver got.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -9,14 +10,16 @@ use crate::{
     faults::FaultName,
     staff::{
         dashboard::{
-            message::not_found,
-            text,
+            PageContext, PageResult, not_found, text,
             transactions::{Choice, choices},
-            visit::{Answer, Visit},
         },
         layout::{Section, Staff},
+        receiver,
     },
-    store::attempts::{self, Attempt, Outcome},
+    store::{
+        callback_queue::{self, Attempt, Outcome},
+        received::{self, Received},
+    },
     web::{self, Document, Policy},
 };
 
@@ -53,14 +56,17 @@ struct Row {
     fault: Option<&'static str>,
 }
 
-pub(super) fn page(visit: &Visit<'_>) -> Answer {
+pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     let query = visit.query;
     let order = query.get("order");
     let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == query.get("outcome"));
     let before: Option<i64> = query.get("before").parse().ok();
     let (mut attempts, waiting) = visit.state.store.browse(|connection| {
         let order = (!order.is_empty()).then_some(order);
-        Ok((attempts::page(connection, order, outcome, before, PAGE_SIZE + 1)?, attempts::waiting(connection)?))
+        Ok((
+            callback_queue::attempts_page(connection, order, outcome, before, PAGE_SIZE + 1)?,
+            callback_queue::waiting(connection)?,
+        ))
     })?;
     let has_more = attempts.len() > PAGE_SIZE;
     attempts.truncate(PAGE_SIZE);
@@ -137,11 +143,11 @@ struct Delivery {
 }
 
 /// One attempt, with what was sent and what came back.
-pub(super) fn attempt(visit: &Visit<'_>, id: &str) -> Answer {
+pub(super) fn attempt(visit: &PageContext<'_>, id: &str) -> PageResult {
     let Ok(id) = id.parse() else {
         return Ok(not_found(visit));
     };
-    let Some(attempt) = visit.state.store.browse(|connection| attempts::by_id(connection, id))? else {
+    let Some(attempt) = visit.state.store.browse(|connection| callback_queue::by_id(connection, id))? else {
         return Ok(not_found(visit));
     };
     let facts = [
@@ -166,10 +172,10 @@ pub(super) fn attempt(visit: &Visit<'_>, id: &str) -> Answer {
 }
 
 /// Sends a callback once more; until a 2xx again, with the same pauses as ever.
-pub(super) fn deliver_again(visit: &Visit<'_>, form: &FormPairs) -> Answer {
+pub(super) fn deliver_again(visit: &PageContext<'_>, form: &FormPairs) -> PageResult {
     let id: Option<i64> = form.get("callback").parse().ok();
     let is_queued = match id {
-        Some(id) => visit.state.write(|transaction| attempts::deliver_again(transaction, id))?,
+        Some(id) => visit.state.write(|transaction| callback_queue::deliver_again(transaction, id))?,
         None => false,
     };
     if !is_queued {
@@ -177,4 +183,52 @@ pub(super) fn deliver_again(visit: &Visit<'_>, form: &FormPairs) -> Answer {
     }
     let order = form_urlencoded::Serializer::new(String::new()).append_pair("order", form.get("order")).finish();
     Ok(web::see_other(&format!("{}dashboard/deliveries?again=1&{order}", visit.document.root)))
+}
+
+/// Requests on the page.
+const SHOWN: u32 = 50;
+
+#[derive(Template)]
+#[template(path = "staff/receiver.html")]
+struct Receiver {
+    document: Document,
+    staff: Staff,
+    csrf: String,
+    address: String,
+    name: String,
+    rows: Vec<ReceivedRow>,
+}
+
+struct ReceivedRow {
+    time: String,
+    request: Received,
+    tone: &'static str,
+}
+
+pub(super) fn received_page(visit: &PageContext<'_>) -> PageResult {
+    let name = visit.query.get("name");
+    let rows = visit
+        .state
+        .store
+        .browse(|connection| received::latest(connection, (!name.is_empty()).then_some(name), SHOWN))?;
+    let rows = rows.into_iter().map(|request| ReceivedRow {
+        time: text::time(request.at),
+        tone: text::http_tone(Some(request.answered)),
+        request,
+    });
+    let page = Receiver {
+        document: visit.document.clone(),
+        staff: visit.staff(Section::Receiver),
+        csrf: visit.visitor.csrf.clone(),
+        address: format!("{}{}", visit.state.public_url, receiver::PREFIX),
+        name: name.to_owned(),
+        rows: rows.collect(),
+    };
+    Ok(web::page(StatusCode::OK, Policy::Staff, &page))
+}
+
+/// Forgets what came so far.
+pub(super) fn forget_received(visit: &PageContext<'_>) -> PageResult {
+    visit.state.store.write(received::forget)?;
+    Ok(web::see_other(&format!("{}dashboard/receiver", visit.document.root)))
 }

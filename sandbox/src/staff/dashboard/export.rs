@@ -15,11 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     domain::Provider,
-    staff::dashboard::{
-        filter::Wish,
-        text,
-        visit::{Answer, Visit},
-    },
+    staff::dashboard::{PageContext, PageResult, text, transactions::ListQuery},
     state::State,
     store::{
         StoreError,
@@ -51,8 +47,8 @@ const COLUMNS: [&str; 16] = [
     "callback_url",
 ];
 
-pub(super) fn file(visit: &Visit<'_>) -> Answer {
-    let wish = Wish::read(visit.query);
+pub(super) fn file(visit: &PageContext<'_>) -> PageResult {
+    let wish = ListQuery::read(visit.query);
     if let Some(problem) = wish.problems.first() {
         let text = format!("{} {}\n", problem.field, problem.rule);
         return Ok((StatusCode::BAD_REQUEST, text).into_response());
@@ -73,7 +69,7 @@ pub(super) fn file(visit: &Visit<'_>) -> Answer {
 
 /// Chunk after chunk, until the end or until the client hangs up; a slow client keeps no thread waiting. A failure
 /// in the middle breaks the transfer off, so that nobody takes a part for the whole.
-async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
+async fn write(state: Arc<State>, wish: ListQuery, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
     head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));
     if sender.send_data(head.into()).await.is_err() {

@@ -8,17 +8,13 @@ use crate::{
     faults::FaultName,
     pages,
     staff::{
-        dashboard::{
-            message::not_found,
-            text,
-            visit::{Answer, Visit},
-        },
+        dashboard::{PageContext, PageResult, not_found, text},
         layout::{Section, Staff},
     },
     store::{
-        attempts::{self, Attempt},
         browse,
-        history::{self, Exchange, StateChange},
+        callback_queue::{self, Attempt},
+        exchanges::{self, Exchange, StateChange},
         payments::Record,
     },
     web::{self, Document, Policy},
@@ -63,7 +59,7 @@ struct Part {
     text: String,
 }
 
-pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
+pub(super) fn page(visit: &PageContext<'_>, id: &str) -> PageResult {
     let Ok(id) = id.parse() else {
         return Ok(not_found(visit));
     };
@@ -71,9 +67,9 @@ pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
         let Some(record) = browse::by_id(connection, id)? else {
             return Ok(None);
         };
-        let mut events: Vec<Event> = history::exchanges(connection, &record)?.into_iter().map(of_exchange).collect();
-        events.extend(history::state_changes(connection, id)?.into_iter().map(of_change));
-        events.extend(attempts::of_payment(connection, id)?.into_iter().map(of_attempt));
+        let mut events: Vec<Event> = exchanges::of_payment(connection, &record)?.into_iter().map(of_exchange).collect();
+        events.extend(exchanges::state_changes(connection, id)?.into_iter().map(of_change));
+        events.extend(callback_queue::of_payment(connection, id)?.into_iter().map(of_attempt));
         events.sort_by_key(|event| (event.at, event.rank));
         Ok(Some((record, events)))
     })?;

@@ -1,7 +1,8 @@
-//! Routing of the dashboard: who is logged in, which page, which form.
+//! Routing of the dashboard: login and logout of the merchant, which page, which form.
 
 use std::{sync::Arc, time::Instant};
 
+use askama::Template;
 use axum::{
     Router,
     extract::{ConnectInfo, Request},
@@ -10,7 +11,9 @@ use axum::{
     routing::any,
 };
 use kassa_pages::token::is_same;
+use subtle::ConstantTimeEq;
 use tokio::task::spawn_blocking;
+use url::form_urlencoded;
 
 use crate::{
     domain::Language,
@@ -18,15 +21,13 @@ use crate::{
     net::Line,
     staff::{
         dashboard::{
-            analysis, deliveries, export, login,
-            message::{failed, forbidden, not_found},
-            payment, receiver, schedules, transactions,
-            visit::{Answer, Visit},
+            PageContext, PageResult, analysis, deliveries, export, failed, forbidden, not_found, payment, schedules,
+            transactions,
         },
-        layout::Visitor,
+        layout::{Staff, Visitor},
     },
     state::State,
-    web::{Call, Document, Door},
+    web::{self, Access, Document, LoginRefusal, PageRequest, Policy},
 };
 
 const PREFIX: &str = "/dashboard";
@@ -34,30 +35,30 @@ const PREFIX: &str = "/dashboard";
 /// What the dashboard's pages work with.
 struct Dashboard {
     state: Arc<State>,
-    door: Door,
+    access: Access,
 }
 
 /// Adds the dashboard to the routes.
 pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
     let dashboard = Arc::new(Dashboard {
         state: Arc::clone(state),
-        door: Door::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
+        access: Access::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
     });
     let handler =
-        move |ConnectInfo(line): ConnectInfo<Line>, request: Request| exchange(Arc::clone(&dashboard), line, request);
+        move |ConnectInfo(line): ConnectInfo<Line>, request: Request| handle(Arc::clone(&dashboard), line, request);
     let router = router.route(PREFIX, any(handler.clone())).route("/dashboard/", any(handler.clone()));
     router.route("/dashboard/{*path}", any(handler))
 }
 
-async fn exchange(dashboard: Arc<Dashboard>, line: Line, request: Request) -> Response {
+async fn handle(dashboard: Arc<Dashboard>, line: Line, request: Request) -> Response {
     let started = Instant::now();
     let method = request.method().clone();
-    let call = match Call::read(request, line).await {
-        Ok(call) => call,
+    let request = match PageRequest::read(request, line).await {
+        Ok(request) => request,
         Err(refused) => return refused,
     };
-    let path = call.path.clone();
-    let response = match spawn_blocking(move || dashboard.answer(&call)).await {
+    let path = request.path.clone();
+    let response = match spawn_blocking(move || dashboard.answer(&request)).await {
         Ok(response) => response,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
@@ -72,22 +73,22 @@ async fn exchange(dashboard: Arc<Dashboard>, line: Line, request: Request) -> Re
 }
 
 impl Dashboard {
-    fn answer(&self, call: &Call) -> Response {
-        let document = Document::at(&call.path, Language::English);
-        let rest = call.path.strip_prefix(PREFIX).unwrap_or_default();
+    fn answer(&self, request: &PageRequest) -> Response {
+        let document = Document::at(&request.path, Language::English);
+        let rest = request.path.strip_prefix(PREFIX).unwrap_or_default();
         let segments: Vec<&str> = rest.split('/').filter(|segment| !segment.is_empty()).collect();
         if segments == ["login"] {
-            return login::login(&self.state, &self.door, call, document);
+            return login(&self.state, &self.access, request, document);
         }
-        let Some(csrf) = self.door.csrf(call) else {
-            return login::to_login(call, &document);
+        let Some(csrf) = self.access.csrf(request) else {
+            return to_login(request, &document);
         };
         let visitor = Visitor { name: self.state.options.login.clone(), csrf };
-        let visit = Visit { state: &self.state, document, visitor, query: &call.query };
-        let answer = match &call.form {
+        let visit = PageContext { state: &self.state, document, visitor, query: &request.query };
+        let answer = match &request.form {
             None => show(&visit, &segments),
             Some(form) if !is_same(form.get("csrf"), &visit.visitor.csrf) => Ok(forbidden(&visit)),
-            Some(_) if segments == ["logout"] => return login::log_out(&self.door, call, &visit.document),
+            Some(_) if segments == ["logout"] => return log_out(&self.access, request, &visit.document),
             Some(form) => change(&visit, &segments, form),
         };
         answer.unwrap_or_else(|error| failed(&visit, &error))
@@ -95,7 +96,7 @@ impl Dashboard {
 }
 
 /// The page of a path.
-fn show(visit: &Visit<'_>, segments: &[&str]) -> Answer {
+fn show(visit: &PageContext<'_>, segments: &[&str]) -> PageResult {
     match segments {
         [] => transactions::page(visit),
         ["transactions.csv"] => export::file(visit),
@@ -104,16 +105,131 @@ fn show(visit: &Visit<'_>, segments: &[&str]) -> Answer {
         ["analysis"] => analysis::page(visit),
         ["deliveries"] => deliveries::page(visit),
         ["deliveries", id] => deliveries::attempt(visit, id),
-        ["receiver"] => receiver::page(visit),
+        ["receiver"] => deliveries::received_page(visit),
         _ => Ok(not_found(visit)),
     }
 }
 
 /// What a form does.
-fn change(visit: &Visit<'_>, segments: &[&str], form: &FormPairs) -> Answer {
+fn change(visit: &PageContext<'_>, segments: &[&str], form: &FormPairs) -> PageResult {
     match segments {
         ["deliveries", "again"] => deliveries::deliver_again(visit, form),
-        ["receiver", "forget"] => receiver::forget(visit),
+        ["receiver", "forget"] => deliveries::forget_received(visit),
         _ => Ok(not_found(visit)),
+    }
+}
+
+/// Where a login leads to, unless something else was asked for before.
+const HOME: &str = "dashboard";
+
+#[derive(Template)]
+#[template(path = "staff/login.html")]
+struct Login<'a> {
+    document: Document,
+    staff: Staff,
+    problem: Option<String>,
+    csrf: &'a str,
+    next: &'a str,
+}
+
+/// To the login, and back afterwards.
+fn to_login(request: &PageRequest, document: &Document) -> Response {
+    let mut url = format!("{}dashboard/login", document.root);
+    let wanted = wanted(request);
+    if request.form.is_none() && wanted != HOME {
+        let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &wanted).finish();
+        url = format!("{url}?{next}");
+    }
+    web::see_other(&url)
+}
+
+/// The page with the form, and what the form does.
+pub(super) fn login(state: &State, access: &Access, request: &PageRequest, document: Document) -> Response {
+    let Some(form) = &request.form else {
+        return show_login(access, request, document);
+    };
+    let next = next_page(form);
+    if let Err(refusal) = access.log_in(request, form, || is_merchant(state, form)) {
+        return login_form(access, request, document, next, Some(&refusal));
+    }
+    let mut response = web::see_other(&format!("{}{next}", document.root));
+    access.begin(request, &mut response);
+    response
+}
+
+/// Ends the session, and shows where the next one begins.
+fn log_out(access: &Access, request: &PageRequest, document: &Document) -> Response {
+    let mut response = web::see_other(&format!("{}dashboard/login", document.root));
+    access.end(request, &mut response);
+    response
+}
+
+fn show_login(access: &Access, request: &PageRequest, document: Document) -> Response {
+    let next = next_page(&request.query);
+    if access.csrf(request).is_some() {
+        return web::see_other(&format!("{}{next}", document.root));
+    }
+    login_form(access, request, document, next, None)
+}
+
+fn login_form(
+    access: &Access,
+    request: &PageRequest,
+    document: Document,
+    next: &str,
+    refusal: Option<&LoginRefusal>,
+) -> Response {
+    let status = refusal.map_or(StatusCode::OK, LoginRefusal::status);
+    let problem = refusal.map(|refusal| refusal.text("Wrong login or password."));
+    access.login_page(request, refusal, |csrf| {
+        web::page(status, Policy::Staff, &Login { document, staff: Staff::default(), problem, csrf, next })
+    })
+}
+
+/// Both are looked at in any case, in constant time.
+fn is_merchant(state: &State, form: &FormPairs) -> bool {
+    let options = &state.options;
+    let login = form.get("login").as_bytes().ct_eq(options.login.as_bytes());
+    let password = form.raw("password").as_bytes().ct_eq(options.password.as_bytes());
+    (login & password).into()
+}
+
+/// The page that was asked for. Of a file it is the list that the file is made of: nobody would see that the login had
+/// ended in one.
+fn wanted(request: &PageRequest) -> String {
+    let path = match request.path.trim_matches('/') {
+        "dashboard/transactions.csv" => HOME,
+        path => path,
+    };
+    if request.raw_query.is_empty() { path.to_owned() } else { format!("{path}?{}", request.raw_query) }
+}
+
+/// Where to go after the login: a page of the dashboard, and nothing that a browser could take for another site.
+fn next_page(pairs: &FormPairs) -> &str {
+    let wanted = pairs.get("next");
+    let is_ours = wanted == HOME || wanted.starts_with("dashboard/") || wanted.starts_with("dashboard?");
+    let path = wanted.split('?').next().unwrap_or_default();
+    let is_plain = wanted.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') && !path.contains("..");
+    if is_ours && is_plain && wanted.len() < 2000 { wanted } else { HOME }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_leads_into_the_dashboard_and_nowhere_else() {
+        for (wanted, to) in [
+            ("next=dashboard%2Ftransactions%2F7", "dashboard/transactions/7"),
+            ("next=dashboard%3Fq%3Da..b", "dashboard?q=a..b"),
+            ("next=https%3A%2F%2Fevil.example", HOME),
+            ("next=%2F%2Fevil.example", HOME),
+            ("next=dashboard%2F..%2F..%2F%2Fevil.example", HOME),
+            ("next=dashboardx", HOME),
+            ("next=dashboard%2F%0Ax", HOME),
+            ("", HOME),
+        ] {
+            assert_eq!(next_page(&FormPairs::parse(wanted.as_bytes())), to, "{wanted}");
+        }
     }
 }

@@ -11,9 +11,8 @@ use crate::{
     domain::{PaymentStatus, clock},
     staff::{
         dashboard::{
-            text,
+            PageContext, PageResult, text,
             transactions::{Choice, choices},
-            visit::{Answer, Visit},
         },
         layout::{Section, Staff},
     },
@@ -133,7 +132,7 @@ struct Sums {
     amounts: BTreeMap<String, i64>,
 }
 
-pub(super) fn page(visit: &Visit<'_>) -> Answer {
+pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(visit.state.clock().now_ms());
     let asked: Option<i64> = visit.query.get("end").parse().ok();

@@ -1,0 +1,239 @@
+//! Mobile-bank payments: `POST /api/v1.1.0/mbank/pay` requests money from an MBank phone, and
+//! `POST /api/v1.1.0/mbank/confirm` takes the one-time password that the payer received.
+
+use axum::http::Method;
+use rust_decimal::Decimal;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    domain::{
+        EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes,
+        test_data::TestPhone,
+    },
+    endpoints::{
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        status::{STATUS_CODES, code_and_message},
+    },
+    payments::{
+        payer::{OtpResult, submit_otp},
+        transition::register,
+    },
+    redact::card_numbers,
+    rules::{self, Problem, Violation},
+    settings::{Dialect, MbankQuid, Switches},
+    state::{State, new_gateway_number},
+    store::payments::{self, NewPayment, Record},
+};
+
+pub(super) const PAY: Endpoint = Endpoint {
+    method: Method::POST,
+    allowed: "POST",
+    name: EndpointName::MbankPay,
+    input: Input::Body,
+    subject: Some("orderNumber"),
+    answer: pay,
+    description: Description {
+        summary: "Create a mobile-bank payment",
+        text: "The payer's phone receives a one-time password; `mbank/confirm` takes it. The amount is in whole som.",
+        take: |fields| drop(read_pay(fields)),
+        example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
+        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Created<'_>>()),
+        finipay: Some(&finipay::MBANK_CREATED),
+        refusals: &[Refused::ReusedOrderNumber],
+    },
+};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "MbankPaymentCreated", deny_unknown_fields)]
+struct Created<'a> {
+    /// The merchant's number.
+    order_number: &'a str,
+    /// The gateway's number: for status requests, and for the confirmation where one wishes.
+    payment_id: &'a str,
+    /// The amount, in som.
+    amount: Option<Amount>,
+    /// Its currency: KGS.
+    currency: &'a str,
+    /// Where the payment stands.
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
+    status: &'static str,
+}
+
+/// What the request names, read and checked.
+struct PayRequest {
+    order_number: String,
+    phone: Option<&'static TestPhone>,
+    amount: i64,
+    comment: String,
+    callback_url: Option<String>,
+}
+
+fn read_pay(fields: &mut Fields) -> PayRequest {
+    PayRequest {
+        order_number: fields.required("orderNumber", rules::text()),
+        phone: fields.required("phone", rules::test_phone(Provider::MBank)),
+        amount: fields.required("amount", rules::integer(1)),
+        comment: fields.required("comment", rules::text()),
+        callback_url: fields.optional("callbackUrl", rules::web_url()),
+    }
+}
+
+fn pay(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+    let request = read_pay(&mut fields);
+    fields.finish()?;
+
+    let as_finipay = state.acts_as_finipay();
+    let new = NewPayment {
+        kind: PaymentKind::Mbank,
+        order_number: request.order_number,
+        gateway_number: if as_finipay { finipay::new_quid(state.clock().now_ms()) } else { new_gateway_number() },
+        provider: Some(Provider::MBank),
+        amount: Some(Decimal::from(request.amount)),
+        currency: "KGS".to_owned(),
+        description: request.comment,
+        holder_name: None,
+        requisite: None,
+        masked_card: None,
+        masked_phone: request.phone.map(|phone| card_numbers::mask_phone(phone.phone)),
+        language: None,
+        return_url: None,
+        callback_url: request.callback_url,
+        confirmation_page: false,
+    };
+    let record = register(state, &new, None)?;
+    Ok(if as_finipay { finipay::mbank_created(&record) } else { created_response(&record.payment) })
+}
+
+/// The answer about a payment that was made.
+pub(crate) fn created_response(payment: &Payment) -> Response {
+    let data = Created {
+        order_number: &payment.order_number,
+        payment_id: &payment.gateway_number,
+        amount: payment.amount.map(Amount),
+        currency: &payment.currency,
+        status: payment.status.as_str(),
+    };
+    Response::ok(codes::CREATED, "CREATED", &data)
+}
+
+pub(super) const CONFIRM: Endpoint = Endpoint {
+    method: Method::POST,
+    allowed: "POST",
+    name: EndpointName::MbankConfirm,
+    input: Input::Body,
+    subject: Some("orderNumber"),
+    answer: confirm,
+    description: Description {
+        summary: "Confirm a mobile-bank payment by the payer's one-time password",
+        text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, \
+               need not come along; where it does, it has to match. Acting as FINIPAY the identifier is `quid`, and the \
+               switch `mbank_quid` says where it is to come; otherwise there is no such field.",
+        take: |fields| drop(read_confirm(fields)),
+        example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
+        answers: Answers::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Confirmed<'_>>()),
+        finipay: Some(&finipay::MBANK_CONFIRMED),
+        refusals: &[Refused::NotFound, Refused::Otp],
+    },
+};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MbankPaymentConfirmed", deny_unknown_fields)]
+struct Confirmed<'a> {
+    /// The merchant's number.
+    #[serde(rename = "orderNumber")]
+    order_number: &'a str,
+    /// Where the payment stands.
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
+    status: &'static str,
+}
+
+const PAYMENT_ID: &str = "paymentId";
+const QUID: &str = "quid";
+
+/// What the request names, read and checked.
+struct ConfirmRequest {
+    number: String,
+    otp: String,
+    payment_id: Option<String>,
+    quid: Option<String>,
+}
+
+fn read_confirm(fields: &mut Fields) -> ConfirmRequest {
+    ConfirmRequest {
+        number: fields.required("orderNumber", rules::text()),
+        otp: fields.required("otp", rules::text()),
+        // "An identifier that is to be carried into the confirm step": taken where given, not demanded.
+        payment_id: fields.optional(PAYMENT_ID, rules::text()),
+        quid: fields.optional(QUID, rules::text()),
+    }
+}
+
+/// Where FINIPAY's `quid` is to come; nothing where the sandbox acts as another gateway.
+fn quid_place(switches: Switches) -> Option<MbankQuid> {
+    (switches.acts_as == Dialect::Finipay).then_some(switches.mbank_quid)
+}
+
+/// Each gateway knows the identifier by one name, and where FINIPAY's is to come as a field it has to.
+fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Option<MbankQuid>) {
+    if place.is_some() && request.payment_id.is_some() {
+        fields.violate(PAYMENT_ID, Problem::Unknown);
+    }
+    match (place, &request.quid) {
+        (Some(MbankQuid::Field), None) if fields.is_sound(QUID) => fields.violate(QUID, Problem::Missing),
+        (None | Some(MbankQuid::OrderNumber | MbankQuid::NotSent), Some(_)) => fields.violate(QUID, Problem::Unknown),
+        _ => {}
+    }
+}
+
+/// The payment of the number: the merchant's, or the gateway's where that is to come in its place.
+fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record, Refusal> {
+    let found = state.read(|connection| match place {
+        Some(MbankQuid::OrderNumber) => payments::by_gateway_number(connection, number),
+        _ => payments::by_order_number_and_kind(connection, number, PaymentKind::Mbank),
+    })?;
+    found.filter(|record| record.payment.kind == PaymentKind::Mbank).ok_or(Refusal::NotFound)
+}
+
+fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+    let switches = state.switches();
+    let place = quid_place(switches);
+    let request = read_confirm(&mut fields);
+    check_identifiers(&mut fields, &request, place);
+    fields.finish()?;
+
+    let record = find(state, &request.number, place)?;
+    for (field, identifier) in [(PAYMENT_ID, request.payment_id), (QUID, request.quid)] {
+        if identifier.is_some_and(|identifier| identifier != record.payment.gateway_number) {
+            return Err(Refusal::Invalid(vec![Violation::new(field, Problem::MismatchedPaymentId)]));
+        }
+    }
+    match submit_otp(state, record.id, &request.otp)? {
+        OtpResult::Right(record) => {
+            // That a confirmation was taken says nothing of the money. The pages show none that was rejected.
+            let is_confirmed = place.is_some() && record.payment.status != PaymentStatus::Rejected;
+            let confirmed = if is_confirmed {
+                finipay::mbank_confirmed(&record, state.clock().now_ms())
+            } else {
+                confirmed_response(&record.payment, switches.language)
+            };
+            Ok(confirmed.about_stuck(record.stuck))
+        }
+        OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
+            order_number: record.payment.order_number,
+            status: record.payment.status,
+            attempts_left: record.payment.otp_attempts_left,
+        }),
+        OtpResult::NotAwaited(record) => {
+            Err(Refusal::NotAwaitingOtp { order_number: record.payment.order_number, status: record.payment.status })
+        }
+    }
+}
+
+/// The answer about a payment whose one-time password was right.
+pub(crate) fn confirmed_response(payment: &Payment, language: Language) -> Response {
+    let (code, message) = code_and_message(payment, language);
+    let data = Confirmed { order_number: &payment.order_number, status: payment.status.as_str() };
+    Response::ok(code, &message, &data)
+}

@@ -1,0 +1,225 @@
+//! The request pipeline of an endpoint: authentication, body, faults, response, request log.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Instant,
+};
+
+use axum::{
+    body::Bytes,
+    extract::Request,
+    http::{HeaderMap, Method, Uri},
+    response::Response as HttpResponse,
+};
+
+use crate::{
+    domain::{EndpointName, Language},
+    endpoints::{Endpoint, Fields, Input, Refusal, Response, outgoing::Outgoing},
+    faults::{Fault, FaultName, Moment},
+    net::Line,
+    redact::{transcript, without_card_numbers},
+    settings::Dialect,
+    state::State,
+    store::{
+        exchanges::NewExchange,
+        grouped,
+        payments::{self, Record},
+    },
+    web::{read_body, request},
+};
+
+/// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
+pub(crate) async fn handle(
+    state: Arc<State>,
+    endpoint: &'static Endpoint,
+    line: Line,
+    request: Request,
+) -> HttpResponse {
+    let started = Instant::now();
+    let (parts, body) = request.into_parts();
+    let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
+    let input = match refuse_early(&state, endpoint, &parts.method, &parts.headers) {
+        Some(refusal) => Err(refusal),
+        None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
+    };
+    // In place, not on a blocking thread: an answer takes some microseconds of the database, and another thread's waking takes
+    // more. Where somebody holds the database for longer (a reset, a page of the dashboard over a database in memory, another
+    // process), this thread waits, and whatever else it would have done.
+    let work = AssertUnwindSafe(|| grouped(|| answer(&state, endpoint, input, seen, started)));
+    let outgoing = match catch_unwind(work) {
+        Ok(answer) => answer.committed(&state.store).await.unwrap_or_else(|error| broken(error.to_string())),
+        Err(_) => {
+            // What others wrote in the same group; of this one nothing is in it that is half done.
+            state.store.commit();
+            broken("the answer was broken off by a panic".to_owned())
+        }
+    };
+    outgoing.send(&line).await
+}
+
+fn broken(detail: String) -> Outgoing {
+    Outgoing::whole(Refusal::Internal(detail).response(Language::English), Dialect::Interface)
+}
+
+/// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
+fn refuse_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Refusal> {
+    if !request::is_authorized(headers, &state.options.login, &state.options.password) {
+        return Some(Refusal::Unauthorized);
+    }
+    (method != endpoint.method).then_some(Refusal::WrongMethod { allowed: endpoint.allowed })
+}
+
+/// Answers and records the exchange.
+pub(crate) fn answer(
+    state: &State,
+    endpoint: &Endpoint,
+    input: Result<(Uri, Bytes), Refusal>,
+    seen: transcript::Request,
+    started: Instant,
+) -> Outgoing {
+    let _age = state.age();
+    let seen = match &input {
+        Ok((_, body)) => seen.with_body(body),
+        Err(_) => seen,
+    };
+    let fields = input.and_then(|(uri, body)| read_fields(endpoint.input, &uri, &body));
+    let peek = |name| fields.as_ref().ok().and_then(|fields| fields.peek(name));
+    let subject = endpoint.subject.and_then(peek);
+    let language = state.language(peek("language").as_deref());
+    let call = Call { state, endpoint, language, numbers: numbers(state, subject.as_deref()) };
+    let (outgoing, fault) = call.perform(fields);
+    let (response_head, response_body) = outgoing.seen();
+    let (seen, kept_subject) = kept(state, seen, subject.as_deref());
+    let response_body = response_body.map(|body| seen.response(&body));
+    state.record(NewExchange {
+        endpoint: endpoint.name,
+        order_number: kept_subject,
+        http_status: outgoing.seen_status(),
+        fault,
+        payment_id: outgoing.payment_id.filter(|_| subject.is_none()),
+        took: started.elapsed(),
+        request_head: seen.head,
+        request_body: seen.body,
+        response_head,
+        response_body,
+    });
+    outgoing
+}
+
+/// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks
+/// like; any other may be a card's.
+fn kept(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
+    let masked = subject.map(without_card_numbers);
+    let looks_like_card = masked.as_deref() != subject;
+    let is_known = |number| matches!(state.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));
+    if looks_like_card && subject.is_some_and(is_known) {
+        return (seen, subject.map(str::to_owned));
+    }
+    (seen.without_card_numbers(), masked)
+}
+
+/// The numbers that an order is known by, for faults that are set for one; nobody asks where there is no fault.
+fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
+    let Some(subject) = subject.filter(|_| state.faults.is_armed()) else {
+        return Vec::new();
+    };
+    let found = state.read(|connection| payments::by_any_number(connection, subject));
+    let mut numbers = vec![subject.to_owned()];
+    if let Ok(Some(Record { payment, .. })) = found {
+        numbers.extend(payment.numbers());
+    }
+    numbers
+}
+
+/// A request on its way through the endpoint and the faults.
+struct Call<'a> {
+    state: &'a State,
+    endpoint: &'a Endpoint,
+    language: Language,
+    numbers: Vec<String>,
+}
+
+impl Call<'_> {
+    /// What goes out, and the fault that struck.
+    fn perform(&self, fields: Result<Fields, Refusal>) -> (Outgoing, Option<FaultName>) {
+        let dialect = self.state.switches().acts_as;
+        let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
+        let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
+        let response = match &early {
+            Some(fault) => match self.answer_struck(fault, fields) {
+                Some(response) => response,
+                None => return (Outgoing::none(), Some(fault.name())),
+            },
+            None => self.answer(fields),
+        };
+        if let Some(fault) = early {
+            return (Outgoing::whole(response, dialect), Some(fault.name()));
+        }
+        let late = self.strike(Moment::Response, |name| match name {
+            FaultName::UnknownStatus => response.has_status_word(),
+            FaultName::UnknownCode => response.has_code(),
+            _ => true,
+        });
+        match late {
+            Some(fault) => {
+                let location = format!("{}{}", self.state.public_url, self.endpoint.name.path());
+                (Outgoing::struck(&fault, response, dialect, &location), Some(fault.name()))
+            }
+            None => {
+                let fault = response.stuck.then_some(FaultName::StuckPending);
+                (Outgoing::whole(response, dialect), fault)
+            }
+        }
+    }
+
+    fn strike(&self, moment: Moment, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
+        self.state.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
+    }
+
+    fn answer(&self, fields: Result<Fields, Refusal>) -> Response {
+        fields
+            .and_then(|fields| (self.endpoint.answer)(self.state, fields))
+            .unwrap_or_else(|refusal| refusal.response(self.language))
+    }
+
+    /// The answer in the place of the endpoint's, or of both its runs; `None` where there is none.
+    fn answer_struck(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Response> {
+        let refusal = match fault.name() {
+            FaultName::Unauthorized => Refusal::Unauthorized,
+            FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
+            FaultName::Unavailable => Refusal::Unavailable { retry_after: fault.shown_retry_after() },
+            FaultName::OtpTwice => return Some(self.answer_twice(fields)),
+            // `request-lost`: no answer.
+            _ => return None,
+        };
+        Some(refusal.response(self.language))
+    }
+
+    /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
+    /// the race.
+    fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Response {
+        let Ok(fields) = fields else {
+            return self.answer(fields);
+        };
+        let again = fields.clone();
+        let (one, other) = thread::scope(|scope| {
+            let other = scope.spawn(|| self.answer(Ok(again)));
+            (self.answer(Ok(fields)), other.join())
+        });
+        match other {
+            Ok(other) if other.status > one.status => other,
+            _ => one,
+        }
+    }
+}
+
+fn read_fields(input: Input, uri: &Uri, body: &[u8]) -> Result<Fields, Refusal> {
+    let has_body = !body.iter().all(u8::is_ascii_whitespace);
+    match input {
+        Input::Body => Fields::from_json(body),
+        Input::BodyOrQuery if has_body => Fields::from_json(body),
+        Input::BodyOrQuery | Input::Query => Ok(Fields::from_query(uri.query().unwrap_or_default())),
+    }
+}

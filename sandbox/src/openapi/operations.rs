@@ -1,0 +1,302 @@
+//! The operations of the document: the nine endpoints with the envelope of their responses, and the admin interface.
+
+use axum::http::StatusCode;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value, json};
+use time::Date;
+
+use crate::{
+    admin::{self, ORDER_NUMBER, ROUTES, Route},
+    domain::{RejectReason, codes},
+    endpoints::{Answers, AskedFor, Description, ENDPOINTS, Endpoint, Fields, Input, Refused, finipay, refusal},
+    rules::non_blank,
+};
+
+pub(super) const GATEWAY_TAG: &str = "gateway";
+pub(super) const MERCHANT_SECURITY: &str = "merchant";
+
+/// Adds all of them.
+pub(super) fn describe_endpoints(generator: &mut SchemaGenerator, paths: &mut Map<String, Value>, today: Date) {
+    for endpoint in &ENDPOINTS {
+        let operation = endpoint_operation(generator, endpoint, today);
+        add(paths, endpoint.name.path(), endpoint.method.as_str(), operation);
+    }
+}
+
+fn endpoint_operation(generator: &mut SchemaGenerator, endpoint: &Endpoint, today: Date) -> Value {
+    let asked_for = Fields::asked_for_by(endpoint.description.take);
+    let operation = json!({
+        "operationId": endpoint.name.as_str().replace('/', "-"),
+        "tags": [GATEWAY_TAG],
+        "summary": endpoint.description.summary,
+        "security": [{ MERCHANT_SECURITY: [] }],
+        "responses": endpoint_responses(generator, &endpoint.description),
+    });
+    let mut operation = with_text(operation, endpoint.description.text);
+    if endpoint.input != Input::Query {
+        let is_required = endpoint.input == Input::Body;
+        operation["requestBody"] = body(&asked_for, today, is_required, endpoint.description.example);
+    }
+    if endpoint.input != Input::Body {
+        operation["parameters"] = parameters(&asked_for);
+    }
+    operation
+}
+
+fn body(asked_for: &AskedFor, today: Date, is_required: bool, example: &str) -> Value {
+    let example: Value = serde_json::from_str(example).unwrap_or_default();
+    json!({
+        "required": is_required,
+        "content": { "application/json": { "schema": object(asked_for, today), "example": example } },
+    })
+}
+
+/// The fields as the members of an object that has no others.
+fn object(asked_for: &AskedFor, today: Date) -> Value {
+    let properties: Map<_, _> =
+        asked_for.fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
+    let required: Vec<_> = asked_for.fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
+    let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    if !asked_for.spanning.is_empty() {
+        object["allOf"] = asked_for.spanning.iter().map(|rule| rule.schema(today)).collect();
+    }
+    object
+}
+
+fn parameters(asked_for: &AskedFor) -> Value {
+    let parameters = asked_for.fields.iter().map(|field| {
+        json!({ "name": field.name, "in": "query", "required": field.is_required, "schema": field.shape.schema() })
+    });
+    parameters.collect()
+}
+
+pub(super) const ADMIN_TAG: &str = "admin";
+pub(super) const ADMIN_SECURITY: &str = "admin";
+
+/// Adds all routes.
+pub(super) fn describe_admin(generator: &mut SchemaGenerator, paths: &mut Map<String, Value>) {
+    for route in &ROUTES {
+        add(paths, route.path, route.method.as_str(), admin_operation(generator, route));
+    }
+}
+
+fn admin_operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
+    let operation = json!({
+        "operationId": id(route),
+        "tags": [ADMIN_TAG],
+        "summary": route.summary,
+        "security": [{ ADMIN_SECURITY: [] }],
+        "responses": admin_responses(generator, route),
+    });
+    let mut operation = with_text(operation, route.text);
+    if let Some(body) = route.body {
+        let example: Value = serde_json::from_str(route.example).unwrap_or_default();
+        operation["requestBody"] = json!({
+            "required": route.needs_body,
+            "content": { "application/json": { "schema": body(), "example": example } },
+        });
+    }
+    let mut parameters: Vec<_> = route.parameter_names().map(|name| parameter(name, "path", true)).collect();
+    if route.takes_order {
+        parameters.push(parameter(ORDER_NUMBER, "query", false));
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = json!(parameters);
+    }
+    operation
+}
+
+/// Of the method and the path, with what has no place in a name as hyphens.
+fn id(route: &Route) -> String {
+    let path = route.path.replace(['{', '}'], "").replace('/', "-");
+    format!("{}{path}", route.method.as_str().to_ascii_lowercase())
+}
+
+fn parameter(name: &str, place: &str, is_required: bool) -> Value {
+    json!({ "name": name, "in": place, "required": is_required, "schema": non_blank() })
+}
+
+fn admin_responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Value> {
+    let errors = admin::errors_schema(generator).to_value();
+    let refused = |description: &str| json_response(description, &errors);
+    let mut responses = Map::new();
+    let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
+    add(StatusCode::BAD_REQUEST, refused("What is wrong, field by field."));
+    let challenge = header("WWW-Authenticate", "string");
+    add(StatusCode::UNAUTHORIZED, with_headers(refused("Not the admin token."), &challenge));
+    if route.refusals.contains(&admin::Refused::NotFound) {
+        add(StatusCode::NOT_FOUND, refused("There is none."));
+    }
+    if route.refusals.contains(&admin::Refused::AlreadyFinal) {
+        add(StatusCode::CONFLICT, refused("The payment is final already."));
+    }
+    if route.refusals.contains(&admin::Refused::TooFar) {
+        add(StatusCode::CONFLICT, refused("The clock cannot be that far ahead."));
+    }
+    add(StatusCode::INTERNAL_SERVER_ERROR, refused("The sandbox failed; its log says why."));
+    let success = match route.says {
+        Some(says) => json_response("Done.", &says(generator).to_value()),
+        None => json!({ "description": "Done." }),
+    };
+    add(route.success, success);
+    responses
+}
+
+/// A text for people, left out where there is none.
+fn with_text(mut operation: Value, text: &str) -> Value {
+    if !text.is_empty() {
+        operation["description"] = json!(text);
+    }
+    operation
+}
+
+/// Adds an operation to its path.
+pub(super) fn add(paths: &mut Map<String, Value>, path: &str, method: &str, operation: Value) {
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    item[method.to_ascii_lowercase()] = operation;
+}
+
+/// Every answer that an endpoint has, by HTTP status.
+fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description) -> Map<String, Value> {
+    let mut responses = Map::new();
+    let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
+    add(StatusCode::OK, success(generator, description));
+    add(StatusCode::BAD_REQUEST, invalid(generator, description.refusals));
+    let challenge = header("WWW-Authenticate", "string");
+    add(StatusCode::UNAUTHORIZED, with_headers(plain("Wrong login or password.", codes::UNAUTHORIZED), &challenge));
+    if description.refusals.contains(&Refused::NotFound) {
+        add(StatusCode::NOT_FOUND, plain("There is no such payment.", codes::NOT_FOUND));
+    }
+    if description.refusals.contains(&Refused::ReusedOrderNumber) {
+        add(StatusCode::CONFLICT, plain("The order number was used before.", codes::CONFLICT));
+    }
+    if description.refusals.contains(&Refused::Otp) {
+        let state = refusal::otp_state_schema(generator).to_value();
+        let conflict = envelope(&[codes::CONFLICT], &state);
+        add(StatusCode::CONFLICT, json_response("The payment awaits no one-time password.", &conflict));
+    }
+    add(StatusCode::REQUEST_TIMEOUT, plain("The body did not arrive in time.", codes::TIMEOUT));
+    add(StatusCode::PAYLOAD_TOO_LARGE, plain("The body is too large.", codes::TOO_LARGE));
+    let retry_after = header("Retry-After", "integer");
+    let too_many = plain("By a fault: nothing took effect.", codes::TOO_MANY);
+    add(StatusCode::TOO_MANY_REQUESTS, with_headers(too_many, &retry_after));
+    let failed = "By the test card that errs, or a failure of the sandbox itself.";
+    add(StatusCode::INTERNAL_SERVER_ERROR, plain(failed, codes::INTERNAL));
+    let unavailable = plain("By a fault: nothing took effect.", codes::UNAVAILABLE);
+    add(StatusCode::SERVICE_UNAVAILABLE, with_headers(unavailable, &retry_after));
+    responses
+}
+
+fn success(generator: &mut SchemaGenerator, description: &Description) -> Value {
+    match description.answers {
+        Answers::Envelope(codes, data) => {
+            let usual = envelope(codes, &data(generator).to_value());
+            match description.finipay.map(|answer| finipay::schema(answer, generator)) {
+                Some(finipay) => json_response("Done.", &json!({ "anyOf": [usual, finipay] })),
+                None => json_response("Done.", &usual),
+            }
+        }
+        Answers::Image => {
+            let picture = json!({ "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" });
+            let mut content = json!({ "text/plain": { "schema": picture } });
+            if let Some(answer) = description.finipay {
+                content["application/json"] = json!({ "schema": finipay::schema(answer, generator) });
+            }
+            json!({ "description": "The picture; acting as FINIPAY in an envelope.", "content": content })
+        }
+    }
+}
+
+/// The violations, or nothing where the body is no JSON; of a one-time password also how many attempts are left.
+fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
+    let violations = json!({
+        "type": "object",
+        "properties": {
+            "errors": {
+                "type": "array", "items": refusal::field_schema(), "description": "What is wrong, field by field.",
+            },
+        },
+        "required": ["errors"],
+        "additionalProperties": false,
+    });
+    let mut forms = vec![envelope(&[codes::INVALID], &json!({ "anyOf": [violations, nothing()] }))];
+    if refusals.contains(&Refused::Otp) {
+        forms.push(envelope(&[codes::WRONG_OTP], &refusal::otp_state_schema(generator).to_value()));
+    }
+    json_response("The request is invalid: `data.errors` names each field and its rule.", &json!({ "anyOf": forms }))
+}
+
+fn plain(description: &str, code: &str) -> Value {
+    json_response(description, &envelope(&[code], &nothing()))
+}
+
+fn nothing() -> Value {
+    json!({ "type": "object", "maxProperties": 0 })
+}
+
+fn envelope(codes: &[&str], data: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "code": { "type": "string", "enum": codes, "description": meanings(codes) },
+            "message": {
+                "type": "string", "description": "The code in words. Of a rejection and of a refusal it says why.",
+            },
+            "data": data,
+        },
+        "required": ["code", "message", "data"],
+        "additionalProperties": false,
+    })
+}
+
+/// What each of the codes means.
+fn meanings(codes: &[&str]) -> String {
+    let meanings = codes.iter().map(|code| format!("{code}: {}", meaning(code)));
+    meanings.collect::<Vec<_>>().join("; ")
+}
+
+fn meaning(code: &str) -> String {
+    let text = match code {
+        codes::CREATED => "registered, and not paid yet",
+        codes::PENDING => "the payer did their part, the provider has not decided",
+        codes::SUCCESS => "the money was taken",
+        codes::INVALID => "the request is invalid",
+        codes::UNAUTHORIZED => "wrong login or password",
+        codes::NOT_FOUND => "there is no such payment",
+        codes::TIMEOUT => "the body did not arrive in time",
+        codes::CONFLICT => "it contradicts what is known of this number",
+        codes::TOO_LARGE => "the body is too large",
+        codes::WRONG_OTP => "the one-time password is wrong",
+        codes::TOO_MANY => "too many requests",
+        codes::INTERNAL => "the provider or the sandbox failed",
+        codes::UNAVAILABLE => "out of order for a while",
+        _ => return RejectReason::parse(code).map(|reason| format!("rejected, {}", why(reason))).unwrap_or_default(),
+    };
+    text.to_owned()
+}
+
+fn why(reason: RejectReason) -> &'static str {
+    match reason {
+        RejectReason::Declined => "because the issuer or the wallet declined",
+        RejectReason::InsufficientFunds => "for lack of money on the account",
+        RejectReason::CancelledByPayer => "because the payer cancelled",
+        RejectReason::OtpAttemptsExhausted => "after too many wrong one-time passwords",
+        RejectReason::ProcessingError => "because the provider failed",
+    }
+}
+
+fn json_response(description: &str, schema: &Value) -> Value {
+    json!({ "description": description, "content": { "application/json": { "schema": schema } } })
+}
+
+pub(super) fn header(name: &str, kind: &str) -> Value {
+    json!({ name: { "schema": { "type": kind } } })
+}
+
+fn with_headers(mut response: Value, headers: &Value) -> Value {
+    response["headers"] = headers.clone();
+    response
+}

@@ -1,0 +1,119 @@
+//! How a payer's visit ends: the redirect to the merchant, a page with the result, or an error page.
+
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
+use url::Url;
+
+use crate::{
+    domain::{PaymentStatus, RejectReason, codes},
+    messages::Message,
+    pages::{
+        frame::{Frame, View},
+        summary::Summary,
+    },
+    web::{Document, Policy, page, see_other},
+};
+
+#[derive(Template)]
+#[template(path = "payer/result.html")]
+struct ResultPage<'a> {
+    document: &'a Document,
+    frame: &'a Frame,
+    summary: Summary,
+    /// `good`, `bad` or `wait`: how it looks.
+    mood: &'static str,
+    title: String,
+    text: String,
+    note: Option<String>,
+    /// The link back to the merchant.
+    way_back: Option<String>,
+}
+
+/// The answer to the form that resolved the payment.
+pub(super) fn resolved(view: &View<'_>) -> Response {
+    let payment = &view.record.payment;
+    let code = match (payment.status, payment.reject_reason) {
+        (PaymentStatus::Charged, _) => Some(codes::SUCCESS),
+        (PaymentStatus::Rejected, Some(reason)) if view.state.switches().redirect_declines => Some(reason.code()),
+        _ => None,
+    };
+    match code.and_then(|code| return_url(view, code)) {
+        Some(url) => see_other(&url),
+        None => result_page(view, None),
+    }
+}
+
+/// The answer where a payment no longer waits for its payer.
+pub(super) fn already(view: &View<'_>) -> Response {
+    let is_final = view.record.payment.status.is_final();
+    result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))
+}
+
+/// The return URL with the two parameters appended; what the merchant put into it stays.
+fn return_url(view: &View<'_>, code: &str) -> Option<String> {
+    let mut url = Url::parse(view.record.return_url.as_deref()?).ok()?;
+    url.query_pairs_mut().append_pair("OrderNumber", &view.record.payment.order_number).append_pair("statusCode", code);
+    Some(url.into())
+}
+
+fn result_page(view: &View<'_>, note: Option<String>) -> Response {
+    let payment = &view.record.payment;
+    let (mood, title, text) = match (payment.status, payment.reject_reason) {
+        (PaymentStatus::Charged, _) => ("good", Message::PaidTitle, Message::PaidText),
+        (PaymentStatus::Rejected, Some(RejectReason::CancelledByPayer)) => {
+            ("bad", Message::RejectedTitle, Message::YouCancelled)
+        }
+        (PaymentStatus::Rejected, Some(reason)) => ("bad", Message::RejectedTitle, reason.into()),
+        (PaymentStatus::Rejected, None) => ("bad", Message::RejectedTitle, Message::Declined),
+        (PaymentStatus::Created | PaymentStatus::Pending, _) => ("wait", Message::PendingTitle, Message::PendingText),
+    };
+    let result_page = ResultPage {
+        document: &view.frame.document,
+        frame: view.frame,
+        summary: Summary::of(view),
+        mood,
+        title: view.say(title),
+        text: view.say(text),
+        note,
+        way_back: way_back(view),
+    };
+    page(StatusCode::OK, Policy::Payer, &result_page)
+}
+
+/// A link back to the merchant; of a paid order with what the redirect would have carried.
+fn way_back(view: &View<'_>) -> Option<String> {
+    match view.record.payment.status {
+        PaymentStatus::Charged => return_url(view, codes::SUCCESS),
+        _ => view.record.return_url.clone(),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "payer/trouble.html")]
+struct ErrorPage<'a> {
+    document: &'a Document,
+    frame: &'a Frame,
+    title: String,
+    text: Option<String>,
+}
+
+/// The page for a link that leads to no payment.
+pub(super) fn not_found(frame: &Frame) -> Response {
+    error_page(frame, StatusCode::NOT_FOUND, Message::PageNotFoundTitle, Some(Message::PageNotFoundText))
+}
+
+/// The page for a form that is too large or never arrived whole.
+pub(super) fn unreadable(frame: &Frame) -> Response {
+    error_page(frame, StatusCode::BAD_REQUEST, Message::UnreadableForm, None)
+}
+
+/// The page for a failure of the sandbox itself.
+pub(super) fn internal_error(frame: &Frame) -> Response {
+    error_page(frame, StatusCode::INTERNAL_SERVER_ERROR, Message::InternalError, None)
+}
+
+fn error_page(frame: &Frame, status: StatusCode, title: Message, text: Option<Message>) -> Response {
+    let trouble =
+        ErrorPage { document: &frame.document, frame, title: frame.say(title), text: text.map(|text| frame.say(text)) };
+    page(status, Policy::Payer, &trouble)
+}

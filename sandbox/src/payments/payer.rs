@@ -1,0 +1,160 @@
+//! What a payer does on the pages: enters a one-time password, chooses a card or a wallet, decides about a QR code, cancels.
+
+use rust_decimal::Decimal;
+use subtle::ConstantTimeEq;
+
+use crate::{
+    domain::{
+        Event, Payment, PaymentStatus, Provider, RejectReason,
+        test_data::{self, TestCard, TestOutcome, TestPhone, ThreeDs},
+    },
+    payments::transition::resolve,
+    redact::card_numbers,
+    state::State,
+    store::{
+        StoreError,
+        payments::{self, Record},
+    },
+};
+
+/// What came of a one-time password.
+pub(crate) enum OtpResult {
+    /// It was right; the payment went on to whatever its test payer stands for.
+    Right(Record),
+    /// It was wrong; the payment is rejected where no attempt is left.
+    Wrong(Record),
+    /// The payment awaits none; nothing changed.
+    NotAwaited(Record),
+}
+
+/// Submits a one-time password for a payment.
+pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult, StoreError> {
+    state.write(|transaction| {
+        let record = payments::by_id(transaction, id)?;
+        let Some((right, outcome)) = awaited(&record.payment) else {
+            return Ok(OtpResult::NotAwaited(record));
+        };
+        if bool::from(otp.trim().as_bytes().ct_eq(right.as_bytes())) {
+            return resolve(state, transaction, record, outcome.event()).map(OtpResult::Right);
+        }
+        payments::spend_otp_attempt(transaction, id)?;
+        let record = payments::by_id(transaction, id)?;
+        if record.payment.otp_attempts_left > 0 {
+            return Ok(OtpResult::Wrong(record));
+        }
+        let exhausted = Event::Reject(RejectReason::OtpAttemptsExhausted);
+        resolve(state, transaction, record, exhausted).map(OtpResult::Wrong)
+    })
+}
+
+/// The payer gives up. Of a payment that no longer waits for its payer, nothing changes.
+pub(crate) fn cancel(state: &State, id: i64) -> Result<Record, StoreError> {
+    state.write(|transaction| {
+        let record = payments::by_id(transaction, id)?;
+        if record.payment.status != PaymentStatus::Created {
+            return Ok(record);
+        }
+        let cancelled = Event::Reject(RejectReason::CancelledByPayer);
+        resolve(state, transaction, record, cancelled)
+    })
+}
+
+/// The right password of the test payer a payment waits for, which its page offers.
+pub(crate) fn right_otp(payment: &Payment) -> Option<&'static str> {
+    awaited(payment).map(|(otp, _)| otp)
+}
+
+/// The right password of the test payer a payment waits for, and how it ends then.
+pub(super) fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> {
+    if payment.status != PaymentStatus::Created {
+        return None;
+    }
+    let card = payment.masked_card.as_deref().and_then(test_data::card_of_mask).map(|card| (card.otp, card.outcome));
+    card.or_else(|| {
+        let masked = payment.masked_phone.as_deref()?;
+        test_data::phone_of_mask(masked).map(|phone| (phone.otp, phone.outcome))
+    })
+}
+
+/// Whom the payer pays by.
+#[derive(Clone, Copy)]
+pub(crate) enum Payer {
+    Card(&'static TestCard),
+    Wallet(&'static TestPhone),
+}
+
+/// Notes the choice; a card without a confirmation page is resolved at once.
+/// A payer may choose again while nothing is decided, with the attempts that are left.
+pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Record, StoreError> {
+    let three_ds_1_page = state.switches().three_ds_1_page;
+    state.write(|transaction| {
+        let record = payments::by_id(transaction, id)?;
+        if record.payment.status != PaymentStatus::Created {
+            return Ok(record);
+        }
+        match payer {
+            Payer::Card(card) => {
+                let masked = card_numbers::mask_card(card.pan);
+                payments::set_payer(transaction, id, Provider::Cards, Some(&masked), None)?;
+            }
+            Payer::Wallet(phone) => {
+                let masked = card_numbers::mask_phone(phone.phone);
+                payments::set_payer(transaction, id, phone.provider, None, Some(&masked))?;
+            }
+        }
+        let record = payments::by_id(transaction, id)?;
+        match resolves_at_once(payer, three_ds_1_page) {
+            Some(outcome) => resolve(state, transaction, record, outcome.event()),
+            None => Ok(record),
+        }
+    })
+}
+
+fn resolves_at_once(payer: Payer, three_ds_1_page: bool) -> Option<TestOutcome> {
+    match payer {
+        Payer::Card(card) if !has_confirmation_page(card, three_ds_1_page) => Some(card.outcome),
+        _ => None,
+    }
+}
+
+/// Whether a card's payer is asked for a one-time password.
+pub(crate) fn has_confirmation_page(card: &TestCard, three_ds_1_page: bool) -> bool {
+    match card.three_ds {
+        ThreeDs::V2 => true,
+        ThreeDs::V1 => three_ds_1_page,
+        ThreeDs::None => false,
+    }
+}
+
+/// What the payer of a QR code does.
+#[derive(Clone, Copy)]
+pub(crate) enum QrDecision {
+    /// Pays; with the tyiyn they named, where the QR code names no sum.
+    Approve(Option<Decimal>),
+    Decline,
+}
+
+/// Carries the decision out; of a payment already decided nothing changes.
+pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<Record, StoreError> {
+    state.write(|transaction| {
+        let record = payments::by_id(transaction, id)?;
+        if record.payment.status != PaymentStatus::Created {
+            return Ok(record);
+        }
+        match decision {
+            QrDecision::Approve(named) => {
+                match (record.payment.amount, named) {
+                    (Some(_), _) => {}
+                    (None, Some(tyiyn)) => payments::set_amount(transaction, id, tyiyn)?,
+                    // Without an amount there is nothing to charge.
+                    (None, None) => return Ok(record),
+                }
+                resolve(state, transaction, record, Event::Charge)
+            }
+            QrDecision::Decline => {
+                let declined = Event::Reject(RejectReason::CancelledByPayer);
+                resolve(state, transaction, record, declined)
+            }
+        }
+    })
+}

@@ -1,0 +1,154 @@
+//! The connection that writes. Each write happens as a whole or not at all, and all writes of a group share one transaction.
+//! Also: the simulation clock that the database's times are read from, and which tables a write changed.
+
+use std::{
+    ops::Deref,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rusqlite::{Connection, functions::FunctionFlags, hooks::Action};
+
+use crate::{domain::clock::Clock, store::group_commit::Group};
+
+/// The connection that writes, and the group whose transaction is open on it.
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    pub(super) group: Option<Arc<Group>>,
+}
+
+impl Writer {
+    /// Writes within the open group's transaction, or begins one with a group of its own.
+    pub(super) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Self { connection, group } = self;
+        let (begin, undo) = match group {
+            Some(_) => ("SAVEPOINT one", ["ROLLBACK TO one", "RELEASE one"].as_slice()),
+            None => ("BEGIN IMMEDIATE", ["ROLLBACK"].as_slice()),
+        };
+        execute(connection, begin)?;
+        let undo = Undo { connection, statements: undo };
+        let value = work(&WriteTransaction::within_transaction(connection))?;
+        std::mem::forget(undo);
+        match group {
+            Some(_) => execute(connection, "RELEASE one")?,
+            None => *group = Some(Arc::default()),
+        }
+        Ok(value)
+    }
+
+    /// Whether the open group's transaction is no longer there.
+    pub(super) fn was_rolled_back(&self) -> bool {
+        self.group.is_some() && self.connection.is_autocommit()
+    }
+}
+
+/// Takes back what was written where it fails, or panics; where the transaction has ended, there is nothing to take back.
+pub(super) struct Undo<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) statements: &'static [&'static str],
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        for statement in self.statements.iter().filter(|_| !self.connection.is_autocommit()) {
+            if let Err(error) = execute(self.connection, statement) {
+                tracing::error!(%error, "what failed could not be taken back");
+            }
+        }
+    }
+}
+
+pub(super) fn execute(connection: &Connection, statement: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(statement)?.execute(())?;
+    Ok(())
+}
+
+/// What is written by it happens as a whole, or not at all.
+pub(crate) struct WriteTransaction<'a>(&'a Connection);
+
+impl<'a> WriteTransaction<'a> {
+    /// The connection has to be in a transaction.
+    pub(super) fn within_transaction(connection: &'a Connection) -> Self {
+        Self(connection)
+    }
+}
+
+impl Deref for WriteTransaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
+
+/// Reads the clock of a database, and lets the connection ask it.
+pub(super) fn read_clock(connection: &Connection) -> rusqlite::Result<Arc<Clock>> {
+    let clock = Arc::new(Clock::default());
+    clock.set_ahead_ms(connection.query_row("SELECT ahead_ms FROM clock", (), |row| row.get(0))?);
+    let asked = Arc::clone(&clock);
+    connection.create_scalar_function("gateway_now", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(asked.now_ms()))?;
+    Ok(clock)
+}
+
+/// What time it is, in milliseconds since 1970.
+pub(crate) fn gateway_now(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.prepare_cached("SELECT gateway_now()")?.query_row((), |row| row.get(0))?)
+}
+
+/// Keeps how far the clock is ahead.
+pub(crate) fn store_clock(connection: &Connection, ahead_ms: i64) -> Result<(), StoreError> {
+    connection.prepare_cached("UPDATE clock SET ahead_ms = ?1")?.execute([ahead_ms])?;
+    Ok(())
+}
+
+/// Change notification: set by the database itself, so that no write can forget to say so.
+#[derive(Default)]
+pub(super) struct ChangeFlags {
+    callbacks: AtomicBool,
+    payments: AtomicBool,
+}
+
+/// What concerns background tasks of what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// A callback was put into the queue, or may be due at another time.
+    pub(crate) callbacks: bool,
+    /// A payment changed; one that is new is not pending yet.
+    pub(crate) payments: bool,
+}
+
+impl ChangeFlags {
+    /// Of a connection that writes.
+    pub(super) fn by(connection: &mut Connection) -> rusqlite::Result<Arc<Self>> {
+        let touched = Arc::new(Self::default());
+        let noted = Arc::clone(&touched);
+        let note = move |action, _: &str, table: &str, _| match (table, action) {
+            ("callbacks", _) => noted.callbacks.store(true, Ordering::Relaxed),
+            ("payments", Action::SQLITE_UPDATE) => noted.payments.store(true, Ordering::Relaxed),
+            _ => {}
+        };
+        connection.update_hook(Some(note))?;
+        Ok(touched)
+    }
+
+    /// What was touched since the last time.
+    pub(super) fn take(&self) -> Changes {
+        let take = |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
+        Changes { callbacks: take(&self.callbacks), payments: take(&self.payments) }
+    }
+}
+
+/// A failure of the database, or a value in it that this sandbox did not write.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    /// What was written could not be committed.
+    #[error("what was written together could not be committed: {0}")]
+    NotCommitted(String),
+}

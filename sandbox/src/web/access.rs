@@ -1,0 +1,332 @@
+//! Login and sessions of a part of the staff's pages. Whoever knows its secret gets a session, with brute force protection and
+//! a CSRF token for each form. Sessions are in memory: a restart logs everybody out.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use kassa_pages::{
+    Cookie, Lockout, read_cookie,
+    token::{csrf_of, is_same},
+};
+use url::Url;
+use uuid::Uuid;
+
+use crate::{encoding::FormPairs, web::PageRequest};
+
+/// The login of one part. Each has sessions and a rate limit of its own: a session of one is none of another.
+pub(crate) struct Access {
+    public_url: String,
+    /// Whether the sandbox itself speaks TLS.
+    has_tls: bool,
+    name: &'static str,
+    sessions: Sessions,
+    lockout: Lockout,
+    session_cookie: String,
+    login_cookie: String,
+}
+
+/// Why a login was refused.
+pub(crate) enum LoginRefusal {
+    /// The form came from elsewhere, or from before a restart.
+    OutOfDate,
+    /// The secret was another one.
+    Wrong,
+    /// The rate limit holds for so long.
+    LockedOut(Duration),
+}
+
+impl Access {
+    /// The cookies' names carry the port: browsers send a cookie to every port of a host, and several
+    /// sandboxes may run on one.
+    pub(crate) fn new(public_url: &str, has_tls: bool, name: &'static str) -> Self {
+        let port = Url::parse(public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
+        Self {
+            public_url: public_url.to_owned(),
+            has_tls,
+            name,
+            sessions: Sessions::default(),
+            lockout: Lockout::default(),
+            session_cookie: format!("kassa_{name}_{port}"),
+            login_cookie: format!("kassa_{name}_login_{port}"),
+        }
+    }
+
+    /// The token for the forms of the caller's session, if there is one.
+    pub(crate) fn csrf(&self, request: &PageRequest) -> Option<String> {
+        self.sessions.csrf(self.session(request), Instant::now())
+    }
+
+    /// Checks a posted login: its CSRF token, the rate limit, the secret.
+    pub(crate) fn log_in(
+        &self,
+        request: &PageRequest,
+        form: &FormPairs,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<(), LoginRefusal> {
+        let sent = read_cookie(&request.headers, &self.login_cookie).unwrap_or_default();
+        if !is_same(form.get("csrf"), sent) {
+            return Err(LoginRefusal::OutOfDate);
+        }
+        let (caller, now) = (client_address(&request.headers, request.line.peer), Instant::now());
+        self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
+        if is_right() {
+            self.lockout.guessed_right(caller);
+            return Ok(());
+        }
+        tracing::warn!(%caller, part = self.name, "a wrong login");
+        Err(self.lockout.wait(caller, now).map_or(LoginRefusal::Wrong, LoginRefusal::LockedOut))
+    }
+
+    /// Begins a session after a login.
+    pub(crate) fn begin(&self, request: &PageRequest, response: &mut Response) {
+        self.set_cookie(request, response, &self.session_cookie, &self.sessions.begin(Instant::now()));
+        self.set_cookie(request, response, &self.login_cookie, "");
+    }
+
+    /// Ends the caller's session.
+    pub(crate) fn end(&self, request: &PageRequest, response: &mut Response) {
+        self.sessions.end(self.session(request));
+        self.set_cookie(request, response, &self.session_cookie, "");
+    }
+
+    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can
+    /// read or set that.
+    pub(crate) fn login_page(
+        &self,
+        request: &PageRequest,
+        refusal: Option<&LoginRefusal>,
+        page: impl FnOnce(&str) -> Response,
+    ) -> Response {
+        let known = read_cookie(&request.headers, &self.login_cookie).filter(|token| is_token(token));
+        let csrf = known.map_or_else(random_token, str::to_owned);
+        let mut response = page(&csrf);
+        if let Some(LoginRefusal::LockedOut(wait)) = refusal {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds(*wait)));
+        }
+        self.set_cookie(request, &mut response, &self.login_cookie, &csrf);
+        response
+    }
+
+    fn session<'a>(&self, request: &'a PageRequest) -> &'a str {
+        read_cookie(&request.headers, &self.session_cookie).unwrap_or_default()
+    }
+
+    fn set_cookie(&self, request: &PageRequest, response: &mut Response, name: &str, value: &str) {
+        let is_secure = self.has_tls || came_by_tls(&request.headers, &self.public_url);
+        // A link on another site may lead somebody who is logged in to a page.
+        let cookie = Cookie::new(name, value).lax().secure(is_secure);
+        response.headers_mut().append(header::SET_COOKIE, cookie.header());
+    }
+}
+
+impl LoginRefusal {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::OutOfDate | Self::Wrong => StatusCode::FORBIDDEN,
+            Self::LockedOut(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    /// What the login's page says; `wrong` names the secret.
+    pub(crate) fn text(&self, wrong: &str) -> String {
+        match self {
+            Self::OutOfDate => "The form was out of date. Please try again.".to_owned(),
+            Self::Wrong => wrong.to_owned(),
+            Self::LockedOut(wait) => {
+                format!("Too many wrong attempts. The next one is possible in {} seconds.", seconds(*wait))
+            }
+        }
+    }
+}
+
+/// Whether it has the form of a token made here: one that was planted by another site is not taken over.
+fn is_token(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Seconds that cover a duration.
+fn seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+/// Idle timeout: how long nothing may be done before the session ends.
+const IDLE: Duration = Duration::from_secs(2 * 3600);
+/// How long a session lasts at the most.
+const LONGEST: Duration = Duration::from_secs(12 * 3600);
+/// Sessions at a time; the one that was idle longest makes room.
+const MOST: usize = 500;
+
+/// The sessions, by the token in their cookie.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<HashMap<String, Session>>);
+
+struct Session {
+    began: Instant,
+    last_seen: Instant,
+}
+
+impl Session {
+    fn is_over(&self, now: Instant) -> bool {
+        now.duration_since(self.last_seen) > IDLE || now.duration_since(self.began) > LONGEST
+    }
+}
+
+/// A random token of 244 bits.
+fn random_token() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+impl Sessions {
+    /// Begins a session: the token for its cookie.
+    pub(crate) fn begin(&self, now: Instant) -> String {
+        let mut sessions = self.locked();
+        sessions.retain(|_, session| !session.is_over(now));
+        if sessions.len() >= MOST
+            && let Some(idle) = sessions.iter().min_by_key(|(_, session)| session.last_seen).map(|(key, _)| key.clone())
+        {
+            sessions.remove(&idle);
+        }
+        let token = random_token();
+        sessions.insert(token.clone(), Session { began: now, last_seen: now });
+        token
+    }
+
+    /// The token for the forms of a session, if it goes on.
+    pub(crate) fn csrf(&self, token: &str, now: Instant) -> Option<String> {
+        let mut sessions = self.locked();
+        let session = sessions.get_mut(token)?;
+        if session.is_over(now) {
+            sessions.remove(token);
+            return None;
+        }
+        session.last_seen = now;
+        Some(csrf_of(token))
+    }
+
+    /// Ends a session.
+    pub(crate) fn end(&self, token: &str) {
+        self.locked().remove(token);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The caller's address. A proxy adds it as the last one to `X-Forwarded-For`; what stands before came with the request
+/// and may be anything. From other machines the header is not believed at all: whoever connects could write what they
+/// like.
+fn client_address(headers: &HeaderMap, peer: IpAddr) -> IpAddr {
+    let is_proxy = peer.to_canonical().is_loopback();
+    let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_proxy);
+    let last = last.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+    last.and_then(|text| parse_address(text.trim())).unwrap_or(peer)
+}
+
+/// An address; some proxies write a port behind it, or brackets around it.
+fn parse_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    bare.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()))
+}
+
+/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or it asked for the public
+/// address, and that is one of https. Somebody who comes past the proxy gets a cookie that works there.
+fn came_by_tls(headers: &HeaderMap, public_url: &str) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let forwarded = text(HeaderName::from_static("x-forwarded-proto")).split(',').next().unwrap_or_default().trim();
+    let public_host = public_url.strip_prefix("https://").and_then(|rest| rest.split('/').next());
+    let asked_for = text(header::HOST);
+    forwarded.eq_ignore_ascii_case("https") || public_host.is_some_and(|host| host.eq_ignore_ascii_case(asked_for))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_session_ends_by_itself_when_idle_or_old() {
+        let sessions = Sessions::default();
+        let began = Instant::now();
+        let token = sessions.begin(began);
+        assert!(sessions.csrf(&token, began + IDLE).is_some());
+        assert!(sessions.csrf(&token, began + 2 * IDLE + Duration::from_secs(1)).is_none());
+        assert!(sessions.csrf(&token, began).is_none(), "over is over");
+
+        let token = sessions.begin(began);
+        let mut now = began;
+        while now < began + LONGEST {
+            assert!(sessions.csrf(&token, now).is_some());
+            now += IDLE;
+        }
+        assert!(sessions.csrf(&token, began + LONGEST + Duration::from_secs(1)).is_none());
+    }
+
+    #[test]
+    fn a_session_that_was_ended_is_over_and_there_is_room_for_a_new_one() {
+        let sessions = Sessions::default();
+        let now = Instant::now();
+        let first = sessions.begin(now);
+        sessions.end(&first);
+        assert!(sessions.csrf(&first, now).is_none());
+        let oldest = sessions.begin(now);
+        let others: Vec<_> = (0..MOST).map(|_| sessions.begin(now + Duration::from_secs(1))).collect();
+        assert!(sessions.csrf(&oldest, now + Duration::from_secs(2)).is_none());
+        assert!(others.iter().all(|token| sessions.csrf(token, now + Duration::from_secs(2)).is_some()));
+    }
+
+    fn caller(peer: &str, forwarded: &[&'static str]) -> String {
+        let pairs = forwarded.iter().map(|value| (FORWARDED_FOR, HeaderValue::from_static(value)));
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, value);
+        }
+        client_address(&headers, peer.parse().expect("an address")).to_string()
+    }
+
+    #[test]
+    fn a_proxy_on_this_machine_says_who_called_it() {
+        for peer in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            assert_eq!(caller(peer, &["192.0.2.1"]), "192.0.2.1");
+            assert_eq!(caller(peer, &["198.51.100.7, 192.0.2.1"]), "192.0.2.1", "the proxy's own word is the last one");
+            assert_eq!(caller(peer, &["192.0.2.1", "198.51.100.7"]), "198.51.100.7");
+        }
+        for written in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
+            assert_eq!(caller("127.0.0.1", &[written]), "2001:db8::1");
+        }
+        assert_eq!(caller("127.0.0.1", &["192.0.2.1:51234"]), "192.0.2.1");
+        for nobody in ["unknown", "", "192.0.2.1,"] {
+            assert_eq!(caller("127.0.0.1", &[nobody]), "127.0.0.1");
+        }
+    }
+
+    #[test]
+    fn a_stranger_s_word_for_who_they_are_counts_for_nothing() {
+        assert_eq!(caller("198.51.100.7", &["192.0.2.1"]), "198.51.100.7");
+        assert_eq!(caller("2001:db8::7", &["192.0.2.1"]), "2001:db8::7");
+    }
+
+    #[test]
+    fn a_proxy_or_the_public_address_tells_of_tls() {
+        let came = |name: &'static str, value: &'static str, public_url: &str| {
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+            came_by_tls(&headers, public_url)
+        };
+        let (here, tunnel) = ("http://127.0.0.1:8400", "https://tunnel.example/kassa");
+        assert!(came("x-forwarded-proto", "https", here) && came("x-forwarded-proto", "HTTPS, http", here));
+        assert!(!came("x-forwarded-proto", "http", here) && !came("host", "127.0.0.1:8400", here));
+        assert!(came("host", "tunnel.example", tunnel));
+        assert!(!came("host", "127.0.0.1:8400", tunnel), "past the tunnel, over plain http");
+    }
+}
