@@ -1,5 +1,4 @@
-//! Fuzzing: the nine endpoints without a socket, for the fuzz targets of this project alone. Not a part of the
-//! interface.
+//! Fuzzing: the nine endpoints without a socket, only for the fuzz targets of this project. Not a public interface.
 
 use std::time::Instant;
 
@@ -36,7 +35,7 @@ impl Endpoints {
         let seen = transcript::Request::head(&endpoint.method, &uri, &HeaderMap::new());
         let body = Bytes::copy_from_slice(body);
         let outgoing = answer(&self.0, endpoint, Ok((uri, body)), seen, Instant::now());
-        let status = outgoing.seen_status();
+        let status = outgoing.visible_status();
         self.0.reset().is_ok().then_some(status).flatten()
     }
 }

@@ -1,5 +1,4 @@
-//! Shared state: what every endpoint and page works with. The options and switches, the store, the faults, and the way
-//! to wake background tasks.
+//! Shared state of all endpoints and pages: the options and switches, the store, the faults, and signals to background tasks.
 
 use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
@@ -23,7 +22,7 @@ use crate::{
     },
 };
 
-/// What is logged where the log of requests cannot be written.
+/// Logged when the request log cannot be written.
 pub(crate) const NOT_RECORDED: &str = "requests could not be recorded";
 
 /// Shared state: one for all that runs.
@@ -35,23 +34,23 @@ pub(crate) struct State {
     pub(crate) admin_token: String,
     /// What absolute links start with, no trailing slash.
     pub(crate) public_url: String,
-    /// Told after every write that may have enqueued a callback.
+    /// Notified after every write that may have enqueued a callback.
     pub(crate) deliveries: Notify,
-    /// Told after every change that may make a pending payment final.
+    /// Notified after every change that may make a pending payment final.
     pub(crate) pending: Notify,
-    /// Told when a request waits to be written to the log.
+    /// Notified when a request waits to be written to the log.
     pub(crate) logged: Notify,
-    /// Told when payments were searched for by a text.
+    /// Notified after a text search of payments.
     pub(crate) searched: Notify,
     resolve_pending: RwLock<ResolvePending>,
     pub(crate) switches: RwLock<Switches>,
-    /// Generation counter: it counts the resets. Work on what a reset forgets holds it, or checks that it is still the
+    /// Counts the resets. Work on data that a reset deletes holds this lock, or checks that the number is still the
     /// same.
-    pub(crate) age: RwLock<u64>,
+    pub(crate) generation: RwLock<u64>,
 }
 
 impl State {
-    /// By its options. `url` is where it listens, and what links start with unless the options say otherwise.
+    /// `url` is where it listens; links start with it unless the options name a public URL.
     pub(crate) fn new(options: SandboxOptions, faults: FaultSet, store: Store, url: &str) -> Self {
         let public_url = options.public_url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
         Self {
@@ -59,7 +58,7 @@ impl State {
             faults,
             switches: RwLock::new(Switches::from(&options)),
             resolve_pending: RwLock::new(options.resolve_pending),
-            age: RwLock::default(),
+            generation: RwLock::default(),
             public_url,
             options,
             store,
@@ -80,7 +79,7 @@ impl State {
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let (value, written) = self.store.write_and_tell(work)?;
+        let (value, written) = self.store.write_with_changes(work)?;
         if written.callbacks {
             self.deliveries.notify_one();
         }
@@ -96,7 +95,7 @@ impl State {
         self.pending.notify_one();
     }
 
-    /// Works on the store on a blocking thread, away from the network's; nothing where that failed, and `problem` is logged.
+    /// Works on the store on a blocking thread; on failure logs `problem` and returns `None`.
     pub(crate) async fn on_blocking_thread<T: Send + 'static>(
         self: &Arc<Self>,
         problem: &'static str,
@@ -105,7 +104,7 @@ impl State {
         let state = Arc::clone(self);
         match spawn_blocking(move || work(&state)).await {
             Ok(done) => done.inspect_err(|error| tracing::error!(%error, "{problem}")).ok(),
-            // A panic was told of already.
+            // The panic was already logged.
             Err(_) => None,
         }
     }
@@ -115,7 +114,7 @@ impl State {
         &self.store.clock
     }
 
-    /// Steps the clock forward; false, and nothing happens, where that is too far.
+    /// Steps the clock forward; if that is too far, returns false and changes nothing.
     pub(crate) fn step_clock(&self, by: Duration) -> Result<bool, StoreError> {
         let is_in_reach = self.store.write(|transaction| {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
@@ -171,36 +170,36 @@ impl State {
         *switches
     }
 
-    /// The language of a code, or the merchant's where it is not spoken here.
+    /// The language of a code, or the merchant's if the code is unknown.
     pub(crate) fn language(&self, code: Option<&str>) -> Language {
         code.and_then(Language::from_code).unwrap_or_else(|| self.switches().language)
     }
 
-    /// Keeps a reset away for as long as it is held.
-    pub(crate) fn age(&self) -> RwLockReadGuard<'_, u64> {
-        self.age.read().unwrap_or_else(PoisonError::into_inner)
+    /// Blocks a reset while the guard is held.
+    pub(crate) fn generation(&self) -> RwLockReadGuard<'_, u64> {
+        self.generation.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    /// Deletes payments, callbacks, requests and faults; switches and clock return to their values at the start.
     pub(crate) fn reset(&self) -> Result<(), StoreError> {
-        let mut age = self.age.write().unwrap_or_else(PoisonError::into_inner);
+        let mut generation = self.generation.write().unwrap_or_else(PoisonError::into_inner);
         let ahead_ms = self.options.clock_ahead_ms();
-        // What was answered before is forgotten, too.
+        // Requests that were answered before are deleted, too.
         self.store.flush()?;
         self.store.write(|transaction| {
             database::delete_all(transaction)?;
             store::transaction::store_clock(transaction, ahead_ms)
         })?;
         self.clock().set_ahead_ms(ahead_ms);
-        *age += 1;
+        *generation += 1;
         self.faults.clear();
         self.change_switches(|_| Switches::from(&self.options));
         self.change_resolve_pending(|_| self.options.resolve_pending);
         Ok(())
     }
 
-    /// Whether a connection that brings a request to an endpoint is reset at once. One that is, is on record.
-    pub(crate) fn strikes_connection(&self, endpoint: EndpointName) -> bool {
+    /// Whether to reset a connection whose first request goes to this endpoint; if so, records it.
+    pub(crate) fn resets_connection(&self, endpoint: EndpointName) -> bool {
         let Some(fault) = self.faults.strike(Moment::Connection, &[endpoint], &[], |_| true) else {
             return false;
         };
@@ -230,20 +229,20 @@ impl State {
             "request"
         );
         match self.store.log(exchange) {
-            Flush::Seen => {}
+            Flush::Scheduled => {}
             Flush::Soon => self.logged.notify_one(),
             Flush::Now => self.flush_log(),
         }
     }
 
-    /// Writes the requests that wait for it. Where that fails, it is logged, and their answers went out all the same.
+    /// Writes the buffered requests. A failure is only logged, as their responses were sent already.
     pub(crate) fn flush_log(&self) {
         if let Err(error) = self.store.flush() {
             tracing::error!(%error, "{NOT_RECORDED}");
         }
     }
 
-    /// Every request so far, in the order they were answered; of one payment, where one of its numbers is given.
+    /// Every request so far, in the order they were answered; only those of one payment if one of its numbers is given.
     pub(crate) fn requests(&self, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
         self.store.flush()?;
         self.read(|connection| exchanges::all(connection, number))

@@ -1,4 +1,4 @@
-//! Admin routes of the ledger: payments, requests and callbacks are listed; a payment is decided; everything is deleted.
+//! Admin routes of the ledger: list payments, requests and callbacks; approve or decline a payment; reset.
 
 use std::time::SystemTime;
 
@@ -194,18 +194,18 @@ struct Callbacks<'a> {
     callbacks: Vec<CallbackView<'a>>,
 }
 
-pub(super) fn list_payments(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let payments = state.read(|connection| payments::all(connection, call.order.as_deref()))?;
+pub(super) fn list_payments(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let payments = state.read(|connection| payments::all(connection, request.order.as_deref()))?;
     JsonResponse::json(StatusCode::OK, &Ledger { payments: payments.iter().map(PaymentView::from).collect() })
 }
 
-pub(super) fn list_requests(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let requests = state.requests(call.order.as_deref())?;
+pub(super) fn list_requests(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let requests = state.requests(request.order.as_deref())?;
     JsonResponse::json(StatusCode::OK, &Requests { requests: requests.iter().map(RequestView::from).collect() })
 }
 
-pub(super) fn list_callbacks(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let callbacks = state.read(|connection| callback_queue::attempts(connection, call.order.as_deref()))?;
+pub(super) fn list_callbacks(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let callbacks = state.read(|connection| callback_queue::attempts(connection, request.order.as_deref()))?;
     JsonResponse::json(StatusCode::OK, &Callbacks { callbacks: callbacks.iter().map(CallbackView::from).collect() })
 }
 
@@ -225,25 +225,25 @@ pub(super) fn payment_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<PaymentView<'_>>()
 }
 
-pub(super) fn approve(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    decided(state, call, Decision::Approve)
+pub(super) fn approve(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    decided(state, request, Decision::Approve)
 }
 
-pub(super) fn decline(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    decided(state, call, Decision::Decline)
+pub(super) fn decline(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    decided(state, request, Decision::Decline)
 }
 
-fn decided(state: &State, call: &RouteRequest<'_>, decision: Decision) -> Result<JsonResponse, AdminError> {
-    let number = call.parameters.first().copied().unwrap_or_default();
-    let mut members = read_members(call.body)?;
+fn decided(state: &State, request: &RouteRequest<'_>, decision: Decision) -> Result<JsonResponse, AdminError> {
+    let number = request.parameters.first().copied().unwrap_or_default();
+    let mut members = read_members(request.body)?;
     let tyiyn = if decision == Decision::Approve { members.whole("amount") } else { None };
     members.finish().map_err(AdminError::invalid)?;
-    let _age = state.age();
+    let _generation = state.generation();
     let payment = decide(state, number, decision, tyiyn)?;
     JsonResponse::json(StatusCode::OK, &PaymentView::from(&payment))
 }
 
-/// The body of an approval.
+/// The JSON Schema of an approval.
 pub(super) fn approval() -> Value {
     json!({
         "type": "object",

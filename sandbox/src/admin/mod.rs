@@ -29,7 +29,7 @@ use crate::{
     web::{read_body, request},
 };
 
-/// All of them.
+/// Every route.
 pub(crate) static ROUTES: [Route; 16] = [
     Route::new(Method::GET, "/admin/ledger", "List the payments", ledger::list_payments)
         .text("In the order of registration: what really happened to the money.")
@@ -111,7 +111,7 @@ async fn handle(state: Arc<State>, request: Request) -> Response {
     }
 }
 
-/// Does what a request of the interface does, for a page: nothing, or what is wrong with which field.
+/// Executes a request of the interface for a page, without a response body; fails with the field errors.
 pub(crate) fn execute(state: &State, method: &Method, path: &str, body: &Value) -> Result<(), Vec<FieldError>> {
     let refused = |error: &dyn std::fmt::Display| vec![FieldError::new("path", error.to_string())];
     let uri: Uri = path.parse().map_err(|error: axum::http::uri::InvalidUri| refused(&error))?;
@@ -130,7 +130,7 @@ fn dispatch(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Result<J
         return Err(AdminError::wrong_method(&allowed.join(", ")));
     };
     let order = order(route, uri)?;
-    (route.answer)(state, &RouteRequest { parameters, order, body })
+    (route.handle)(state, &RouteRequest { parameters, order, body })
 }
 
 /// The order that the query names; a parameter that the route does not know is refused.
@@ -141,7 +141,7 @@ fn order(route: &Route, uri: &Uri) -> Result<Option<String>, AdminError> {
     Ok(order)
 }
 
-/// What stands between the slashes, decoded one by one: an order number may have a slash in it.
+/// The path's segments, decoded one by one: an order number may contain a slash.
 fn segments(path: &str) -> Vec<String> {
     path.split('/').skip(1).map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
 }

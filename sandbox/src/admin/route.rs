@@ -1,5 +1,4 @@
-//! A route of the admin interface: its path, its body, its description; a request to it, and its response: JSON, or what is wrong
-//! with which field.
+//! A route of the admin interface: its path, body and description; a request to it, and its response, JSON or field errors.
 
 use std::fmt::Display;
 
@@ -32,16 +31,16 @@ pub(crate) struct Route {
     pub(crate) text: &'static str,
     /// Whether the query may name an order.
     pub(crate) takes_order: bool,
-    /// The JSON Schema of the body, where there is one.
+    /// The JSON Schema of the body, if there is one.
     pub(crate) body: Option<fn() -> Value>,
     pub(crate) needs_body: bool,
     /// A body that it takes.
     pub(crate) example: &'static str,
     pub(crate) success: StatusCode,
-    /// What a success says, if anything.
+    /// The JSON Schema of the response to a success, if it has a body.
     pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) refusals: &'static [Refused],
-    pub(super) answer: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
+    pub(super) handle: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
 }
 
 /// A refusal that not every route has.
@@ -74,7 +73,7 @@ impl Route {
         method: Method,
         path: &'static str,
         summary: &'static str,
-        answer: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
+        handle: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
     ) -> Self {
         Self {
             method,
@@ -88,7 +87,7 @@ impl Route {
             success: StatusCode::NO_CONTENT,
             says: None,
             refusals: &[],
-            answer,
+            handle,
         }
     }
 
@@ -131,14 +130,14 @@ fn is_parameter(part: &str) -> bool {
 
 /// What a route works with.
 pub(super) struct RouteRequest<'a> {
-    /// What stands in the place of the path's parameters.
+    /// The values of the path's parameters.
     pub(super) parameters: Vec<&'a str>,
     /// The order asked about, if one is.
     pub(super) order: Option<String>,
     pub(super) body: &'a [u8],
 }
 
-/// The members of a body; an empty one has none.
+/// The members of a body; an empty body has none.
 pub(super) fn read_members(body: &[u8]) -> Result<Members, AdminError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Members::new([]));
@@ -169,7 +168,7 @@ impl IntoResponse for JsonResponse {
     }
 }
 
-/// Why it says no: an HTTP status, and what is wrong with which field.
+/// An error response: an HTTP status, and the field errors.
 pub(super) struct AdminError {
     status: StatusCode,
     errors: Vec<FieldError>,
@@ -183,7 +182,7 @@ struct Errors<'a> {
     errors: &'a [FieldError],
 }
 
-/// What every failure says.
+/// The JSON Schema of every error response.
 pub(crate) fn errors_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Errors<'_>>()
 }

@@ -49,8 +49,8 @@ pub(super) fn list_faults(state: &State, _: &RouteRequest<'_>) -> Result<JsonRes
     JsonResponse::json(StatusCode::OK, &Faults { faults: faults.iter().map(FaultView::from).collect() })
 }
 
-pub(super) fn add_fault(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let active = state.faults.add(Fault::from_members(read_members(call.body)?)?)?;
+pub(super) fn add_fault(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let active = state.faults.add(Fault::from_members(read_members(request.body)?)?)?;
     JsonResponse::json(StatusCode::CREATED, &FaultView::from(&active))
 }
 
@@ -59,8 +59,8 @@ pub(super) fn clear_faults(state: &State, _: &RouteRequest<'_>) -> Result<JsonRe
     Ok(JsonResponse::nothing())
 }
 
-pub(super) fn remove_fault(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let id = call.parameters.first().copied().unwrap_or_default();
+pub(super) fn remove_fault(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let id = request.parameters.first().copied().unwrap_or_default();
     match id.parse() {
         Ok(id) if state.faults.remove(id) => Ok(JsonResponse::nothing()),
         _ => Err(AdminError::not_found("id", "there is no fault of this id")),
@@ -75,7 +75,7 @@ pub(super) fn fault_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<FaultView<'_>>()
 }
 
-/// The body that sets a fault.
+/// The JSON Schema of a new fault.
 pub(super) fn fault_settings() -> Value {
     faults::settings()
 }
@@ -122,7 +122,7 @@ pub(super) fn switches_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<SwitchesView>()
 }
 
-/// The body of a change: the same, with nothing required.
+/// The JSON Schema of a change: the same members, none required.
 pub(super) fn switches_changes() -> Value {
     let mut schema = json!(schemars::schema_for!(SwitchesView));
     if let Some(members) = schema.as_object_mut() {
@@ -137,9 +137,9 @@ pub(super) fn show_switches(state: &State, _: &RouteRequest<'_>) -> Result<JsonR
     JsonResponse::json(StatusCode::OK, &SwitchesView::from(state.switches()))
 }
 
-/// Sets what is named and leaves the rest; nothing where anything in it is wrong.
-pub(super) fn change_switches(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(call.body)?;
+/// Changes the named switches. If one of them is wrong, none is changed.
+pub(super) fn change_switches(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let mut members = read_members(request.body)?;
     let reused = members.word("reused_order_number", &ReusedOrderNumber::ALL, ReusedOrderNumber::as_str);
     let numbers = members.word("status_numbers", &StatusNumbers::ALL, StatusNumbers::as_str);
     let page = members.boolean("three_ds_1_page");
@@ -196,9 +196,9 @@ pub(super) fn show_clock(state: &State, _: &RouteRequest<'_>) -> Result<JsonResp
     JsonResponse::json(StatusCode::OK, &clock_view(state))
 }
 
-/// Sets what is named and leaves the rest; a null switches off.
-pub(super) fn change_clock(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(call.body)?;
+/// Changes the named settings; a null switches one off.
+pub(super) fn change_clock(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let mut members = read_members(request.body)?;
     let queries = members.whole_or_null("resolve_after_queries", 1, u32::MAX.into());
     let after = members.whole_or_null("resolve_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());
     members.finish().map_err(AdminError::invalid)?;
@@ -206,10 +206,10 @@ pub(super) fn change_clock(state: &State, call: &RouteRequest<'_>) -> Result<Jso
         after_queries: queries.map_or(now.after_queries, |queries| queries.and_then(|count| u32::try_from(count).ok())),
         after: after.map_or(now.after, |after| after.map(Duration::from_millis)),
     });
-    show_clock(state, call)
+    show_clock(state, request)
 }
 
-/// The body of a change.
+/// The JSON Schema of a change.
 pub(super) fn clock_changes() -> Value {
     let whole =
         |minimum: u64, maximum: u64| json!({ "type": ["integer", "null"], "minimum": minimum, "maximum": maximum });
@@ -223,21 +223,21 @@ pub(super) fn clock_changes() -> Value {
     })
 }
 
-pub(super) fn forward_clock(state: &State, call: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(call.body)?;
+pub(super) fn forward_clock(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+    let mut members = read_members(request.body)?;
     let by = members.whole("ms");
     if by.is_none() && members.is_sound("ms") {
         members.refuse("ms", "is required");
     }
     members.finish().map_err(AdminError::invalid)?;
     if state.step_clock(Duration::from_millis(by.unwrap_or_default()))? {
-        show_clock(state, call)
+        show_clock(state, request)
     } else {
         Err(AdminError::too_far(&format!("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)))
     }
 }
 
-/// The body of a step.
+/// The JSON Schema of a step.
 pub(super) fn clock_step() -> Value {
     json!({
         "type": "object",

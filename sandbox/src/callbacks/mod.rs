@@ -1,5 +1,5 @@
-//! Webhooks: `notice` writes what a callback says. Here they are delivered in the background until each got a 2xx, with the growing
-//! pauses that the options name. The queue is in the database, so a restarted sandbox continues where the last one stopped.
+//! Webhooks. `notice` writes the body of a callback. This module delivers callbacks in the background until each got a 2xx, with
+//! backoff. The queue is in the database, so a restarted sandbox continues where the last one stopped.
 
 pub(crate) mod notice;
 
@@ -24,19 +24,19 @@ use crate::{
     },
 };
 
-/// Callbacks under way at a time.
+/// The limit of concurrent deliveries.
 const MAX_IN_FLIGHT: usize = 64;
-/// How much of a receiver's answer is kept.
+/// How much of a receiver's response is stored.
 const MAX_RESPONSE: usize = 2048;
-/// How much more of it is looked at: half a card number is not known for one.
+/// How much more is read: a truncated card number would not be recognized and masked.
 const BEYOND_RESPONSE: usize = 64;
-/// How long to wait before looking again where nothing is due, or the database failed.
+/// How long to wait if nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// The callbacks that are under way, so that none is sent twice at once.
+/// The callbacks in flight, so that none is sent twice at once.
 type InFlight = Arc<Mutex<HashSet<CallbackKey>>>;
 
-/// A callback's id, and the age of the sandbox it belongs to: after a reset the ids begin anew.
+/// The generation of the sandbox, and a callback's id: after a reset the ids start again.
 type CallbackKey = (u64, i64);
 
 /// Delivers for as long as the sandbox runs.
@@ -45,7 +45,7 @@ pub(crate) async fn run(state: Arc<State>, client: Client) {
     let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut deliveries = JoinSet::new();
     loop {
-        let (due, pause) = look(&state).await;
+        let (due, pause) = next_due(&state).await;
         for key in due {
             if !locked(&in_flight).insert(key) {
                 continue;
@@ -70,18 +70,18 @@ pub(crate) async fn run(state: Arc<State>, client: Client) {
     }
 }
 
-/// What is due now, and how long until something else is.
-async fn look(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
+/// The callbacks that are due, and the time until the next one is.
+async fn next_due(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
     let now = state.clock().now_ms();
-    let looked = in_store(state, move |state| {
-        let age = state.age();
+    let found = in_store(state, move |state| {
+        let generation = state.generation();
         state.read(|connection| {
-            let due = callback_queue::due(connection, now)?.into_iter().map(|id| (*age, id)).collect();
+            let due = callback_queue::due(connection, now)?.into_iter().map(|id| (*generation, id)).collect();
             let next = callback_queue::next_due(connection, now)?;
             Ok((due, next.map(|next| next - now)))
         })
     });
-    let (due, wait) = looked.await.unwrap_or_default();
+    let (due, wait) = found.await.unwrap_or_default();
     let wait = wait.and_then(|ms| u64::try_from(ms).ok());
     (due, wait.map_or(IDLE, Duration::from_millis).min(IDLE))
 }
@@ -104,12 +104,12 @@ struct Delivery {
 
 impl Delivery {
     /// Sends a callback once and records how it went.
-    async fn attempt(&self, (age, id): CallbackKey) {
+    async fn attempt(&self, (generation, id): CallbackKey) {
         // Checked again now that it is marked as in flight: the list may be older than the end of an earlier attempt.
         let now = self.state.clock().now_ms();
         let still_due = move |state: &State| {
-            let now_aged = state.age();
-            if *now_aged != age {
+            let current = state.generation();
+            if *current != generation {
                 return Ok(None);
             }
             state.read(|connection| callback_queue::if_due(connection, id, now))
@@ -130,8 +130,8 @@ impl Delivery {
         let pause = if delivered { None } else { self.pause_after(callback.attempts + 1) };
         let next = pause.map(|pause| self.state.clock().now_ms().saturating_add(pause));
         let record = move |state: &State| {
-            let now_aged = state.age();
-            if *now_aged != age {
+            let current = state.generation();
+            if *current != generation {
                 // A reset came while it was under way: there is nothing to record it under.
                 return Ok(());
             }
@@ -185,8 +185,8 @@ impl Delivery {
     }
 }
 
-/// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people
-/// alone.
+/// The beginning of a receiver's response, as far as it comes in time. It is only shown to people; the status has decided
+/// already.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
     while bytes.len() <= MAX_RESPONSE + BEYOND_RESPONSE {
@@ -225,7 +225,7 @@ pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, 
         .map_err(|error| SandboxError::System(describe(&error)))
 }
 
-/// An error with its causes: the outermost alone says nothing of use.
+/// An error with its causes: the outermost one is of no use alone.
 fn describe(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

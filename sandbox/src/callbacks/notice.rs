@@ -1,4 +1,4 @@
-//! Webhook payloads: the callback of a change of status, and what fault injection makes of it.
+//! Webhook payloads: the callback about a new status, and the faults that change, drop or forge it.
 
 use rust_decimal::Decimal;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A registration changes no status; only a forger has something to tell then.
+/// A registration changes no status, so the only callback about it is a forged one.
 pub(crate) fn of_registration(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,
@@ -67,7 +67,7 @@ fn strike(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -
     faults.strike(Moment::Callback, &[], &record.payment.numbers(), can)
 }
 
-/// Forgery: one more callback, as an attacker would send it who knows the order number and the target.
+/// Forgery: an extra callback, as an attacker would send it who knows the order number and the target.
 fn forge(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,
@@ -109,7 +109,7 @@ struct Body<'a> {
     provider: Option<&'a str>,
 }
 
-/// What a callback says.
+/// The JSON Schema of a callback.
 pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Body<'_>>()
 }
@@ -133,6 +133,6 @@ pub(crate) fn body(
         requisite: requisite.filter(|_| payment.kind == PaymentKind::Qr),
         provider: provider.map(Provider::as_str),
     };
-    // Strings and numbers only: there is nothing in it that JSON cannot say.
+    // Strings and numbers only, so serialization cannot fail.
     serde_json::to_string(&body).unwrap_or_default()
 }

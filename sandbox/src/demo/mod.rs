@@ -1,6 +1,6 @@
 //! Seed data for demonstrations: ninety days of a shop's payments, deterministic for a seed. Nothing of it is ever sent anywhere.
 
-mod invent;
+mod generate;
 mod write;
 
 use crate::{
@@ -15,9 +15,9 @@ pub(crate) fn fill(store: &Store, demo: Demo) -> Result<bool, StoreError> {
         if payments::any(transaction)? {
             return Ok(false);
         }
-        let mut inventor = invent::Inventor::new(demo.seed, now);
-        for (index, at) in inventor.times(demo.payments).into_iter().enumerate() {
-            write::write_payment(transaction, &inventor.payment(index, at))?;
+        let mut generator = generate::Generator::new(demo.seed, now);
+        for (index, at) in generator.times(demo.payments).into_iter().enumerate() {
+            write::write_payment(transaction, &generator.payment(index, at))?;
         }
         Ok(true)
     })
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_mixed_and_in_the_past_and_its_times_agree() {
+    fn demo_history_has_every_status_and_consistent_times() {
         let store = filled(Demo::of(2000));
         let now = store.clock.now_ms();
         let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     /// A request and its response, as they are kept.
-    struct Kept {
+    struct StoredExchange {
         endpoint: String,
         http_status: u16,
         request: Value,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     /// All requests; one without a response fails.
-    fn kept(store: &Store) -> Vec<Kept> {
+    fn stored_exchanges(store: &Store) -> Vec<StoredExchange> {
         let read = store.read(|connection| {
             let sql =
                 "SELECT endpoint, http_status, request_head, request_body, response_head, response_body FROM exchanges";
@@ -96,7 +96,7 @@ mod tests {
                 let [request, response] =
                     bodies.map(|body| body.map(|body| serde_json::from_str(&body).expect("JSON")));
                 assert!(heads[1].contains("content-type: application/json"), "{}", heads[1]);
-                Ok(Kept {
+                Ok(StoredExchange {
                     endpoint: row.get(0)?,
                     http_status: row.get(1)?,
                     request: request.unwrap_or_default(),
@@ -116,15 +116,15 @@ mod tests {
     fn requests_have_the_fields_of_real_ones_and_responses_their_envelope() {
         let store = filled(Demo::of(500));
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for Kept { endpoint: path, http_status, request, response } in kept(&store) {
+        for StoredExchange { endpoint: path, http_status, request, response } in stored_exchanges(&store) {
             let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name.path() == path).expect("an endpoint");
-            let asked_for = Fields::asked_for_by(endpoint.description.take).fields;
+            let spec = Fields::spec_of(endpoint.description.take).fields;
             let members = request.as_object().cloned().unwrap_or_default();
-            for field in asked_for.iter().filter(|field| field.is_required && !request.is_null()) {
+            for field in spec.iter().filter(|field| field.is_required && !request.is_null()) {
                 assert!(members.contains_key(field.name), "{path}: {} is missing in {request}", field.name);
             }
             for name in members.keys() {
-                assert!(asked_for.iter().any(|field| field.name == name), "{path}: there is no field {name}");
+                assert!(spec.iter().any(|field| field.name == name), "{path}: there is no field {name}");
             }
             for secret in ["cvc", "otp", "expiryMonth", "expiryYear"] {
                 assert!(request[secret].is_null() || request[secret] == "***", "{request}");
@@ -142,20 +142,21 @@ mod tests {
     }
 
     #[test]
-    fn each_payment_has_what_its_way_leaves_behind() {
+    fn each_payment_has_the_requests_of_its_kind() {
         let store = filled(Demo::of(2000));
         let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
-        let exchanges = kept(&store);
+        let exchanges = stored_exchanges(&store);
         for payment in payments.iter().filter(|payment| payment.kind == PaymentKind::Mbank && payment.is_charged()) {
-            let confirmed = exchanges.iter().any(|kept| {
-                kept.endpoint.ends_with("/mbank/confirm")
-                    && kept.request["orderNumber"] == payment.order_number
-                    && kept.response["data"]["status"] == "CHARGE"
+            let confirmed = exchanges.iter().any(|stored| {
+                stored.endpoint.ends_with("/mbank/confirm")
+                    && stored.request["orderNumber"] == payment.order_number
+                    && stored.response["data"]["status"] == "CHARGE"
             });
             assert!(confirmed, "{}", payment.order_number);
         }
-        let direct = exchanges.iter().filter(|kept| kept.response["data"]["status"] == "Success").count();
-        let with_page = exchanges.iter().filter(|kept| kept.response["data"]["ConfirmationUrl"].is_string()).count();
+        let direct = exchanges.iter().filter(|stored| stored.response["data"]["status"] == "Success").count();
+        let with_page =
+            exchanges.iter().filter(|stored| stored.response["data"]["ConfirmationUrl"].is_string()).count();
         assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
         for nobody in [
             "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form')
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_invents_the_same_again_and_another_does_not() {
+    fn same_seed_gives_the_same_payments() {
         let numbers = |seed| -> Vec<String> {
             let store = filled(Demo { payments: 50, seed });
             let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_was_used_is_left_alone() {
+    fn store_with_payments_is_not_filled() {
         let store = filled(Demo::of(3));
         assert!(!fill(&store, Demo::of(3)).expect("looked at"));
         assert_eq!(store.read(|connection| payments::all(connection, None)).expect("payments").len(), 3);

@@ -1,5 +1,4 @@
-//! Writes invented payments as real ones are: with their changes, the requests and responses that the endpoints would have
-//! exchanged, and their callbacks.
+//! Writes demo payments as real ones are written: with their status changes, requests, responses and callbacks.
 
 use std::time::Duration;
 
@@ -9,9 +8,11 @@ use serde_json::Value;
 
 use crate::{
     callbacks::notice,
-    demo::invent::{ASKED_AFTER, CallbackStory, Invented},
+    demo::generate::{ASKED_AFTER, CallbackOutcome, DemoPayment},
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason},
-    endpoints::{Refusal, Response, card_payment, mbank, outgoing::Outgoing, pay_form, qr, status::status_response},
+    endpoints::{
+        Refusal, Response, card_payment, mbank, outgoing::OutgoingResponse, pay_form, qr, status::status_response,
+    },
     pages,
     payments::qr_code::QrCode,
     redact::transcript,
@@ -28,21 +29,21 @@ const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
 const REFUSED_ATTEMPTS: u32 = 5;
 
-pub(super) fn write_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<(), StoreError> {
-    let id = insert_payment(transaction, invented)?;
+pub(super) fn write_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment) -> Result<(), StoreError> {
+    let id = insert_payment(transaction, demo_payment)?;
     let mut change =
         transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?;
-    change.execute((id, PaymentStatus::Created.as_str(), invented.created_at))?;
-    for (status, at) in &invented.changes {
+    change.execute((id, PaymentStatus::Created.as_str(), demo_payment.created_at))?;
+    for (status, at) in &demo_payment.changes {
         change.execute((id, status.as_str(), at))?;
     }
     let record = payments::by_id(transaction, id)?;
-    write_exchanges(transaction, &record, invented)?;
-    write_callbacks(transaction, &record, invented)
+    write_exchanges(transaction, &record, demo_payment)?;
+    write_callbacks(transaction, &record, demo_payment)
 }
 
-fn insert_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, StoreError> {
-    let last = invented.changes.last();
+fn insert_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment) -> Result<i64, StoreError> {
+    let last = demo_payment.changes.last();
     let status = last.map_or(PaymentStatus::Created, |(status, _)| *status);
     let finished = last.filter(|(status, _)| status.is_final()).map(|(_, at)| *at);
     transaction
@@ -57,28 +58,28 @@ fn insert_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Re
                 :attempts, :created_at, :finished_at, :pending_since)",
         )?
         .execute(named_params! {
-            ":kind": invented.kind.as_str(),
-            ":order_number": invented.order_number,
-            ":gateway_number": invented.gateway_number,
-            ":provider": invented.provider.map(Provider::as_str),
-            ":amount": invented.amount.map(|amount| amount.to_string()),
-            ":currency": invented.currency,
-            ":description": invented.description,
-            ":holder_name": invented.holder_name,
-            ":requisite": (invented.kind == PaymentKind::Qr).then_some(invented.description),
-            ":masked_card": invented.masked_card,
-            ":masked_phone": invented.masked_phone,
-            ":language": invented.language.map(Language::code),
-            ":return_url": matches!(invented.kind, PaymentKind::Card | PaymentKind::PayForm).then_some(RETURN_URL),
-            ":callback_url": (invented.callback != CallbackStory::None).then_some(CALLBACK_URL),
-            ":confirmation_page": invented.confirmation_page,
+            ":kind": demo_payment.kind.as_str(),
+            ":order_number": demo_payment.order_number,
+            ":gateway_number": demo_payment.gateway_number,
+            ":provider": demo_payment.provider.map(Provider::as_str),
+            ":amount": demo_payment.amount.map(|amount| amount.to_string()),
+            ":currency": demo_payment.currency,
+            ":description": demo_payment.description,
+            ":holder_name": demo_payment.holder_name,
+            ":requisite": (demo_payment.kind == PaymentKind::Qr).then_some(demo_payment.description),
+            ":masked_card": demo_payment.masked_card,
+            ":masked_phone": demo_payment.masked_phone,
+            ":language": demo_payment.language.map(Language::code),
+            ":return_url": matches!(demo_payment.kind, PaymentKind::Card | PaymentKind::PayForm).then_some(RETURN_URL),
+            ":callback_url": (demo_payment.callback != CallbackOutcome::None).then_some(CALLBACK_URL),
+            ":confirmation_page": demo_payment.confirmation_page,
             ":status": status.as_str(),
-            ":reason": invented.reason.map(RejectReason::code),
-            ":attempts": match invented.reason {
+            ":reason": demo_payment.reason.map(RejectReason::code),
+            ":attempts": match demo_payment.reason {
                 Some(RejectReason::OtpAttemptsExhausted) => 0,
                 _ => OTP_ATTEMPTS,
             },
-            ":created_at": invented.created_at,
+            ":created_at": demo_payment.created_at,
             ":finished_at": finished,
             ":pending_since": last.filter(|(status, _)| *status == PaymentStatus::Pending).map(|(_, at)| *at),
         })?;
@@ -86,22 +87,26 @@ fn insert_payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Re
 }
 
 /// A callback for each change, and how the shop took it. None of them waits to be sent.
-fn write_callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
-    let failures = match invented.callback {
-        CallbackStory::None => return Ok(()),
-        CallbackStory::Taken => 0,
-        CallbackStory::TakenAfter(failures) => failures,
-        CallbackStory::Refused => REFUSED_ATTEMPTS,
+fn write_callbacks(
+    transaction: &WriteTransaction<'_>,
+    record: &Record,
+    demo_payment: &DemoPayment,
+) -> Result<(), StoreError> {
+    let failures = match demo_payment.callback {
+        CallbackOutcome::None => return Ok(()),
+        CallbackOutcome::Taken => 0,
+        CallbackOutcome::TakenAfter(failures) => failures,
+        CallbackOutcome::Refused => REFUSED_ATTEMPTS,
     };
-    let attempts = failures + u32::from(invented.callback != CallbackStory::Refused);
+    let attempts = failures + u32::from(demo_payment.callback != CallbackOutcome::Refused);
     let mut insert = transaction
         .prepare_cached("INSERT INTO callbacks (payment_id, target, body, attempts) VALUES (?1, ?2, ?3, ?4)")?;
     let mut attempt = transaction.prepare_cached(
         "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, took_ms, response_head, response_body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    for (status, at) in &invented.changes {
-        let body = notice::body(record, invented.amount, *status, invented.provider);
+    for (status, at) in &demo_payment.changes {
+        let body = notice::body(record, demo_payment.amount, *status, demo_payment.provider);
         insert.execute((record.id, CALLBACK_URL, body, attempts))?;
         let callback = transaction.last_insert_rowid();
         let mut at = *at;
@@ -116,7 +121,7 @@ fn write_callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented
                 number,
                 at,
                 http_status,
-                12 + scattered(callback + i64::from(number)) % 80,
+                12 + scatter(callback + i64::from(number)) % 80,
                 head,
                 text,
             ))?;
@@ -132,15 +137,19 @@ const GATEWAY: &str = "https://gateway.example";
 const LANGUAGE: Language = Language::English;
 
 /// All of a payment's exchanges.
-fn write_exchanges(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
-    let talk = ExchangeWriter { transaction, record };
-    talk.registration(invented)?;
+fn write_exchanges(
+    transaction: &WriteTransaction<'_>,
+    record: &Record,
+    demo_payment: &DemoPayment,
+) -> Result<(), StoreError> {
+    let writer = ExchangeWriter { transaction, record };
+    writer.registration(demo_payment)?;
     if record.payment.kind == PaymentKind::Mbank {
-        talk.confirmation(invented)?;
+        writer.confirmation(demo_payment)?;
     }
-    let last = invented.changes.last().map_or(record.created_at, |(_, at)| *at);
-    for query in 1..=invented.status_queries {
-        talk.status_query(last + ASKED_AFTER * i64::from(query))?;
+    let last = demo_payment.changes.last().map_or(record.created_at, |(_, at)| *at);
+    for query in 1..=demo_payment.status_queries {
+        writer.status_query(last + ASKED_AFTER * i64::from(query))?;
     }
     Ok(())
 }
@@ -153,10 +162,10 @@ struct ExchangeWriter<'a> {
 
 impl ExchangeWriter<'_> {
     /// The request that made the payment.
-    fn registration(&self, invented: &Invented) -> Result<(), StoreError> {
+    fn registration(&self, demo_payment: &DemoPayment) -> Result<(), StoreError> {
         let record = self.record;
         let payment = &record.payment;
-        let body = registration_body(record, invented);
+        let body = registration_body(record, demo_payment);
         let page = |path| format!("{GATEWAY}{path}?token={}", payment.gateway_number);
         let (endpoint, response) = match payment.kind {
             PaymentKind::Card => {
@@ -176,9 +185,9 @@ impl ExchangeWriter<'_> {
     }
 
     /// The payer's one-time password: at once the right one, or three wrong ones.
-    fn confirmation(&self, invented: &Invented) -> Result<(), StoreError> {
+    fn confirmation(&self, demo_payment: &DemoPayment) -> Result<(), StoreError> {
         let payment = &self.record.payment;
-        let Some((_, at)) = invented.changes.last() else {
+        let Some((_, at)) = demo_payment.changes.last() else {
             return Ok(());
         };
         let body = object(&[("orderNumber", text(&payment.order_number)), ("otp", text("000000"))]);
@@ -223,15 +232,15 @@ impl ExchangeWriter<'_> {
         };
         let uri: Uri = format!("{}{query}", endpoint.path()).parse().unwrap_or_default();
         let seen = transcript::Request::head(&method, &uri, &headers(body)).with_body(body.as_bytes());
-        let outgoing = Outgoing::whole(response, Dialect::Interface);
-        let (response_head, response_body) = outgoing.seen();
+        let outgoing = OutgoingResponse::whole(response, Dialect::Interface);
+        let (response_head, response_body) = outgoing.as_written();
         let response_body = response_body.map(|body| seen.response(&body));
         let is_numbered = !matches!(endpoint, EndpointName::PayForm | EndpointName::QrDynamicData);
-        let took = 300 + scattered(at) % 1300;
+        let took = 300 + scatter(at) % 1300;
         let exchange = NewExchange {
             endpoint,
             order_number: is_numbered.then(|| payment.order_number.clone()),
-            http_status: outgoing.seen_status(),
+            http_status: outgoing.visible_status(),
             fault: None,
             payment_id: (!is_numbered).then_some(*id),
             took: Duration::from_micros(took.unsigned_abs()),
@@ -254,7 +263,7 @@ fn headers(body: &str) -> HeaderMap {
 }
 
 /// What the shop asked for. Card data that is never kept is made up.
-fn registration_body(record: &Record, invented: &Invented) -> String {
+fn registration_body(record: &Record, demo_payment: &DemoPayment) -> String {
     let payment = &record.payment;
     let amount = payment.amount.map(|amount| amount.to_string());
     let callback_url = record.callback_url.as_ref().map(|_| text(CALLBACK_URL));
@@ -268,11 +277,11 @@ fn registration_body(record: &Record, invented: &Invented) -> String {
             ("expiryMonth", Some(text("12"))),
             ("expiryYear", Some("2099".to_owned())),
             ("cvc", Some(text("000"))),
-            ("language", invented.language.map(|language| text(language.code()))),
+            ("language", demo_payment.language.map(|language| text(language.code()))),
             ("name", record.holder_name.as_deref().map(text)),
             ("returnUrl", Some(text(RETURN_URL))),
             ("callbackUrl", callback_url),
-            ("ip", Some(text(&format!("203.0.113.{}", 1 + scattered(record.id) % 250)))),
+            ("ip", Some(text(&format!("203.0.113.{}", 1 + scatter(record.id) % 250)))),
         ],
         PaymentKind::Mbank => vec![
             ("orderNumber", Some(text(&payment.order_number))),
@@ -311,6 +320,6 @@ const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
 /// ... and where its payers came back to.
 const RETURN_URL: &str = "https://shop.example/kassa/thanks";
 /// A number that has nothing to do with the next one's.
-fn scattered(number: i64) -> i64 {
+fn scatter(number: i64) -> i64 {
     (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }

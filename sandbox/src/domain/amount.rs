@@ -1,5 +1,4 @@
-//! Exact decimals: amounts are read from the digits of the JSON text and written back as the same digits, never by way
-//! of a float.
+//! Exact decimals: an amount keeps the digits of its JSON text, and is never converted to a float.
 
 use std::borrow::Cow;
 
@@ -8,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
-/// An amount as it goes onto the wire: a JSON number, digit for digit, never by way of a float.
+/// An amount on the wire: a JSON number with exactly its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) Decimal);
 
@@ -32,7 +31,7 @@ impl Serialize for Amount {
     }
 }
 
-/// The exact value of a JSON number; `None` where it has more digits than a decimal can hold.
+/// The exact value of a JSON number; `None` if it has more digits than a decimal can hold.
 pub(crate) fn exact(number: &str) -> Option<Decimal> {
     let Some((digits, exponent)) = number.split_once(['e', 'E']) else {
         return Decimal::from_str_exact(number).ok();
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_and_never_rounded() {
+    fn too_many_digits_are_refused_and_never_rounded() {
         for text in [
             "79228162514264337593543950336",
             "1.00000000000000000000000000001",

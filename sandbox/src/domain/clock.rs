@@ -1,5 +1,5 @@
-//! Simulation clock: it goes as the machine's does and can be stepped forward, so that tests of days and months are
-//! quick and deterministic. Its zone is Bishkek's, which has been UTC+6 without summer time since 2005.
+//! Simulation clock: runs with the machine's clock and can be stepped forward, so that tests of days and months are quick and
+//! deterministic. Its zone is Bishkek's, which has been UTC+6 without summer time since 2005.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -37,7 +37,7 @@ impl Clock {
         OffsetDateTime::from(system_time(self.now_ms())).to_offset(ZONE).date()
     }
 
-    /// How far it is ahead of the machine's.
+    /// How far it is ahead of the machine's clock.
     pub(crate) fn ahead_ms(&self) -> i64 {
         self.ahead_ms.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! The codes of the envelope, without those of the reject reasons.
+//! The codes of the envelope; those of reject reasons are in `payment`.
 
 pub(crate) const CREATED: &str = "110";
 pub(crate) const PENDING: &str = "120";
@@ -15,7 +15,7 @@ pub(crate) const TOO_MANY: &str = "429";
 pub(crate) const INTERNAL: &str = "500";
 pub(crate) const UNAVAILABLE: &str = "503";
 
-/// All of them.
+/// Every code.
 pub(crate) const ALL: [&str; 14] = [
     CREATED,
     PENDING,

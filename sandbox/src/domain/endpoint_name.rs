@@ -53,7 +53,7 @@ impl EndpointName {
         self.into()
     }
 
-    /// True where its request carries a number that the payment is known by.
+    /// Whether its request carries a number of the payment.
     pub(crate) fn names_the_payment(self) -> bool {
         !matches!(self, Self::PayForm | Self::QrDynamic | Self::QrDynamicData)
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_browser_s_best_wish_wins() {
+    fn accepted_language_has_the_highest_quality() {
         for (header, language) in [
             ("ru-RU,ru;q=0.9,en;q=0.8", Some(Language::Russian)),
             ("de, en;q=0.2, ky;q=0.7", Some(Language::Kyrgyz)),

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_payment_can_be_charged_or_rejected_and_held_once() {
+    fn open_payment_can_be_charged_rejected_or_held_once() {
         use PaymentStatus::{Charged, Created, Pending, Rejected};
         for status in [Created, Pending] {
             assert_eq!(status.after(EVENTS[0]), Some(Charged));

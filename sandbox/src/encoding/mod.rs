@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_name_given_twice_each_reader_gets_the_one_it_wants() {
+    fn repeated_names_are_read_as_first_last_or_all() {
         let pairs = FormPairs::parse(b"a=+1+&b=%26&a=+2+");
         assert_eq!((pairs.get("a"), pairs.raw("a"), pairs.first("a")), ("2", " 2 ", Some(" 1 ")));
         assert_eq!((pairs.get("b"), pairs.get("c"), pairs.first("c")), ("&", "", None));

@@ -11,7 +11,7 @@ use crate::{
         EndpointName, Language, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, clock, codes,
         test_data::TestCard,
     },
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response},
+    endpoints::{Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody},
     pages,
     payments::{payer::has_confirmation_page, transition::register},
     redact::card_numbers,
@@ -26,19 +26,19 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     name: EndpointName::Payment,
     input: Input::Body,
     subject: Some("orderNumber"),
-    answer,
+    handle: create,
     description: Description {
         summary: "Create a card payment",
         text: "With `ConfirmationUrl` in the answer the payer confirms there; else `status` says how it ended. \
                It is no verdict: ask for the payment's status.",
-        take: |fields| drop(take(fields)),
+        take: |fields| drop(read_request(fields)),
         example: r#"{
             "orderNumber": "ORDER-1", "description": "Two coffees", "amount": 100.10, "currency": "KGS",
             "pan": "4111111111111111", "expiryMonth": "12", "expiryYear": 2099, "cvc": "123",
             "language": "en", "name": "Aibek Asanov", "ip": "203.0.113.7",
             "returnUrl": "https://shop.example/done?cart=7", "callbackUrl": "http://127.0.0.1:9000/callback"
         }"#,
-        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
         finipay: None,
         refusals: &[Refused::ReusedOrderNumber],
     },
@@ -81,7 +81,7 @@ struct Request {
     callback_url: String,
 }
 
-fn take(fields: &mut Fields) -> Request {
+fn read_request(fields: &mut Fields) -> Request {
     let request = Request {
         order_number: fields.required("orderNumber", rules::text()),
         description: fields.required("description", rules::text()),
@@ -117,8 +117,8 @@ fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) 
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
-    let request = take(&mut fields);
+fn create(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+    let request = read_request(&mut fields);
     check_expiry(&mut fields, request.expiry, state.clock().today());
     fields.finish()?;
     let card = request.card.ok_or_else(|| Refusal::Internal("a card without a test card".to_owned()))?;
@@ -153,7 +153,7 @@ fn created(state: &State, record: &Record) -> Result<Response, Refusal> {
     Ok(response(record, &state.page_url(pages::otp::THREE_DS_PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }
 
-/// The answer about a payment that was made; where a page confirms it, it is this one.
+/// The response about a new payment; `page` confirms it, if it needs a page.
 pub(crate) fn response(record: &Record, page: &str) -> Response {
     let payment = &record.payment;
     let data = Data {

@@ -10,39 +10,39 @@ use crate::{
     rules::{Problem, Rule, Shape, Spanning, Violation},
 };
 
-/// How much of an unknown field's name an answer repeats.
+/// How much of an unknown field's name an error repeats.
 const SHOWN_NAME_LENGTH: usize = 64;
 
-/// The fields of one request, each as its JSON text, until a flow takes them.
+/// The fields of one request, each as its JSON text, until an endpoint takes them.
 #[derive(Clone, Default)]
 pub(crate) struct Fields {
     values: BTreeMap<String, Box<RawValue>>,
     violations: Vec<Violation>,
-    /// What was asked for, where a request is described and not read.
-    asked_for: Option<AskedFor>,
+    /// The recorded fields, if a request is described and not read.
+    spec: Option<RequestSpec>,
 }
 
-/// What a flow asks a request for: taken down while the flow takes it, so that no description can say otherwise.
+/// The fields of a request, recorded while an endpoint reads them, so that the description cannot differ from the code.
 #[derive(Clone, Default)]
-pub(crate) struct AskedFor {
-    pub(crate) fields: Vec<AskedField>,
+pub(crate) struct RequestSpec {
+    pub(crate) fields: Vec<FieldSpec>,
     pub(crate) spanning: Vec<Spanning>,
 }
 
-/// One field that a flow asks for.
+/// One field that an endpoint reads.
 #[derive(Clone)]
-pub(crate) struct AskedField {
+pub(crate) struct FieldSpec {
     pub(crate) name: &'static str,
     pub(crate) is_required: bool,
     pub(crate) shape: Shape,
 }
 
 impl Fields {
-    /// What `take` asks for.
-    pub(crate) fn asked_for_by(take: fn(&mut Self)) -> AskedFor {
-        let mut fields = Self { asked_for: Some(AskedFor::default()), ..Self::default() };
+    /// The fields that `take` reads.
+    pub(crate) fn spec_of(take: fn(&mut Self)) -> RequestSpec {
+        let mut fields = Self { spec: Some(RequestSpec::default()), ..Self::default() };
         take(&mut fields);
-        fields.asked_for.unwrap_or_default()
+        fields.spec.unwrap_or_default()
     }
 
     /// The members of a JSON object.
@@ -82,10 +82,10 @@ impl Fields {
         serde_json::from_str(self.values.get(name)?.get()).ok()
     }
 
-    /// Takes a required field. Where it violates a rule, that is noted and a stand-in returned,
-    /// which nobody sees: `finish` refuses the request first.
+    /// Takes a required field. If it violates a rule, the violation is recorded and a placeholder returned,
+    /// which is never used: `finish` refuses the request first.
     pub(crate) fn required<T: Default>(&mut self, name: &'static str, rule: Rule<T>) -> T {
-        self.note(name, true, rule.shape);
+        self.record(name, true, rule.shape);
         match self.take(name, &rule) {
             Some(value) => value,
             None => {
@@ -99,7 +99,7 @@ impl Fields {
 
     /// Takes an optional field. A null is not an absent field; it has the wrong type.
     pub(crate) fn optional<T>(&mut self, name: &'static str, rule: Rule<T>) -> Option<T> {
-        self.note(name, false, rule.shape);
+        self.record(name, false, rule.shape);
         self.take(name, &rule)
     }
 
@@ -108,31 +108,31 @@ impl Fields {
         rule.read(&value).map_err(|problem| self.violate(name, problem)).ok()
     }
 
-    fn note(&mut self, name: &'static str, is_required: bool, shape: Shape) {
-        if let Some(asked_for) = &mut self.asked_for {
-            asked_for.fields.push(AskedField { name, is_required, shape });
+    fn record(&mut self, name: &'static str, is_required: bool, shape: Shape) {
+        if let Some(spec) = &mut self.spec {
+            spec.fields.push(FieldSpec { name, is_required, shape });
         }
     }
 
-    /// Says that the flow checks a rule that spans fields.
+    /// Records that the endpoint checks a rule that spans fields.
     pub(crate) fn spanning(&mut self, rule: Spanning) {
-        if let Some(asked_for) = &mut self.asked_for {
-            asked_for.spanning.push(rule);
+        if let Some(spec) = &mut self.spec {
+            spec.spanning.push(rule);
         }
     }
 
-    /// Notes a violation that a flow found itself, of a rule that spans fields.
+    /// Records a violation of a rule that spans fields.
     pub(crate) fn violate(&mut self, field: &str, problem: Problem) {
         self.violations.push(Violation::new(field, problem));
     }
 
-    /// True where nothing was found wrong with the field.
+    /// Whether no violation of the field was found.
     pub(crate) fn is_sound(&self, field: &str) -> bool {
         !self.violations.iter().any(|violation| violation.field == field)
     }
 
-    /// Refuses the request where any field violated a rule or was not asked for:
-    /// to accept a field and drop it would be a promise not kept.
+    /// Refuses the request if a field violated a rule or is unknown:
+    /// ignoring a field would hide a client's mistake.
     pub(crate) fn finish(mut self) -> Result<(), Refusal> {
         for name in std::mem::take(&mut self.values).into_keys() {
             let shown: String = name.chars().take(SHOWN_NAME_LENGTH).collect();

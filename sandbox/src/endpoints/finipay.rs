@@ -1,4 +1,4 @@
-//! The responses that the public pages of the gateway FINIPAY show. What these do not show is as in the interface.
+//! The responses that the public pages of the gateway FINIPAY show. Everything else is as in the interface.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -7,35 +7,35 @@ use uuid::Uuid;
 
 use crate::{
     domain::{Payment, PaymentStatus, amount::Amount, clock, codes},
-    endpoints::{FinipayAnswer, Response},
+    endpoints::{FinipayResponse, Response},
     store::payments::Record,
 };
 
 /// The code of everything about QR payments.
 const QR: &str = "100";
-/// The code of a confirmation. In the interface of this sandbox the same one is that of a pending payment.
+/// The code of a confirmation. In the sandbox's interface, the same code means a pending payment.
 const CONFIRMED: &str = "120";
 const CREATED: &str = "CREATED";
 
-/// The word of a QR payment that is not paid yet. Its first letter is the Cyrillic one, U+0421, as on the page.
+/// The status word of an unpaid QR payment. Its first letter is Cyrillic, U+0421, as on FINIPAY's page.
 const QR_OPEN: &str = "\u{421}REATED";
 const QR_PAID: &str = "SUCCESSFUL";
-/// The word of a rejected QR payment, which no page shows: the sandbox's own.
+/// The status word of a rejected QR payment: the sandbox's own, as no page shows one.
 const QR_REJECTED: &str = "FAILED";
 
-pub(super) static MBANK_CREATED: FinipayAnswer = FinipayAnswer {
+pub(super) static MBANK_CREATED: FinipayResponse = FinipayResponse {
     code: codes::CREATED,
     message: CREATED,
     data: |generator| generator.subschema_for::<MbankCreated<'_>>().to_value(),
 };
 
-pub(super) static MBANK_CONFIRMED: FinipayAnswer = FinipayAnswer {
+pub(super) static MBANK_CONFIRMED: FinipayResponse = FinipayResponse {
     code: CONFIRMED,
     message: "CONFIRMED",
     data: |generator| generator.subschema_for::<MbankConfirmed<'_>>().to_value(),
 };
 
-pub(super) static QR_IMAGE: FinipayAnswer = FinipayAnswer {
+pub(super) static QR_IMAGE: FinipayResponse = FinipayResponse {
     code: QR,
     message: "SUCCESS",
     data: |_| {
@@ -46,7 +46,7 @@ pub(super) static QR_IMAGE: FinipayAnswer = FinipayAnswer {
     },
 };
 
-pub(super) static QR_DATA: FinipayAnswer = FinipayAnswer {
+pub(super) static QR_DATA: FinipayResponse = FinipayResponse {
     code: QR,
     message: "SUCCESS",
     data: |_| {
@@ -57,7 +57,7 @@ pub(super) static QR_DATA: FinipayAnswer = FinipayAnswer {
     },
 };
 
-pub(super) static QR_STATUS: FinipayAnswer = FinipayAnswer {
+pub(super) static QR_STATUS: FinipayResponse = FinipayResponse {
     code: QR,
     message: "Success",
     data: |_| {
@@ -91,11 +91,11 @@ struct MbankConfirmed<'a> {
     date_time: String,
 }
 
-fn response(answer: &FinipayAnswer, data: &impl Serialize) -> Response {
+fn response(answer: &FinipayResponse, data: &impl Serialize) -> Response {
     Response::ok(answer.code, answer.message, data)
 }
 
-/// The answer about a mobile-bank payment that was made.
+/// The response about a new mobile-bank payment.
 pub(super) fn mbank_created(record: &Record) -> Response {
     let data = MbankCreated {
         amount: record.payment.amount.map(Amount),
@@ -105,7 +105,7 @@ pub(super) fn mbank_created(record: &Record) -> Response {
     response(&MBANK_CREATED, &data)
 }
 
-/// The answer about a mobile-bank payment whose one-time password was right.
+/// The response about a mobile-bank payment whose one-time password was right.
 pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Response {
     let data = MbankConfirmed {
         quid: &record.payment.gateway_number,
@@ -114,17 +114,17 @@ pub(super) fn mbank_confirmed(record: &Record, now: i64) -> Response {
     response(&MBANK_CONFIRMED, &data)
 }
 
-/// The answer about a QR payment that was made: the base64 of its picture.
+/// The response about a new QR payment: the base64 of its picture.
 pub(super) fn qr_image(base64: &str) -> Response {
     response(&QR_IMAGE, &base64)
 }
 
-/// The answer about a QR payment that was made: the text of its code.
+/// The response about a new QR payment: the text of its code.
 pub(super) fn qr_data(text: &str) -> Response {
     response(&QR_DATA, &text)
 }
 
-/// The answer about where a QR payment stands.
+/// The response about the status of a QR payment.
 pub(super) fn qr_status(payment: &Payment) -> Response {
     let word = match payment.status {
         PaymentStatus::Created | PaymentStatus::Pending => QR_OPEN,
@@ -134,12 +134,12 @@ pub(super) fn qr_status(payment: &Payment) -> Response {
     response(&QR_STATUS, &word).of_bare_status()
 }
 
-/// The number under which a status response stands: one of the gateway's that nobody was told before.
+/// The number in a status response: one of the gateway's that no earlier response had.
 pub(super) fn status_number(record: &Record) -> String {
     format!("Fp{:014}", record.id)
 }
 
-/// The number of a mobile-bank payment: the day in Bishkek, and digits of chance. It opens no page.
+/// The number of a mobile-bank payment: the day in Bishkek, and random digits. It opens no page.
 pub(super) fn new_quid(now: i64) -> String {
     let day: String = clock::local_date_time(now).chars().filter(char::is_ascii_digit).take(8).collect();
     format!("FP{day}{:012}", fastrand::u64(..1_000_000_000_000))
@@ -150,8 +150,8 @@ pub(super) fn new_transaction_id() -> String {
     format!("FNP{}", Uuid::new_v4().simple())
 }
 
-/// The envelope of an answer, as JSON Schema.
-pub(crate) fn schema(answer: &FinipayAnswer, generator: &mut SchemaGenerator) -> Value {
+/// The JSON Schema of a response's envelope.
+pub(crate) fn schema(answer: &FinipayResponse, generator: &mut SchemaGenerator) -> Value {
     json!({
         "type": "object",
         "description": "Acting as FINIPAY.",

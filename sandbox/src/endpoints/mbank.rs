@@ -12,7 +12,7 @@ use crate::{
         test_data::TestPhone,
     },
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay,
         status::{STATUS_CODES, code_and_message},
     },
     payments::{
@@ -32,13 +32,13 @@ pub(super) const PAY: Endpoint = Endpoint {
     name: EndpointName::MbankPay,
     input: Input::Body,
     subject: Some("orderNumber"),
-    answer: pay,
+    handle: pay,
     description: Description {
         summary: "Create a mobile-bank payment",
         text: "The payer's phone receives a one-time password; `mbank/confirm` takes it. The amount is in whole som.",
         take: |fields| drop(read_pay(fields)),
         example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
-        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Created<'_>>()),
+        success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Created<'_>>()),
         finipay: Some(&finipay::MBANK_CREATED),
         refusals: &[Refused::ReusedOrderNumber],
     },
@@ -106,7 +106,7 @@ fn pay(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     Ok(if as_finipay { finipay::mbank_created(&record) } else { created_response(&record.payment) })
 }
 
-/// The answer about a payment that was made.
+/// The response about a new payment.
 pub(crate) fn created_response(payment: &Payment) -> Response {
     let data = Created {
         order_number: &payment.order_number,
@@ -124,7 +124,7 @@ pub(super) const CONFIRM: Endpoint = Endpoint {
     name: EndpointName::MbankConfirm,
     input: Input::Body,
     subject: Some("orderNumber"),
-    answer: confirm,
+    handle: confirm,
     description: Description {
         summary: "Confirm a mobile-bank payment by the payer's one-time password",
         text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, \
@@ -132,7 +132,7 @@ pub(super) const CONFIRM: Endpoint = Endpoint {
                switch `mbank_quid` says where it is to come; otherwise there is no such field.",
         take: |fields| drop(read_confirm(fields)),
         example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Confirmed<'_>>()),
+        success: SuccessBody::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Confirmed<'_>>()),
         finipay: Some(&finipay::MBANK_CONFIRMED),
         refusals: &[Refused::NotFound, Refused::Otp],
     },
@@ -164,18 +164,18 @@ fn read_confirm(fields: &mut Fields) -> ConfirmRequest {
     ConfirmRequest {
         number: fields.required("orderNumber", rules::text()),
         otp: fields.required("otp", rules::text()),
-        // "An identifier that is to be carried into the confirm step": taken where given, not demanded.
+        // "An identifier that is to be carried into the confirm step": accepted, but not required.
         payment_id: fields.optional(PAYMENT_ID, rules::text()),
         quid: fields.optional(QUID, rules::text()),
     }
 }
 
-/// Where FINIPAY's `quid` is to come; nothing where the sandbox acts as another gateway.
+/// Where FINIPAY's `quid` has to be; `None` if the sandbox acts as another gateway.
 fn quid_place(switches: Switches) -> Option<MbankQuid> {
     (switches.acts_as == Dialect::Finipay).then_some(switches.mbank_quid)
 }
 
-/// Each gateway knows the identifier by one name, and where FINIPAY's is to come as a field it has to.
+/// Each gateway has one name for the identifier; FINIPAY's is required if it has to be a field.
 fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Option<MbankQuid>) {
     if place.is_some() && request.payment_id.is_some() {
         fields.violate(PAYMENT_ID, Problem::Unknown);
@@ -187,7 +187,7 @@ fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Optio
     }
 }
 
-/// The payment of the number: the merchant's, or the gateway's where that is to come in its place.
+/// The payment with the merchant's number, or with the gateway's if that is sent in its place.
 fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record, Refusal> {
     let found = state.read(|connection| match place {
         Some(MbankQuid::OrderNumber) => payments::by_gateway_number(connection, number),
@@ -211,7 +211,7 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     }
     match submit_otp(state, record.id, &request.otp)? {
         OtpResult::Right(record) => {
-            // That a confirmation was taken says nothing of the money. The pages show none that was rejected.
+            // An accepted confirmation does not mean that money was taken. FINIPAY's pages show no rejected one.
             let is_confirmed = place.is_some() && record.payment.status != PaymentStatus::Rejected;
             let confirmed = if is_confirmed {
                 finipay::mbank_confirmed(&record, state.clock().now_ms())
@@ -231,7 +231,7 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     }
 }
 
-/// The answer about a payment whose one-time password was right.
+/// The response about a payment whose one-time password was right.
 pub(crate) fn confirmed_response(payment: &Payment, language: Language) -> Response {
     let (code, message) = code_and_message(payment, language);
     let data = Confirmed { order_number: &payment.order_number, status: payment.status.as_str() };

@@ -1,5 +1,5 @@
-//! The nine endpoints of the gateway: what an endpoint is, and the table of all. Each of the other files has the endpoints of
-//! one payment method, or a step of the pipeline that their requests go through.
+//! The nine endpoints of the gateway: the type of an endpoint, and the table of all. The other files have the endpoints of one payment
+//! method each, or a step of the pipeline that handles their requests.
 
 pub(crate) mod card_payment;
 mod fields;
@@ -13,7 +13,7 @@ pub(crate) mod refusal;
 mod response;
 pub(crate) mod status;
 
-pub(crate) use fields::{AskedFor, Fields};
+pub(crate) use fields::{Fields, RequestSpec};
 pub(crate) use refusal::Refusal;
 pub(crate) use response::Response;
 
@@ -43,36 +43,36 @@ pub(crate) struct Endpoint {
     pub(crate) input: Input,
     /// The field that names the payment, for the log of requests.
     pub(crate) subject: Option<&'static str>,
-    pub(crate) answer: fn(&State, Fields) -> Result<Response, Refusal>,
+    pub(crate) handle: fn(&State, Fields) -> Result<Response, Refusal>,
     pub(crate) description: Description,
 }
 
-/// What the description of the interface says of an endpoint; its fields and its data are those of the code itself.
+/// The OpenAPI description of an endpoint; its fields and data come from the code itself.
 pub(crate) struct Description {
     pub(crate) summary: &'static str,
     pub(crate) text: &'static str,
-    /// Takes the request's fields.
+    /// Reads the request's fields.
     pub(crate) take: fn(&mut Fields),
-    /// A JSON object that it takes; of an endpoint that reads its query, the members are the parameters.
+    /// An example request as a JSON object; its members are the parameters of an endpoint that reads its query.
     pub(crate) example: &'static str,
-    pub(crate) answers: Answers,
-    /// What it answers instead when the sandbox acts as FINIPAY, where that is something else.
-    pub(crate) finipay: Option<&'static FinipayAnswer>,
+    pub(crate) success: SuccessBody,
+    /// The response with HTTP 200 when the sandbox acts as FINIPAY, if it differs.
+    pub(crate) finipay: Option<&'static FinipayResponse>,
     /// The HTTP statuses of its own refusals; those that every endpoint has are not among them.
     pub(crate) refusals: &'static [Refused],
 }
 
-/// What an endpoint answers with HTTP 200.
+/// The response with HTTP 200.
 #[derive(Clone, Copy)]
-pub(crate) enum Answers {
+pub(crate) enum SuccessBody {
     /// The envelope: its codes, and its data.
     Envelope(&'static [&'static str], fn(&mut SchemaGenerator) -> Schema),
     /// The base64 of a picture.
     Image,
 }
 
-/// What an endpoint answers with HTTP 200 when the sandbox acts as FINIPAY: always an envelope.
-pub(crate) struct FinipayAnswer {
+/// The response with HTTP 200 when the sandbox acts as FINIPAY: always an envelope.
+pub(crate) struct FinipayResponse {
     pub(crate) code: &'static str,
     pub(crate) message: &'static str,
     /// The JSON Schema of its data.
@@ -90,7 +90,7 @@ pub(crate) enum Refused {
     Otp,
 }
 
-/// All of them.
+/// Every endpoint.
 pub(crate) static ENDPOINTS: [Endpoint; 9] = [
     card_payment::ENDPOINT,
     status::STATUS,

@@ -1,4 +1,4 @@
-//! Fault injection in answers: another answer, or another way for it to reach the client.
+//! Fault injection in responses: a changed response, or another way to send it.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -13,30 +13,30 @@ use tokio::time::sleep;
 use crate::{
     endpoints::Response,
     faults::{Fault, FaultName},
-    net::{Cut, Line, Until},
+    net::{ConnectionHandle, Cut, CutPoint},
     redact::transcript,
     settings::Dialect,
 };
 
-/// How much of the head a reset in it lets through: the status line and the beginning of a header.
+/// How much of the head is sent before a reset in it: the status line and the beginning of a header.
 const HEAD_BYTES: usize = 20;
-/// What an endless body goes on with.
+/// The chunk that an endless body repeats.
 const ENDLESS_CHUNK: Bytes = Bytes::from_static(&[b' '; 16 * 1024]);
 /// The pause between the bytes of a dripped body.
 const DRIP_PAUSE: Duration = Duration::from_secs(1);
 
-/// An answer as it goes out.
-pub(crate) struct Outgoing {
+/// A response as it is sent.
+pub(crate) struct OutgoingResponse {
     status: StatusCode,
     content_type: &'static str,
     body: Vec<u8>,
     header: Option<(HeaderName, HeaderValue)>,
     transfer: Transfer,
-    /// The payment that the request made, where it named none.
+    /// The payment that the request created, if the request has no number of it.
     pub(crate) payment_id: Option<i64>,
 }
 
-/// How an answer goes out.
+/// How a response is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transfer {
     Whole,
@@ -46,8 +46,8 @@ enum Transfer {
     Cut(Cut),
 }
 
-impl Outgoing {
-    /// An answer with nothing wrong in it.
+impl OutgoingResponse {
+    /// A response without a fault.
     pub(crate) fn whole(response: Response, dialect: Dialect) -> Self {
         let (content_type, body) = response.write(dialect);
         Self {
@@ -60,28 +60,28 @@ impl Outgoing {
         }
     }
 
-    /// No answer: the connection is closed.
+    /// No response: the connection is closed.
     pub(crate) fn none() -> Self {
         Self {
             status: StatusCode::OK,
             content_type: "",
             body: Vec::new(),
             header: None,
-            transfer: Transfer::Cut(Cut { until: Until::Now, reset: false }),
+            transfer: Transfer::Cut(Cut { until: CutPoint::Now, reset: false }),
             payment_id: None,
         }
     }
 
-    /// What a fault of the moment "response" makes of an answer. `location` is where a redirect leads.
-    pub(crate) fn struck(fault: &Fault, response: Response, dialect: Dialect, location: &str) -> Self {
+    /// The response with a fault of the moment "response". `location` is the target of a redirect.
+    pub(crate) fn with_fault(fault: &Fault, response: Response, dialect: Dialect, location: &str) -> Self {
         let payment_id = response.payment_id;
-        let struck = match fault.name() {
+        let faulty = match fault.name() {
             FaultName::ResponseLost => Self::none(),
-            FaultName::Delay => Self::by(response, dialect, Transfer::Late(fault.delay_or_default())),
-            FaultName::Drip => Self::by(response, dialect, Transfer::Dripped),
-            FaultName::ResetBeforeResponse => Self::reset(response, dialect, |_| Until::Now),
-            FaultName::ResetInHeaders => Self::reset(response, dialect, |_| Until::Head(HEAD_BYTES)),
-            FaultName::ResetInBody => Self::reset(response, dialect, |body| Until::Body(body.len() / 2)),
+            FaultName::Delay => Self::with_transfer(response, dialect, Transfer::Late(fault.delay_or_default())),
+            FaultName::Drip => Self::with_transfer(response, dialect, Transfer::Dripped),
+            FaultName::ResetBeforeResponse => Self::reset(response, dialect, |_| CutPoint::Now),
+            FaultName::ResetInHeaders => Self::reset(response, dialect, |_| CutPoint::Head(HEAD_BYTES)),
+            FaultName::ResetInBody => Self::reset(response, dialect, |body| CutPoint::Body(body.len() / 2)),
             FaultName::EndlessBody => Self::endless(response, dialect),
             FaultName::Html502 => Self::html(StatusCode::BAD_GATEWAY, "502 Bad Gateway", None),
             FaultName::NotJson => Self { body: b"OK".to_vec(), ..Self::whole(response, dialect) },
@@ -93,17 +93,17 @@ impl Outgoing {
                 let location = HeaderValue::from_str(location).ok().map(|to| (header::LOCATION, to));
                 Self::html(StatusCode::TEMPORARY_REDIRECT, "307 Temporary Redirect", location)
             }
-            // Faults of other moments do nothing to an answer.
+            // Faults of other moments do not change a response.
             _ => Self::whole(response, dialect),
         };
-        Self { payment_id, ..struck }
+        Self { payment_id, ..faulty }
     }
 
-    fn by(response: Response, dialect: Dialect, transfer: Transfer) -> Self {
+    fn with_transfer(response: Response, dialect: Dialect, transfer: Transfer) -> Self {
         Self { transfer, ..Self::whole(response, dialect) }
     }
 
-    fn reset(response: Response, dialect: Dialect, until: impl FnOnce(&[u8]) -> Until) -> Self {
+    fn reset(response: Response, dialect: Dialect, until: impl FnOnce(&[u8]) -> CutPoint) -> Self {
         let whole = Self::whole(response, dialect);
         let cut = Cut { until: until(&whole.body), reset: true };
         Self { transfer: Transfer::Cut(cut), ..whole }
@@ -115,9 +115,9 @@ impl Outgoing {
         whole
     }
 
-    /// Without its last byte the body is no JSON, however long what follows is.
+    /// Without its last byte the body is never valid JSON, whatever follows.
     fn endless(response: Response, dialect: Dialect) -> Self {
-        let mut whole = Self::by(response, dialect, Transfer::Endless);
+        let mut whole = Self::with_transfer(response, dialect, Transfer::Endless);
         whole.body.pop();
         whole
     }
@@ -130,13 +130,13 @@ impl Outgoing {
     }
 
     /// The HTTP status that the client gets to see, if it sees one.
-    pub(crate) fn seen_status(&self) -> Option<u16> {
-        let is_unseen = matches!(self.transfer, Transfer::Cut(Cut { until: Until::Now | Until::Head(_), .. }));
+    pub(crate) fn visible_status(&self) -> Option<u16> {
+        let is_unseen = matches!(self.transfer, Transfer::Cut(Cut { until: CutPoint::Now | CutPoint::Head(_), .. }));
         (!is_unseen).then_some(self.status.as_u16())
     }
 
-    /// Its head and body as they were written, whether or not they reach the client; no body where there is no answer.
-    pub(crate) fn seen(&self) -> (String, Option<String>) {
+    /// Its head and body, whether or not they reach the client; no body if there is no response.
+    pub(crate) fn as_written(&self) -> (String, Option<String>) {
         if self.content_type.is_empty() {
             return (String::new(), None);
         }
@@ -148,7 +148,7 @@ impl Outgoing {
     }
 
     /// Sends it.
-    pub(crate) async fn send(self, line: &Line) -> HttpResponse {
+    pub(crate) async fn send(self, connection: &ConnectionHandle) -> HttpResponse {
         let Self { status, content_type, body, header, transfer, payment_id: _ } = self;
         let length = body.len();
         let body = match transfer {
@@ -160,7 +160,7 @@ impl Outgoing {
             Transfer::Dripped => dripped(body.into()),
             Transfer::Endless => endless(body.into()),
             Transfer::Cut(cut) => {
-                line.cut(cut);
+                connection.cut(cut);
                 Body::from(body)
             }
         };
@@ -171,7 +171,7 @@ impl Outgoing {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-        // No caching: answers are about money.
+        // No caching: responses are about money.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.extend(header);
@@ -195,7 +195,7 @@ fn dripped(body: Bytes) -> Body {
     Body::new(channel)
 }
 
-/// The body and then blanks, as fast as the client takes them, until it no longer does.
+/// The body and then spaces, as fast as the client reads them, until it hangs up.
 fn endless(body: Bytes) -> Body {
     let (mut sender, channel) = Channel::<Bytes, Infallible>::new(1);
     tokio::spawn(async move {

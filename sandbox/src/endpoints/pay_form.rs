@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, PaymentKind, codes},
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Response},
+    endpoints::{Description, Endpoint, Fields, Input, Refusal, Response, SuccessBody},
     pages,
     payments::transition::register,
     rules,
@@ -22,16 +22,16 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     name: EndpointName::PayForm,
     input: Input::Body,
     subject: None,
-    answer,
+    handle: create,
     description: Description {
         summary: "Create a hosted pay-form",
         text: "On its page the payer chooses how to pay. The amount is in KGS; MegaPay takes payments from 5 KGS.",
-        take: |fields| drop(take(fields)),
+        take: |fields| drop(read_request(fields)),
         example: r#"{
             "amount": 99.50, "serviceName": "Flower shop",
             "callbackURL": "http://127.0.0.1:9000/callback?order=7", "returnURL": "https://shop.example/done?order=7"
         }"#,
-        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
         finipay: None,
         refusals: &[],
     },
@@ -54,7 +54,7 @@ struct Request {
     return_url: String,
 }
 
-fn take(fields: &mut Fields) -> Request {
+fn read_request(fields: &mut Fields) -> Request {
     Request {
         amount: fields.required("amount", rules::decimal(1)),
         service_name: fields.required("serviceName", rules::text()),
@@ -63,8 +63,8 @@ fn take(fields: &mut Fields) -> Request {
     }
 }
 
-fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
-    let request = take(&mut fields);
+fn create(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+    let request = read_request(&mut fields);
     fields.finish()?;
 
     let new = NewPayment {
@@ -89,7 +89,7 @@ fn answer(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     Ok(response(&url).about(record.id))
 }
 
-/// The answer about a pay-form that was made.
+/// The response about a new pay-form.
 pub(crate) fn response(url: &str) -> Response {
     Response::ok(codes::CREATED, "CREATED", &Data { pay_form_url: url })
 }

@@ -16,9 +16,9 @@ use axum::{
 
 use crate::{
     domain::{EndpointName, Language},
-    endpoints::{Endpoint, Fields, Input, Refusal, Response, outgoing::Outgoing},
+    endpoints::{Endpoint, Fields, Input, Refusal, Response, outgoing::OutgoingResponse},
     faults::{Fault, FaultName, Moment},
-    net::Line,
+    net::ConnectionHandle,
     redact::{transcript, without_card_numbers},
     settings::Dialect,
     state::State,
@@ -30,11 +30,11 @@ use crate::{
     web::{read_body, request},
 };
 
-/// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
+/// Handles a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
 pub(crate) async fn handle(
     state: Arc<State>,
     endpoint: &'static Endpoint,
-    line: Line,
+    connection: ConnectionHandle,
     request: Request,
 ) -> HttpResponse {
     let started = Instant::now();
@@ -56,11 +56,11 @@ pub(crate) async fn handle(
             broken("the answer was broken off by a panic".to_owned())
         }
     };
-    outgoing.send(&line).await
+    outgoing.send(&connection).await
 }
 
-fn broken(detail: String) -> Outgoing {
-    Outgoing::whole(Refusal::Internal(detail).response(Language::English), Dialect::Interface)
+fn broken(detail: String) -> OutgoingResponse {
+    OutgoingResponse::whole(Refusal::Internal(detail).response(Language::English), Dialect::Interface)
 }
 
 /// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
@@ -71,15 +71,15 @@ fn refuse_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &H
     (method != endpoint.method).then_some(Refusal::WrongMethod { allowed: endpoint.allowed })
 }
 
-/// Answers and records the exchange.
+/// Responds to a request and records both.
 pub(crate) fn answer(
     state: &State,
     endpoint: &Endpoint,
     input: Result<(Uri, Bytes), Refusal>,
     seen: transcript::Request,
     started: Instant,
-) -> Outgoing {
-    let _age = state.age();
+) -> OutgoingResponse {
+    let _generation = state.generation();
     let seen = match &input {
         Ok((_, body)) => seen.with_body(body),
         Err(_) => seen,
@@ -88,15 +88,15 @@ pub(crate) fn answer(
     let peek = |name| fields.as_ref().ok().and_then(|fields| fields.peek(name));
     let subject = endpoint.subject.and_then(peek);
     let language = state.language(peek("language").as_deref());
-    let call = Call { state, endpoint, language, numbers: numbers(state, subject.as_deref()) };
-    let (outgoing, fault) = call.perform(fields);
-    let (response_head, response_body) = outgoing.seen();
-    let (seen, kept_subject) = kept(state, seen, subject.as_deref());
+    let context = RequestContext { state, endpoint, language, numbers: numbers(state, subject.as_deref()) };
+    let (outgoing, fault) = context.execute(fields);
+    let (response_head, response_body) = outgoing.as_written();
+    let (seen, recorded_subject) = redacted(state, seen, subject.as_deref());
     let response_body = response_body.map(|body| seen.response(&body));
     state.record(NewExchange {
         endpoint: endpoint.name,
-        order_number: kept_subject,
-        http_status: outgoing.seen_status(),
+        order_number: recorded_subject,
+        http_status: outgoing.visible_status(),
         fault,
         payment_id: outgoing.payment_id.filter(|_| subject.is_none()),
         took: started.elapsed(),
@@ -110,7 +110,7 @@ pub(crate) fn answer(
 
 /// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks
 /// like; any other may be a card's.
-fn kept(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
+fn redacted(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
     let masked = subject.map(without_card_numbers);
     let looks_like_card = masked.as_deref() != subject;
     let is_known = |number| matches!(state.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));
@@ -120,7 +120,7 @@ fn kept(state: &State, seen: transcript::Request, subject: Option<&str>) -> (tra
     (seen.without_card_numbers(), masked)
 }
 
-/// The numbers that an order is known by, for faults that are set for one; nobody asks where there is no fault.
+/// The numbers of an order, for faults that are set for one; not looked up while there is no fault.
 fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
     let Some(subject) = subject.filter(|_| state.faults.is_armed()) else {
         return Vec::new();
@@ -134,28 +134,28 @@ fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
 }
 
 /// A request on its way through the endpoint and the faults.
-struct Call<'a> {
+struct RequestContext<'a> {
     state: &'a State,
     endpoint: &'a Endpoint,
     language: Language,
     numbers: Vec<String>,
 }
 
-impl Call<'_> {
-    /// What goes out, and the fault that struck.
-    fn perform(&self, fields: Result<Fields, Refusal>) -> (Outgoing, Option<FaultName>) {
+impl RequestContext<'_> {
+    /// The response to send, and the fault that struck.
+    fn execute(&self, fields: Result<Fields, Refusal>) -> (OutgoingResponse, Option<FaultName>) {
         let dialect = self.state.switches().acts_as;
         let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
         let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
         let response = match &early {
-            Some(fault) => match self.answer_struck(fault, fields) {
+            Some(fault) => match self.response_to_fault(fault, fields) {
                 Some(response) => response,
-                None => return (Outgoing::none(), Some(fault.name())),
+                None => return (OutgoingResponse::none(), Some(fault.name())),
             },
-            None => self.answer(fields),
+            None => self.respond(fields),
         };
         if let Some(fault) = early {
-            return (Outgoing::whole(response, dialect), Some(fault.name()));
+            return (OutgoingResponse::whole(response, dialect), Some(fault.name()));
         }
         let late = self.strike(Moment::Response, |name| match name {
             FaultName::UnknownStatus => response.has_status_word(),
@@ -165,11 +165,11 @@ impl Call<'_> {
         match late {
             Some(fault) => {
                 let location = format!("{}{}", self.state.public_url, self.endpoint.name.path());
-                (Outgoing::struck(&fault, response, dialect, &location), Some(fault.name()))
+                (OutgoingResponse::with_fault(&fault, response, dialect, &location), Some(fault.name()))
             }
             None => {
                 let fault = response.stuck.then_some(FaultName::StuckPending);
-                (Outgoing::whole(response, dialect), fault)
+                (OutgoingResponse::whole(response, dialect), fault)
             }
         }
     }
@@ -178,20 +178,20 @@ impl Call<'_> {
         self.state.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
     }
 
-    fn answer(&self, fields: Result<Fields, Refusal>) -> Response {
+    fn respond(&self, fields: Result<Fields, Refusal>) -> Response {
         fields
-            .and_then(|fields| (self.endpoint.answer)(self.state, fields))
+            .and_then(|fields| (self.endpoint.handle)(self.state, fields))
             .unwrap_or_else(|refusal| refusal.response(self.language))
     }
 
-    /// The answer in the place of the endpoint's, or of both its runs; `None` where there is none.
-    fn answer_struck(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Response> {
+    /// The response of a fault instead of the endpoint's, or the one of a repeated run; `None` for no response.
+    fn response_to_fault(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Response> {
         let refusal = match fault.name() {
             FaultName::Unauthorized => Refusal::Unauthorized,
             FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
             FaultName::Unavailable => Refusal::Unavailable { retry_after: fault.shown_retry_after() },
-            FaultName::OtpTwice => return Some(self.answer_twice(fields)),
-            // `request-lost`: no answer.
+            FaultName::OtpTwice => return Some(self.respond_twice(fields)),
+            // `request-lost`: no response.
             _ => return None,
         };
         Some(refusal.response(self.language))
@@ -199,14 +199,14 @@ impl Call<'_> {
 
     /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
     /// the race.
-    fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Response {
+    fn respond_twice(&self, fields: Result<Fields, Refusal>) -> Response {
         let Ok(fields) = fields else {
-            return self.answer(fields);
+            return self.respond(fields);
         };
         let again = fields.clone();
         let (one, other) = thread::scope(|scope| {
-            let other = scope.spawn(|| self.answer(Ok(again)));
-            (self.answer(Ok(fields)), other.join())
+            let other = scope.spawn(|| self.respond(Ok(again)));
+            (self.respond(Ok(fields)), other.join())
         });
         match other {
             Ok(other) if other.status > one.status => other,

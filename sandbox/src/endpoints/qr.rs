@@ -16,7 +16,7 @@ use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     encoding::elqr::LARGEST_AMOUNT,
     endpoints::{
-        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay,
+        Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay,
         status::{STATUS_CODES, status_response, status_schema},
     },
     pages,
@@ -36,7 +36,7 @@ pub(super) const CREATE_DATA: Endpoint = Endpoint {
     name: EndpointName::QrDynamicData,
     input: Input::Body,
     subject: None,
-    answer: create_data,
+    handle: create_data,
     description: Description {
         summary: "Create a QR payment, as the text to put into the code",
         text: "`sum` is in tyiyn. Without one the payer names the amount.",
@@ -44,7 +44,7 @@ pub(super) const CREATE_DATA: Endpoint = Endpoint {
         example: r#"{
             "sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"
         }"#,
-        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<QrData<'_>>()),
+        success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<QrData<'_>>()),
         finipay: Some(&finipay::QR_DATA),
         refusals: &[],
     },
@@ -62,7 +62,7 @@ struct QrData<'a> {
     sum: Option<Amount>,
 }
 
-/// What both QR endpoints are asked for.
+/// The request of both endpoints that create a QR payment.
 pub(super) struct QrRequest {
     sum: Option<i64>,
     requisite: Option<String>,
@@ -74,7 +74,7 @@ fn read_data_request(fields: &mut Fields) -> QrRequest {
     read_shared_fields(fields, sum)
 }
 
-/// Takes the fields that both QR endpoints share.
+/// Reads the fields that both endpoints share.
 fn read_shared_fields(fields: &mut Fields, sum: Option<i64>) -> QrRequest {
     QrRequest {
         sum,
@@ -92,7 +92,7 @@ fn create_data(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     Ok(created.about(record.id))
 }
 
-/// The answer about a transaction that was made.
+/// The response about a new transaction.
 pub(crate) fn data_response(payment: &Payment, payload: &str) -> Response {
     let data = QrData { transaction_id: &payment.order_number, qr_data: payload, sum: payment.amount.map(Amount) };
     Response::ok(codes::CREATED, "CREATED", &data)
@@ -137,13 +137,13 @@ pub(super) const CREATE_IMAGE: Endpoint = Endpoint {
     name: EndpointName::QrDynamic,
     input: Input::Body,
     subject: None,
-    answer: create_image,
+    handle: create_image,
     description: Description {
         summary: "Create a QR payment, as a picture",
         text: "The base64 of a PNG of 400x400 pixels. `sum` is in tyiyn.",
         take: |fields| drop(read_image_request(fields)),
         example: r#"{"sum": 12550}"#,
-        answers: Answers::Image,
+        success: SuccessBody::Image,
         finipay: Some(&finipay::QR_IMAGE),
         refusals: &[],
     },
@@ -203,13 +203,13 @@ pub(super) const STATUS: Endpoint = Endpoint {
     name: EndpointName::QrTransactionStatus,
     input: Input::Query,
     subject: Some("transaction_id"),
-    answer: status,
+    handle: status,
     description: Description {
         summary: "Ask for a QR transaction's status",
         text: "Amounts are in tyiyn.",
         take: |fields| drop(read_status_request(fields)),
         example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_schema),
+        success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: Some(&finipay::QR_STATUS),
         refusals: &[Refused::NotFound],
     },

@@ -1,4 +1,4 @@
-//! Error answers: why an endpoint says no, and how it says so by HTTP status, code, words and data.
+//! Error responses: why an endpoint refuses a request, with HTTP status, code, message and data.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -18,7 +18,7 @@ use crate::{
 /// The challenge of HTTP Basic authentication.
 const CHALLENGE: &str = "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\"";
 
-/// Why an endpoint says no.
+/// Why an endpoint refuses a request.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     NotJson,
@@ -93,12 +93,12 @@ struct OtpState<'a> {
     attempts_left: Option<u32>,
 }
 
-/// What is said about a payment whose one-time password was refused.
+/// The JSON Schema of the data about a refused one-time password.
 pub(crate) fn otp_state_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<OtpState<'_>>()
 }
 
-/// What is said about a field that broke a rule.
+/// The JSON Schema of a violation.
 pub(crate) fn field_schema() -> Value {
     json!({
         "type": "object",
@@ -112,7 +112,7 @@ pub(crate) fn field_schema() -> Value {
 }
 
 impl Refusal {
-    /// The answer in a language.
+    /// The response in a language.
     pub(crate) fn response(&self, language: Language) -> Response {
         let nothing = Map::new();
         let say = |status, code, message: Message| Response::envelope(status, code, &language.say(message), &nothing);

@@ -12,12 +12,12 @@ use crate::{domain::codes, settings::Dialect};
 /// The field of `data` with the status word.
 const STATUS: &str = "status";
 
-/// A finished answer, independent of the web framework and of the dialect.
+/// A response, independent of the web framework and of the dialect.
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
     content: Content,
     pub(crate) header: Option<(HeaderName, HeaderValue)>,
-    /// True where the payment was kept from becoming final by a fault.
+    /// Whether a fault keeps the payment from becoming final.
     pub(crate) stuck: bool,
     /// The payment it is about, where the request named none.
     pub(crate) payment_id: Option<i64>,
@@ -31,7 +31,7 @@ enum Content {
         message: String,
         data: Box<RawValue>,
     },
-    /// The base64 of a picture, which stands in no envelope as in the interface.
+    /// The base64 of a picture, without an envelope, as in the interface.
     Image(String),
     Text(String),
 }
@@ -43,7 +43,7 @@ struct Envelope<'a> {
     data: &'a RawValue,
 }
 
-/// The data of a picture that is put into an envelope.
+/// The data of an envelope with a picture.
 #[derive(Serialize)]
 struct ImageData<'a> {
     image: &'a str,
@@ -74,42 +74,42 @@ impl Response {
         Self { status, content, header: None, stuck: false, payment_id: None, has_bare_status: false }
     }
 
-    /// The same answer with a header more.
+    /// The same response with one more header.
     pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.header = Some((name, value));
         self
     }
 
-    /// The same answer about a payment that a fault keeps from becoming final, where it does.
+    /// The same response, marked if a fault keeps its payment from becoming final.
     pub(crate) fn about_stuck(mut self, stuck: bool) -> Self {
         self.stuck = stuck;
         self
     }
 
-    /// The same answer about a payment that its request made under no number.
+    /// The same response about a payment whose request has no number.
     pub(crate) fn about(mut self, payment_id: i64) -> Self {
         self.payment_id = Some(payment_id);
         self
     }
 
-    /// The same answer, whose data is the status word itself.
+    /// The same response, marked as one whose data is the bare status word.
     pub(crate) fn of_bare_status(mut self) -> Self {
         self.has_bare_status = true;
         self
     }
 
-    /// True where it has an envelope, and so a code.
+    /// Whether it has an envelope, and so a code.
     pub(crate) fn has_code(&self) -> bool {
         matches!(self.content, Content::Envelope { .. })
     }
 
-    /// True where its data has a status word, or is one.
+    /// Whether its data has a status word, or is one.
     pub(crate) fn has_status_word(&self) -> bool {
         self.has_bare_status
             || matches!(&self.content, Content::Envelope { data, .. } if members(data).contains_key(STATUS))
     }
 
-    /// The same answer with another code.
+    /// The same response with another code.
     pub(crate) fn with_code(mut self, other: &str) -> Self {
         if let Content::Envelope { code, .. } = &mut self.content {
             other.clone_into(code);
@@ -117,7 +117,7 @@ impl Response {
         self
     }
 
-    /// The same answer with another status word.
+    /// The same response with another status word.
     pub(crate) fn with_status_word(mut self, word: &str) -> Self {
         let is_bare = self.has_bare_status;
         if let Content::Envelope { data, .. } = &mut self.content
@@ -155,7 +155,7 @@ impl Response {
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// The fields of an answer's data.
+/// The members of a response's data.
 fn members(data: &RawValue) -> BTreeMap<&str, &RawValue> {
     serde_json::from_str(data.get()).unwrap_or_default()
 }
@@ -196,7 +196,7 @@ struct OtherResult<'a> {
     text: &'a str,
 }
 
-/// Writes an answer in the other dialect. Data that is no object, as FINIPAY's may be, becomes the one member of one.
+/// Writes a response in the other dialect. Data that is not an object becomes the only member of one.
 fn in_other_dialect(code: &str, message: &str, data: &RawValue) -> serde_json::Result<String> {
     let fields: BTreeMap<&str, &RawValue> =
         serde_json::from_str(data.get()).unwrap_or_else(|_| BTreeMap::from([("value", data)]));

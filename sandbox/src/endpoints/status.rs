@@ -9,7 +9,7 @@ use crate::{
     domain::{
         EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, codes,
     },
-    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Response, finipay},
+    endpoints::{Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay},
     messages::Message,
     payments::pending,
     rules,
@@ -24,7 +24,7 @@ pub(super) const STATUS: Endpoint = Endpoint {
     name: EndpointName::Status,
     input: Input::BodyOrQuery,
     subject: Some("orderNumber"),
-    answer: status,
+    handle: status,
     description: Description {
         summary: "Ask for a payment's status by the gateway's number",
         text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields \
@@ -33,7 +33,7 @@ pub(super) const STATUS: Endpoint = Endpoint {
                FINIPAY the answer has a number that nobody was told.",
         take: |fields| drop(read_status(fields)),
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_schema),
+        success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: None,
         refusals: &[Refused::NotFound],
     },
@@ -68,13 +68,13 @@ pub(super) const GET_STATUS: Endpoint = Endpoint {
     name: EndpointName::GetStatus,
     input: Input::Body,
     subject: Some("orderNumber"),
-    answer: get_status,
+    handle: get_status,
     description: Description {
         summary: "Ask for a payment's status by the merchant's number and the provider",
         text: "",
         take: |fields| drop(read_get_status(fields)),
         example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
-        answers: Answers::Envelope(&STATUS_CODES, status_schema),
+        success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: None,
         refusals: &[Refused::NotFound],
     },
@@ -102,7 +102,7 @@ fn get_status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     Ok(status_response(&number, &record.payment, state.switches().language))
 }
 
-/// The codes of where a payment can stand.
+/// The codes of all statuses.
 pub(super) static STATUS_CODES: [&str; 8] = [
     codes::CREATED,
     codes::PENDING,
@@ -138,7 +138,7 @@ pub(super) fn status_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<StatusData<'_>>()
 }
 
-/// The response about a payment, under the number it was asked for by.
+/// The response about a payment, with the number of the request.
 pub(crate) fn status_response(asked_for: &str, payment: &Payment, language: Language) -> Response {
     let data = StatusData {
         order_number: asked_for,
@@ -151,7 +151,7 @@ pub(crate) fn status_response(asked_for: &str, payment: &Payment, language: Lang
     Response::ok(code, &message, &data)
 }
 
-/// Code and message of where a payment stands; a rejection says why, in the reader's language.
+/// Code and message of a payment's status; of a rejection, the reason in the reader's language.
 pub(super) fn code_and_message(payment: &Payment, language: Language) -> (&'static str, String) {
     let message = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Created, _) => "CREATED".to_owned(),
@@ -163,7 +163,7 @@ pub(super) fn code_and_message(payment: &Payment, language: Language) -> (&'stat
     (code(payment), message)
 }
 
-/// The code of where a payment stands.
+/// The code of a payment's status.
 pub(crate) fn code(payment: &Payment) -> &'static str {
     match (payment.status, payment.reject_reason) {
         (PaymentStatus::Created, _) => codes::CREATED,

@@ -1,4 +1,4 @@
-//! A fault: what goes wrong, where, for which order, how likely and how often; and a constructor for each.
+//! A fault: its name, endpoint, order, probability and limits; and a constructor for each.
 
 use std::{fmt, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     rules::FieldError,
 };
 
-/// What stands in for a status word, a code, a delay and a `Retry-After` that the fault does not name.
+/// Defaults for the status word, the code, the delay and the `Retry-After` of a fault.
 const UNKNOWN_STATUS: &str = "ON_HOLD";
 const UNKNOWN_CODE: &str = "999";
 const DELAY: Duration = Duration::from_secs(1);
@@ -82,7 +82,7 @@ impl Fault {
         self
     }
 
-    /// How likely it strikes what it could strike, from 0 to 1. Default: 1.
+    /// The probability that it strikes, from 0 to 1. Default: 1.
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = Some(probability);
         self
@@ -94,7 +94,7 @@ impl Fault {
         self
     }
 
-    /// What its own random numbers start from: the same seed strikes the same again. Default: 0.
+    /// The seed of its random numbers: the same seed strikes the same requests. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -165,7 +165,7 @@ impl Fault {
             && self.order_number.as_ref().is_none_or(|number| numbers.contains(number))
     }
 
-    /// Refuses what it could never do: a setting that is accepted and dropped would be a promise not kept.
+    /// Rejects settings that could never take effect, instead of ignoring them.
     pub(crate) fn check(&self) -> Result<(), FaultError> {
         let mut errors = Vec::new();
         let mut refuse = |is_wrong: bool, field: &str, rule: String| {
@@ -244,7 +244,7 @@ fn is_no_unknown_code(code: &str) -> bool {
     code.is_empty() || codes::ALL.contains(&code) || RejectReason::ALL.iter().any(|known| known.code() == code)
 }
 
-/// What is wrong with a fault, field by field.
+/// Why a fault is rejected, field by field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultError {
     /// Every field that breaks a rule.

@@ -1,4 +1,4 @@
-//! Fault injection: what goes wrong on purpose, set while the sandbox runs. Here: the names of the faults, and when each strikes.
+//! Fault injection: failures on request, set while the sandbox runs. This file has the names of the faults, and when each strikes.
 
 #[macro_use]
 mod table;

@@ -1,5 +1,5 @@
-//! Fault injection: the faults that are set, and which of them strikes. Each draws from a seeded random generator of
-//! its own, so that what strikes is deterministic.
+//! The faults that are set, and which of them strikes. Each draws from a seeded random generator of its own, so that tests are
+//! deterministic.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -16,9 +16,9 @@ use crate::{
 /// A fault that was set, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActiveFault {
-    /// What it is removed by.
+    /// The id to remove it by.
     pub id: u64,
-    /// What was set.
+    /// The fault.
     pub fault: Fault,
     /// How often it struck.
     pub struck: u64,
@@ -38,7 +38,7 @@ impl<'a> Faults<'a> {
     /// Sets a fault and returns its id. Of several that could strike the same, the one set first does.
     ///
     /// # Errors
-    /// Where it could never do what it says; every field at fault is named.
+    /// If it could never strike as it is set; every wrong field is named.
     pub fn add(&self, fault: Fault) -> Result<u64, FaultError> {
         self.set.add(fault).map(|active| active.id)
     }
@@ -48,7 +48,7 @@ impl<'a> Faults<'a> {
         self.set.list()
     }
 
-    /// Removes a fault; false where there is none of this id.
+    /// Removes a fault; false if there is none with this id.
     pub fn remove(&self, id: u64) -> bool {
         self.set.remove(id)
     }
@@ -79,7 +79,7 @@ struct Armed {
 }
 
 impl Armed {
-    /// Whether it strikes what it could strike; the draw is its own, so that a seed alone decides.
+    /// Draws whether it strikes, from its own random numbers, so that only its seed decides.
     fn strikes(&mut self) -> bool {
         let strikes = self.active.fault.chance().is_none_or(|chance| self.random.f64() < chance);
         self.active.struck += u64::from(strikes);
@@ -128,7 +128,7 @@ impl FaultSet {
         self.armed.load(Ordering::Acquire)
     }
 
-    /// The first fault that strikes now, if one does. `can` says which of the moment's faults have something to strike.
+    /// The first fault that strikes now, if any. `can` selects those of the moment's faults that apply.
     pub(crate) fn strike(
         &self,
         moment: Moment,

@@ -143,7 +143,7 @@ impl Fault {
         if name.is_none() && members.is_sound("name") {
             members.refuse("name", "is required");
         }
-        // A stand-in, which nobody sees: a fault without a name is refused.
+        // A placeholder: a fault without a name is rejected below.
         let mut fault = Self::new(name.unwrap_or(FaultName::Delay));
         if let Some(endpoint) = members.word("endpoint", &EndpointName::ALL, EndpointName::as_str) {
             fault = fault.endpoint(endpoint);

@@ -1,10 +1,12 @@
-//! Networking: TCP and TLS, idle timeouts, and connections that are cut on purpose. Connections are served until told to stop. None
-//! holds its place for long without sending a request: clients that open many and send nothing would exhaust the sandbox.
+//! Networking: TCP and TLS, idle timeouts, graceful shutdown, and connections that are cut by faults. Idle timeouts keep clients that
+//! open many connections and send nothing from exhausting the sandbox.
 
-mod line;
+mod connection;
 pub(crate) mod tls;
 
-pub(crate) use line::{Cut, HANDSHAKE_LIMIT, Line, LineStream, Lines, Resets, Until};
+pub(crate) use connection::{
+    ConnectionHandle, ConnectionListener, ConnectionStream, Cut, CutPoint, HANDSHAKE_LIMIT, ShouldReset,
+};
 
 use std::{convert::Infallible, time::Duration};
 
@@ -27,29 +29,39 @@ use hyper_util::{
 pub(crate) const HEAD_LIMIT: Duration = Duration::from_secs(75);
 
 /// Accepts connections until `stop` completes, and returns once those under way have ended.
-pub(crate) async fn serve(mut lines: Lines, router: Router, head_limit: Duration, stop: impl Future<Output = ()>) {
+pub(crate) async fn serve(
+    mut listener: ConnectionListener,
+    router: Router,
+    head_limit: Duration,
+    stop: impl Future<Output = ()>,
+) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(head_limit);
     let service = TowerToHyperService::new(router);
     let under_way = GracefulShutdown::new();
     let accepting = async {
         loop {
-            let stream = lines.accept().await;
-            tokio::spawn(converse(http.clone(), stream, service.clone(), under_way.watcher()));
+            let stream = listener.accept().await;
+            tokio::spawn(serve_connection(http.clone(), stream, service.clone(), under_way.watcher()));
         }
     };
     tokio::select! {
         () = accepting => {}
         () = stop => {}
     }
-    drop(lines);
+    drop(listener);
     under_way.shutdown().await;
 }
 
 /// Answers the requests of one connection until it ends.
-async fn converse(http: http1::Builder, stream: LineStream, service: TowerToHyperService<Router>, watcher: Watcher) {
-    let line = stream.line();
-    let answer = service_fn(move |request| respond(&service, &line, request));
+async fn serve_connection(
+    http: http1::Builder,
+    stream: ConnectionStream,
+    service: TowerToHyperService<Router>,
+    watcher: Watcher,
+) {
+    let handle = stream.handle();
+    let answer = service_fn(move |request| respond(&service, &handle, request));
     if let Err(error) = watcher.watch(http.serve_connection(TokioIo::new(stream), answer)).await {
         tracing::debug!(%error, "a connection ended early");
     }
@@ -57,10 +69,10 @@ async fn converse(http: http1::Builder, stream: LineStream, service: TowerToHype
 
 fn respond(
     service: &TowerToHyperService<Router>,
-    line: &Line,
+    handle: &ConnectionHandle,
     mut request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response, Infallible>> + use<> {
-    request.extensions_mut().insert(ConnectInfo(line.clone()));
+    request.extensions_mut().insert(ConnectInfo(handle.clone()));
     service.call(request)
 }
 
@@ -90,9 +102,9 @@ mod tests {
     async fn start(tls: Option<TlsAcceptor>, handshake_limit: Duration, head_limit: Duration) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let lines = Lines { listener, tls, handshake_limit, resets: Arc::new(|_| false) };
+        let listener = ConnectionListener { listener, tls, handshake_limit, resets: Arc::new(|_| false) };
         let router = Router::new().route("/", any(|| async { "hello" }));
-        tokio::spawn(serve(lines, router, head_limit, pending()));
+        tokio::spawn(serve(listener, router, head_limit, pending()));
         address
     }
 
@@ -112,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_brings_no_request_is_hung_up_on() {
+    async fn connection_without_a_request_is_closed() {
         let address = start(None, NEVER, SOON).await;
         assert_eq!(heard(address, "").await, "");
         assert_eq!(heard(address, "GET / HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
@@ -125,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_never_shakes_hands_is_hung_up_on() {
+    async fn connection_without_a_handshake_is_closed() {
         let address = start(Some(acceptor()), SOON, NEVER).await;
         assert_eq!(heard(address, "").await, "");
     }

@@ -41,8 +41,8 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whom callbacks trust: the public roots, those the options name, and who signed the sandbox's own certificate, as far
-/// as its file says, so that the built-in receiver can be called.
+/// The trust roots of callbacks: the public roots, those of the options, and the issuers in the sandbox's own certificate
+/// file, so that the built-in receiver can be called.
 pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, SandboxError> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     for path in &options.callback_ca {
@@ -51,7 +51,7 @@ pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, 
         }
     }
     if let Some(files) = &options.tls {
-        // A certificate that cannot be a root is no mistake here: the file is there to be shown, not to be trusted.
+        // A certificate that cannot be a root is ignored: the file's purpose is to be presented, not to be trusted.
         let _added = roots.add_parsable_certificates(certificates(CERTIFICATE, &files.certificate)?);
     }
     Ok(roots)

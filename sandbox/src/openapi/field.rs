@@ -1,16 +1,16 @@
-//! Fields and members as people read of them: by name, type and rule, out of the schemas of the document.
+//! Reads fields and members out of the document's schemas, for the page: name, type, rule.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A field of a request, or a member of what is said.
+/// A field of a request, or a member of a response or callback.
 pub(super) struct Field {
     pub(super) name: String,
-    /// Of a request: where it stands.
+    /// Of a request: path, query or body.
     pub(super) place: &'static str,
     pub(super) kind: String,
-    /// Of what is said: whether it is always there.
+    /// Of a response: whether it is always present.
     pub(super) is_required: bool,
     pub(super) rule: String,
 }
@@ -44,7 +44,7 @@ fn parameter(parameter: &Value) -> Field {
     }
 }
 
-/// The members of an object; where it has several forms, those of all of them.
+/// The members of an object; of all its forms, if it has several.
 fn members(body: &Value) -> BTreeMap<String, Value> {
     let mut members = BTreeMap::new();
     let forms = body["anyOf"].as_array().into_iter().flatten();
@@ -57,12 +57,12 @@ fn members(body: &Value) -> BTreeMap<String, Value> {
     members
 }
 
-/// What an answer or a callback says, the members of members too: `data.errors[].field`.
-pub(super) struct Said(Vec<Member>);
+/// The members of a response or a callback, nested ones too: `data.errors[].field`.
+pub(super) struct MessageMembers(Vec<Member>);
 
-impl Said {
-    pub(super) fn by(described: &Value, message: &Value) -> Self {
-        Self(said(described, &message["content"]["application/json"]["schema"], ""))
+impl MessageMembers {
+    pub(super) fn of(described: &Value, message: &Value) -> Self {
+        Self(members_of(described, &message["content"]["application/json"]["schema"], ""))
     }
 
     pub(super) fn has_the_members_of(&self, other: &Self) -> bool {
@@ -71,7 +71,7 @@ impl Said {
 
     /// Adds the words of another that has the same members.
     pub(super) fn join(&mut self, other: Self) {
-        self.0 = said_by_either(std::mem::take(&mut self.0), other.0);
+        self.0 = merge_members(std::mem::take(&mut self.0), other.0);
     }
 
     pub(super) fn fields(self) -> Vec<Field> {
@@ -86,26 +86,26 @@ impl Said {
     }
 }
 
-/// A member of what is said.
+/// A member of a response or a callback.
 struct Member {
     name: String,
     schema: Value,
     is_certain: bool,
 }
 
-fn said(described: &Value, schema: &Value, prefix: &str) -> Vec<Member> {
+fn members_of(described: &Value, schema: &Value, prefix: &str) -> Vec<Member> {
     let schema = resolved(described, schema);
     if let Some(forms) = schema["anyOf"].as_array() {
-        let forms = forms.iter().map(|form| said(described, form, prefix));
-        return forms.reduce(said_by_either).unwrap_or_default();
+        let forms = forms.iter().map(|form| members_of(described, form, prefix));
+        return forms.reduce(merge_members).unwrap_or_default();
     }
     if schema.get("items").is_some() {
-        return said(described, &schema["items"], &format!("{prefix}[]"));
+        return members_of(described, &schema["items"], &format!("{prefix}[]"));
     }
     let mut members = Vec::new();
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let below = said(described, member, &path);
+        let below = members_of(described, member, &path);
         let is_certain = schema["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name));
         members.push(Member { name: path, schema: resolved(described, member).clone(), is_certain });
         members.extend(below);
@@ -113,27 +113,28 @@ fn said(described: &Value, schema: &Value, prefix: &str) -> Vec<Member> {
     members
 }
 
-/// The members of both forms; only those that both are sure of are certain.
-fn said_by_either(mut one: Vec<Member>, other: Vec<Member>) -> Vec<Member> {
+/// The members of both forms; a member is required only if it is in both.
+fn merge_members(mut one: Vec<Member>, other: Vec<Member>) -> Vec<Member> {
     for member in &mut one {
-        member.is_certain &= other.iter().any(|twin| twin.name == member.name && twin.is_certain);
+        member.is_certain &=
+            other.iter().any(|other_member| other_member.name == member.name && other_member.is_certain);
     }
     for member in other {
-        match one.iter_mut().find(|twin| twin.name == member.name) {
-            Some(twin) => join_words(&mut twin.schema, &member.schema),
+        match one.iter_mut().find(|other_member| other_member.name == member.name) {
+            Some(other_member) => join_words(&mut other_member.schema, &member.schema),
             None => one.push(Member { is_certain: false, ..member }),
         }
     }
     one
 }
 
-/// The schema itself, where there is only its name.
+/// The schema itself, if there is only a reference to it.
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"));
     name.map_or(schema, |name| &described["components"]["schemas"][name])
 }
 
-/// Adds the words that another form has, and what it says.
+/// Adds the words and the description of another form.
 fn join_words(known: &mut Value, schema: &Value) {
     let words = |schema: &Value| -> Vec<Value> {
         let one = schema.get("const").cloned();
@@ -188,7 +189,7 @@ fn rule(schema: &Value) -> String {
     if let Some(choices) = choices {
         let words: Vec<_> =
             choices.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
-        // Left out where the description names each of the words already.
+        // Omitted if the description already names each of the words.
         if !words.iter().all(|word| description.as_ref().is_some_and(|text| text.contains(word.as_str()))) {
             rules.push(format!("one of {}", words.join(", ")));
         }

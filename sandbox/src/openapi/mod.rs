@@ -22,7 +22,7 @@ use crate::{
     callbacks::notice,
     domain::Language,
     endpoints::{ENDPOINTS, Input},
-    openapi::field::{Field, Said},
+    openapi::field::{Field, MessageMembers},
     staff::layout::{Section, Staff},
     state::State,
     web::{self, Document, Policy},
@@ -74,7 +74,7 @@ pub(super) fn document(state: &State) -> Value {
     })
 }
 
-/// Schemas of what is written, with their definitions where OpenAPI keeps them.
+/// A generator of schemas for serialization, with definitions where OpenAPI expects them.
 fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -107,7 +107,7 @@ struct Page {
     callback: Callback,
 }
 
-/// What goes out to the merchant.
+/// The callback to the merchant.
 struct Callback {
     summary: String,
     text: String,
@@ -135,11 +135,11 @@ struct Operation {
     refusals: Vec<Answer>,
 }
 
-/// What comes back; of refusals those together that have the same members.
+/// Responses with the same members, shown together.
 struct Answer {
-    /// The HTTP statuses, each with what it means.
+    /// The HTTP statuses, each with its description.
     statuses: Vec<(String, String)>,
-    /// What its table is called.
+    /// The label of its table.
     label: String,
     fields: Vec<Field>,
 }
@@ -203,29 +203,29 @@ fn callback(described: &Value) -> Callback {
     Callback {
         summary: plain(&operation["summary"]),
         text: plain(&operation["description"]),
-        fields: Said::by(described, &operation["requestBody"]).fields(),
+        fields: MessageMembers::of(described, &operation["requestBody"]).fields(),
         answers: answers(described, operation, |_| true),
     }
 }
 
 fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> bool) -> Vec<Answer> {
-    let mut kinds: Vec<(Vec<(String, String)>, Said)> = Vec::new();
+    let mut kinds: Vec<(Vec<(String, String)>, MessageMembers)> = Vec::new();
     let answers = operation["responses"].as_object().into_iter().flatten();
     for (status, answer) in answers.filter(|(status, _)| is_wanted(status.as_str())) {
-        let said = Said::by(described, answer);
+        let members = MessageMembers::of(described, answer);
         let status = (status.clone(), plain(&answer["description"]));
-        match kinds.iter_mut().find(|(_, known)| known.has_the_members_of(&said)) {
+        match kinds.iter_mut().find(|(_, known)| known.has_the_members_of(&members)) {
             Some((statuses, known)) => {
                 statuses.push(status);
-                known.join(said);
+                known.join(members);
             }
-            None => kinds.push((vec![status], said)),
+            None => kinds.push((vec![status], members)),
         }
     }
     let of = plain(&operation["summary"]);
-    let answer = |(statuses, said): (Vec<(String, String)>, Said)| {
+    let answer = |(statuses, members): (Vec<(String, String)>, MessageMembers)| {
         let codes: Vec<_> = statuses.iter().map(|(status, _)| status.as_str()).collect();
-        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: said.fields(), statuses }
+        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: members.fields(), statuses }
     };
     kinds.into_iter().map(answer).collect()
 }
@@ -272,7 +272,7 @@ pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
     router.route(DOCUMENT_PATH, get(move || on_blocking_thread(Arc::clone(&state), serve)))
 }
 
-/// Made anew each time, which takes a while: away from the network's threads.
+/// Made for each request, which takes a while: on a blocking thread.
 async fn on_blocking_thread(state: Arc<State>, make: fn(&State) -> Response) -> Response {
     match spawn_blocking(move || make(&state)).await {
         Ok(response) => response,

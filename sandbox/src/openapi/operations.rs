@@ -8,7 +8,7 @@ use time::Date;
 use crate::{
     admin::{self, ORDER_NUMBER, ROUTES, Route},
     domain::{RejectReason, codes},
-    endpoints::{Answers, AskedFor, Description, ENDPOINTS, Endpoint, Fields, Input, Refused, finipay, refusal},
+    endpoints::{Description, ENDPOINTS, Endpoint, Fields, Input, Refused, RequestSpec, SuccessBody, finipay, refusal},
     rules::non_blank,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn describe_endpoints(generator: &mut SchemaGenerator, paths: &mut Ma
 }
 
 fn endpoint_operation(generator: &mut SchemaGenerator, endpoint: &Endpoint, today: Date) -> Value {
-    let asked_for = Fields::asked_for_by(endpoint.description.take);
+    let spec = Fields::spec_of(endpoint.description.take);
     let operation = json!({
         "operationId": endpoint.name.as_str().replace('/', "-"),
         "tags": [GATEWAY_TAG],
@@ -35,39 +35,38 @@ fn endpoint_operation(generator: &mut SchemaGenerator, endpoint: &Endpoint, toda
     let mut operation = with_text(operation, endpoint.description.text);
     if endpoint.input != Input::Query {
         let is_required = endpoint.input == Input::Body;
-        operation["requestBody"] = body(&asked_for, today, is_required, endpoint.description.example);
+        operation["requestBody"] = body(&spec, today, is_required, endpoint.description.example);
     }
     if endpoint.input != Input::Body {
-        operation["parameters"] = parameters(&asked_for);
+        operation["parameters"] = parameters(&spec);
     }
     operation
 }
 
-fn body(asked_for: &AskedFor, today: Date, is_required: bool, example: &str) -> Value {
+fn body(spec: &RequestSpec, today: Date, is_required: bool, example: &str) -> Value {
     let example: Value = serde_json::from_str(example).unwrap_or_default();
     json!({
         "required": is_required,
-        "content": { "application/json": { "schema": object(asked_for, today), "example": example } },
+        "content": { "application/json": { "schema": object(spec, today), "example": example } },
     })
 }
 
 /// The fields as the members of an object that has no others.
-fn object(asked_for: &AskedFor, today: Date) -> Value {
-    let properties: Map<_, _> =
-        asked_for.fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
-    let required: Vec<_> = asked_for.fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
+fn object(spec: &RequestSpec, today: Date) -> Value {
+    let properties: Map<_, _> = spec.fields.iter().map(|field| (field.name.to_owned(), field.shape.schema())).collect();
+    let required: Vec<_> = spec.fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
     let mut object = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     if !required.is_empty() {
         object["required"] = json!(required);
     }
-    if !asked_for.spanning.is_empty() {
-        object["allOf"] = asked_for.spanning.iter().map(|rule| rule.schema(today)).collect();
+    if !spec.spanning.is_empty() {
+        object["allOf"] = spec.spanning.iter().map(|rule| rule.schema(today)).collect();
     }
     object
 }
 
-fn parameters(asked_for: &AskedFor) -> Value {
-    let parameters = asked_for.fields.iter().map(|field| {
+fn parameters(spec: &RequestSpec) -> Value {
+    let parameters = spec.fields.iter().map(|field| {
         json!({ "name": field.name, "in": "query", "required": field.is_required, "schema": field.shape.schema() })
     });
     parameters.collect()
@@ -109,7 +108,7 @@ fn admin_operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
     operation
 }
 
-/// Of the method and the path, with what has no place in a name as hyphens.
+/// The operation id: method and path, with hyphens for slashes.
 fn id(route: &Route) -> String {
     let path = route.path.replace(['{', '}'], "").replace('/', "-");
     format!("{}{path}", route.method.as_str().to_ascii_lowercase())
@@ -145,7 +144,7 @@ fn admin_responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String
     responses
 }
 
-/// A text for people, left out where there is none.
+/// Adds a description, unless it is empty.
 fn with_text(mut operation: Value, text: &str) -> Value {
     if !text.is_empty() {
         operation["description"] = json!(text);
@@ -191,15 +190,15 @@ fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description
 }
 
 fn success(generator: &mut SchemaGenerator, description: &Description) -> Value {
-    match description.answers {
-        Answers::Envelope(codes, data) => {
+    match description.success {
+        SuccessBody::Envelope(codes, data) => {
             let usual = envelope(codes, &data(generator).to_value());
             match description.finipay.map(|answer| finipay::schema(answer, generator)) {
                 Some(finipay) => json_response("Done.", &json!({ "anyOf": [usual, finipay] })),
                 None => json_response("Done.", &usual),
             }
         }
-        Answers::Image => {
+        SuccessBody::Image => {
             let picture = json!({ "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" });
             let mut content = json!({ "text/plain": { "schema": picture } });
             if let Some(answer) = description.finipay {
@@ -210,7 +209,7 @@ fn success(generator: &mut SchemaGenerator, description: &Description) -> Value 
     }
 }
 
-/// The violations, or nothing where the body is no JSON; of a one-time password also how many attempts are left.
+/// The violations, or nothing if the body is not JSON; of a one-time password also the attempts left.
 fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
     let violations = json!({
         "type": "object",
@@ -252,7 +251,7 @@ fn envelope(codes: &[&str], data: &Value) -> Value {
     })
 }
 
-/// What each of the codes means.
+/// The meaning of each code.
 fn meanings(codes: &[&str]) -> String {
     let meanings = codes.iter().map(|code| format!("{code}: {}", meaning(code)));
     meanings.collect::<Vec<_>>().join("; ")

@@ -1,4 +1,4 @@
-//! Fields of a form, and the test payers that a page offers: one click fills the form with them.
+//! Fields of a form, and the test payers that a page offers: one click fills the form.
 
 use askama::Template;
 use time::Date;
@@ -32,7 +32,7 @@ pub(super) struct Field {
     pub(super) is_focused: bool,
     /// The check of the script that looks at it.
     pub(super) check: &'static str,
-    /// What is said where it is empty, and where it is wrong.
+    /// The messages for an empty and for a wrong value.
     pub(super) if_empty: String,
     pub(super) if_wrong: String,
     /// Whether it is the only one of its form: a mistake is then announced at the field itself.
@@ -42,7 +42,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// An empty field of text without mistakes, that says the same of nothing as of something wrong.
+    /// An empty text field without mistakes, with the same message for an empty and for a wrong value.
     pub(super) fn new(language: Language, name: &'static str, label: Message, if_wrong: Message) -> Self {
         Self {
             name,
@@ -63,7 +63,7 @@ impl Field {
     }
 
     /// What a browser and the script know about it.
-    pub(super) fn known_as(
+    pub(super) fn with_input(
         mut self,
         check: &'static str,
         input_mode: &'static str,
@@ -80,7 +80,7 @@ impl Field {
 pub(super) struct Offers {
     title: String,
     hint: String,
-    /// What is said once the form is filled.
+    /// The message after the form was filled.
     filled: String,
     token: String,
     language: Option<Language>,
@@ -90,13 +90,13 @@ pub(super) struct Offers {
 /// Test payers of one kind, or a one-time password.
 struct OfferGroup {
     title: String,
-    /// The way to pay they are for; of a password none.
+    /// The payment method they are for; `None` for a password.
     provider: Option<Provider>,
     is_open: bool,
     offers: Vec<Offer>,
 }
 
-/// What fills a form.
+/// A test payer that fills the form.
 struct Offer {
     /// What a browser without scripts asks for.
     key: String,
@@ -140,7 +140,7 @@ impl Offers {
         }
     }
 
-    /// The form filled with the offer that a browser without scripts asked for.
+    /// The form, filled with the offer that a browser without scripts requested.
     pub(super) fn filled(&self, asked_for: Option<&str>) -> FormPairs {
         let mut offers = self.groups.iter().flat_map(|group| &group.offers);
         let found = offers.find(|offer| Some(offer.key.as_str()) == asked_for);

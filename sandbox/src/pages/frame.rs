@@ -1,4 +1,4 @@
-//! What all of the payer's pages share: the query of their address, their language, and what a page is given to work with.
+//! What all of the payer's pages share: the query of their address, the language, and the context of a page.
 
 use axum::response::Response;
 use url::form_urlencoded;
@@ -79,7 +79,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads it; of a name given twice the first one counts.
+    /// Reads it; of a repeated name the first one counts.
     pub(super) fn parse(text: &str) -> Self {
         let pairs = FormPairs::parse(text.as_bytes());
         Self {
@@ -104,7 +104,7 @@ pub(crate) struct View<'a> {
     pub(super) state: &'a State,
     pub(super) record: &'a Record,
     pub(super) frame: &'a Frame,
-    /// The test payer the form is to be filled with.
+    /// The test payer to fill the form with.
     pub(super) fill: Option<&'a str>,
 }
 
@@ -137,14 +137,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_of_language_keeps_the_payment_and_drops_the_rest() {
+    fn language_link_keeps_only_the_token() {
         let query = Query::parse("token=a%26b&language=KY&fill=card-1&token=other");
         assert_eq!((query.token.as_str(), query.language), ("a&b", Some(Language::Kyrgyz)));
         assert_eq!(query.in_language(Language::Russian), "?token=a%26b&language=ru");
     }
 
     #[test]
-    fn a_language_that_is_not_spoken_here_is_none() {
+    fn unsupported_language_is_none() {
         assert_eq!(Query::parse("language=de").language, None);
     }
 }

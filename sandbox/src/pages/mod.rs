@@ -30,7 +30,7 @@ use crate::{
     web::read_body,
 };
 
-/// What somebody asked of a page.
+/// A request to a payer's page.
 struct PageRequest {
     query: Query,
     /// The language that the browser prefers.
@@ -38,7 +38,7 @@ struct PageRequest {
     form: Option<FormPairs>,
 }
 
-/// Answers a request to a page.
+/// Handles a request to a page.
 pub(crate) async fn handle(state: Arc<State>, page: &'static Page, request: Request) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
@@ -53,8 +53,8 @@ pub(crate) async fn handle(state: Arc<State>, page: &'static Page, request: Requ
         },
         _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),
     };
-    let visit = PageRequest { query, preferred, form };
-    let response = match spawn_blocking(move || answer(&state, page, &visit)).await {
+    let page_request = PageRequest { query, preferred, form };
+    let response = match spawn_blocking(move || answer(&state, page, &page_request)).await {
         Ok(response) => response,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
@@ -80,21 +80,21 @@ fn frame(state: &State, page: &Page, query: &Query, record: Option<&Record>, pre
     Frame::new(page.path, query, language)
 }
 
-fn answer(state: &State, page: &Page, visit: &PageRequest) -> Response {
-    let _age = state.age();
-    let frame = |record| frame(state, page, &visit.query, record, visit.preferred);
-    let found = state.read(|connection| payments::by_gateway_number(connection, &visit.query.token));
+fn answer(state: &State, page: &Page, page_request: &PageRequest) -> Response {
+    let _generation = state.generation();
+    let frame = |record| frame(state, page, &page_request.query, record, page_request.preferred);
+    let found = state.read(|connection| payments::by_gateway_number(connection, &page_request.query.token));
     let record = match found {
         Ok(Some(record)) if (page.is_for)(&record) => record,
         Ok(_) => return result::not_found(&frame(None)),
         Err(error) => return failed(&error, &frame(None)),
     };
     let frame = frame(Some(&record));
-    let view = View { state, record: &record, frame: &frame, fill: visit.query.fill.as_deref() };
+    let view = View { state, record: &record, frame: &frame, fill: page_request.query.fill.as_deref() };
     if record.payment.status != PaymentStatus::Created {
         return result::already(&view);
     }
-    match &visit.form {
+    match &page_request.form {
         None => (page.show)(&view),
         Some(form) => (page.submit)(&view, form).unwrap_or_else(|error| failed(&error, &frame)),
     }
@@ -105,7 +105,7 @@ fn failed(error: &StoreError, frame: &Frame) -> Response {
     result::internal_error(frame)
 }
 
-/// All of them.
+/// Every page.
 pub(crate) static PAGES: [Page; 4] = [otp::THREE_DS, pay_form::PAGE, otp::WALLET, qr::PAGE];
 
 /// The path of the page on which a payment waits for its payer, if it waits on one.

@@ -48,7 +48,7 @@ pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, Stor
     })
 }
 
-/// The same view of the payment as it stands now.
+/// The same view with the changed payment.
 fn with(view: &View<'_>, record: &Record, answer: fn(&View<'_>) -> Response) -> Response {
     answer(&View { record, ..*view })
 }
@@ -78,7 +78,7 @@ fn otp_page(view: &View<'_>, status: StatusCode, mistake: Option<String>) -> Res
         frame: view.frame,
         summary: Summary::of(view),
         explanation: view.say(explanation),
-        field: field.known_as("filled", "numeric", "one-time-code"),
+        field: field.with_input("filled", "numeric", "one-time-code"),
         offers,
     };
     page(status, Policy::Payer, &otp_page)

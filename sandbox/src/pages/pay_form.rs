@@ -91,7 +91,7 @@ fn offers(view: &View<'_>) -> Offers {
     Offers::of_payers(view, megapay_takes(&view.record.payment))
 }
 
-/// What stands in the fields. Card data that somebody typed is never shown again: after a mistake it is entered anew.
+/// The values of the fields. Card data that was typed is never shown again: after a mistake it has to be entered again.
 struct Values<'a> {
     form: &'a FormPairs,
     shows_card: bool,
@@ -124,22 +124,22 @@ fn pay_form_page(
         frame: view.frame,
         mistakes: mistakes.iter().map(|(name, message)| (*name, view.say(*message))).collect(),
         methods: methods(view, values),
-        pan: field("pan", Message::CardNumber, tell, Message::WrongPan).known_as("pan", "numeric", "cc-number"),
+        pan: field("pan", Message::CardNumber, tell, Message::WrongPan).with_input("pan", "numeric", "cc-number"),
         month: Field {
             placeholder: view.say(Message::MonthPlaceholder),
             ..field("expiryMonth", Message::ExpiryMonth, Message::WrongMonth, Message::WrongMonth)
         }
-        .known_as("month", "numeric", "cc-exp-month"),
+        .with_input("month", "numeric", "cc-exp-month"),
         year: Field {
             placeholder: view.say(Message::YearPlaceholder),
             ..field("expiryYear", Message::ExpiryYear, Message::WrongYear, Message::WrongYear)
         }
-        .known_as("year", "numeric", "cc-exp-year"),
-        cvc: field("cvc", Message::Cvc, Message::WrongCvc, Message::WrongCvc).known_as("cvc", "numeric", "cc-csc"),
+        .with_input("year", "numeric", "cc-exp-year"),
+        cvc: field("cvc", Message::Cvc, Message::WrongCvc, Message::WrongCvc).with_input("cvc", "numeric", "cc-csc"),
         holder: field("name", Message::HolderName, Message::MissingName, Message::MissingName)
-            .known_as("filled", "text", "cc-name"),
+            .with_input("filled", "text", "cc-name"),
         phone: Field { input_type: "tel", ..field("phone", Message::Phone, Message::WrongPhone, Message::WrongPhone) }
-            .known_as("phone", "tel", "tel"),
+            .with_input("phone", "tel", "tel"),
         this_month: view.state.clock().today().to_string().chars().take(7).collect(),
         pay: pay(view),
         summary,
@@ -148,7 +148,7 @@ fn pay_form_page(
     page(status, Policy::Payer, &pay_form_page)
 }
 
-/// What the button says: to pay, and how much.
+/// The label of the button: pay, and the price.
 fn pay(view: &View<'_>) -> String {
     let price = summary::price(&view.record.payment, view.frame.language());
     [Some(view.say(Message::Pay)), price].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -174,7 +174,7 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
         .collect()
 }
 
-/// A field, by its name in the form, and what the payer is told about it.
+/// The name of a field, and the message about its mistake.
 pub(super) type Mistake = (&'static str, Message);
 
 /// MegaPay's smallest payment.
@@ -228,7 +228,7 @@ fn test_card(form: &FormPairs) -> Result<&'static TestCard, Message> {
     test_data::card_of(&pan).ok_or(Message::NoTestCard)
 }
 
-/// People leave the nought of a month out.
+/// People omit the leading zero of a month.
 fn two_digits(month: &str) -> String {
     format!("{month:0>2}")
 }

@@ -36,7 +36,7 @@ struct QrPage<'a> {
     summary: Summary,
     /// Where the code names no sum.
     amount: Option<Field>,
-    /// What is wrong with a form that came without a decision.
+    /// The error of a form without a decision.
     mistake: Option<String>,
 }
 
@@ -46,9 +46,9 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
         "approve" if view.record.payment.amount.is_some() => QrDecision::Approve(None),
         "approve" => match tyiyn(form.get("amount")) {
             Some(tyiyn) => QrDecision::Approve(Some(tyiyn)),
-            None => return Ok(ask_again(view, form, Message::WrongAmount)),
+            None => return Ok(show_error(view, form, Message::WrongAmount)),
         },
-        _ => return Ok(ask_again(view, form, Message::NoDecision)),
+        _ => return Ok(show_error(view, form, Message::NoDecision)),
     };
     let record = submit_qr(view.state, view.record.id, decision)?;
     Ok(result::resolved(&View { record: &record, ..*view }))
@@ -64,7 +64,7 @@ fn tyiyn(som: &str) -> Option<Decimal> {
     (tyiyn >= Decimal::ONE && tyiyn.fract().is_zero()).then(|| tyiyn.normalize())
 }
 
-fn ask_again(view: &View<'_>, form: &FormPairs, message: Message) -> Response {
+fn show_error(view: &View<'_>, form: &FormPairs, message: Message) -> Response {
     qr_page(view, StatusCode::BAD_REQUEST, form.get("amount").to_owned(), Some(message))
 }
 
@@ -85,7 +85,7 @@ fn qr_page(view: &View<'_>, status: StatusCode, typed: String, mistake: Option<M
         document: &view.frame.document,
         frame: view.frame,
         summary: Summary::of(view),
-        amount: is_open.then(|| amount.known_as("amount", "decimal", "transaction-amount")),
+        amount: is_open.then(|| amount.with_input("amount", "decimal", "transaction-amount")),
         mistake: of_form.map(|message| view.say(message)),
     };
     page(status, Policy::Payer, &qr_page)
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn som_become_tyiyn_exactly_or_not_at_all() {
+    fn som_convert_to_whole_tyiyn_only() {
         for (som, expected) in [
             ("1", Some("100")),
             ("12.50", Some("1250")),

@@ -26,10 +26,10 @@ struct ResultPage<'a> {
     text: String,
     note: Option<String>,
     /// The link back to the merchant.
-    way_back: Option<String>,
+    return_link: Option<String>,
 }
 
-/// The answer to the form that resolved the payment.
+/// The response to the form that resolved the payment.
 pub(super) fn resolved(view: &View<'_>) -> Response {
     let payment = &view.record.payment;
     let code = match (payment.status, payment.reject_reason) {
@@ -43,7 +43,7 @@ pub(super) fn resolved(view: &View<'_>) -> Response {
     }
 }
 
-/// The answer where a payment no longer waits for its payer.
+/// The response if a payment no longer waits for its payer.
 pub(super) fn already(view: &View<'_>) -> Response {
     let is_final = view.record.payment.status.is_final();
     result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))
@@ -75,13 +75,13 @@ fn result_page(view: &View<'_>, note: Option<String>) -> Response {
         title: view.say(title),
         text: view.say(text),
         note,
-        way_back: way_back(view),
+        return_link: return_link(view),
     };
     page(StatusCode::OK, Policy::Payer, &result_page)
 }
 
-/// A link back to the merchant; of a paid order with what the redirect would have carried.
-fn way_back(view: &View<'_>) -> Option<String> {
+/// A link back to the merchant; of a paid order with the parameters of the redirect.
+fn return_link(view: &View<'_>) -> Option<String> {
     match view.record.payment.status {
         PaymentStatus::Charged => return_url(view, codes::SUCCESS),
         _ => view.record.return_url.clone(),

@@ -50,7 +50,7 @@ impl Summary {
     }
 }
 
-/// What a row says; a row without a value is not shown.
+/// Label and value of rows; a row without a value is not shown.
 type Rows = Vec<(Message, Option<String>)>;
 
 fn rows_of_order(view: &View<'_>) -> Rows {
@@ -68,7 +68,7 @@ fn rows_of_order(view: &View<'_>) -> Rows {
     ]
 }
 
-/// What a bank's app shows of a code that was scanned.
+/// What a bank's app shows after scanning a code.
 fn rows_of_code(view: &View<'_>) -> Rows {
     let code = QrCode::of(view.record);
     vec![
@@ -80,7 +80,7 @@ fn rows_of_code(view: &View<'_>) -> Rows {
     ]
 }
 
-/// Whom the payer pays: by the name the merchant gave, else by a site of theirs.
+/// The merchant's name: the given one, else the host of one of its URLs.
 fn merchant(record: &Record) -> Option<String> {
     let is_form = record.payment.kind == PaymentKind::PayForm;
     let name = Some(&record.description).filter(|name| is_form && !name.trim().is_empty());
@@ -88,7 +88,7 @@ fn merchant(record: &Record) -> Option<String> {
     name.cloned().or_else(sites)
 }
 
-/// A masked card number the way it stands on cards, in groups of four.
+/// A masked card number as printed on cards, in groups of four.
 fn grouped(masked: &str) -> String {
     let mut grouped = String::new();
     for (index, character) in masked.chars().enumerate() {
@@ -124,7 +124,7 @@ fn shown(amount: Decimal, currency: &str, language: Language) -> String {
     }
 }
 
-/// The same value with at least two decimals; more stay where they say something.
+/// The same value with at least two decimals; further significant ones stay.
 fn two_decimals(amount: Decimal) -> Decimal {
     let mut amount = amount.normalize();
     if amount.scale() < 2 {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_digit_that_counts_is_lost() {
+    fn significant_digits_are_kept() {
         assert_eq!(all("0.125", "KGS")[0], "KGS 0.125");
         assert_eq!(all("79228162514264337593543950335", "KGS")[0], "KGS 79,228,162,514,264,337,593,543,950,335.00");
     }

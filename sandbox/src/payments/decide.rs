@@ -1,4 +1,4 @@
-//! Simulation of payer and provider from outside: a payment is decided as its payer or its provider would decide it.
+//! Decides a payment from outside, as its payer or its provider would.
 
 use rust_decimal::Decimal;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// What is decided.
+/// A decision about a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
     Approve,
@@ -30,7 +30,7 @@ pub enum DecisionError {
     /// It is final already.
     #[error("the payment is final already: {0}")]
     AlreadyFinal(PaymentStatus),
-    /// A QR code names no sum, and neither does who approves it.
+    /// The QR code names no sum, and the approval names none, either.
     #[error("the QR code names no sum: say how many tyiyn, at least 1")]
     NoAmount,
     /// The database failed.
@@ -44,8 +44,8 @@ impl From<StoreError> for DecisionError {
     }
 }
 
-/// Decides the payment of a number, whichever of its own; no fault keeps it from becoming final.
-/// While the payer has something to do, this does it; after that it is the provider who decides.
+/// Decides the payment with a number, any of its own; no fault keeps it from becoming final.
+/// While it waits for its payer, this acts as the payer; afterwards as the provider.
 pub(crate) fn decide(
     state: &State,
     number: &str,
@@ -86,7 +86,7 @@ fn with_provider(transaction: &WriteTransaction<'_>, record: Record) -> Result<R
     payments::by_id(transaction, record.id)
 }
 
-/// The payer's part, and what it leads to; `None` where a QR code's payer does not know how much to pay.
+/// Pays, and returns the resulting event; `None` if a QR code names no sum and no amount is given.
 fn pay(
     transaction: &WriteTransaction<'_>,
     record: Record,

@@ -1,4 +1,4 @@
-//! What can be done to payments, by the endpoints and by the pages alike. Each is one transaction.
+//! Operations on payments, for endpoints, pages and the admin interface. Each is one transaction.
 
 pub(crate) mod decide;
 pub(crate) mod payer;

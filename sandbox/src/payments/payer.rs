@@ -1,4 +1,4 @@
-//! What a payer does on the pages: enters a one-time password, chooses a card or a wallet, decides about a QR code, cancels.
+//! Actions of a payer on the pages: enter a one-time password, choose a card or a wallet, decide about a QR code, cancel.
 
 use rust_decimal::Decimal;
 use subtle::ConstantTimeEq;
@@ -17,9 +17,9 @@ use crate::{
     },
 };
 
-/// What came of a one-time password.
+/// The result of a one-time password.
 pub(crate) enum OtpResult {
-    /// It was right; the payment went on to whatever its test payer stands for.
+    /// It was right; the payment ends as its test payer defines.
     Right(Record),
     /// It was wrong; the payment is rejected where no attempt is left.
     Wrong(Record),
@@ -47,7 +47,7 @@ pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult,
     })
 }
 
-/// The payer gives up. Of a payment that no longer waits for its payer, nothing changes.
+/// Cancels a payment; nothing changes if it no longer waits for its payer.
 pub(crate) fn cancel(state: &State, id: i64) -> Result<Record, StoreError> {
     state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
@@ -76,14 +76,14 @@ pub(super) fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> 
     })
 }
 
-/// Whom the payer pays by.
+/// The card or the wallet of a payer.
 #[derive(Clone, Copy)]
 pub(crate) enum Payer {
     Card(&'static TestCard),
     Wallet(&'static TestPhone),
 }
 
-/// Notes the choice; a card without a confirmation page is resolved at once.
+/// Stores the choice; a card without a confirmation page is resolved at once.
 /// A payer may choose again while nothing is decided, with the attempts that are left.
 pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Record, StoreError> {
     let three_ds_1_page = state.switches().three_ds_1_page;
@@ -126,7 +126,7 @@ pub(crate) fn has_confirmation_page(card: &TestCard, three_ds_1_page: bool) -> b
     }
 }
 
-/// What the payer of a QR code does.
+/// The decision of a QR code's payer.
 #[derive(Clone, Copy)]
 pub(crate) enum QrDecision {
     /// Pays; with the tyiyn they named, where the QR code names no sum.
@@ -134,7 +134,7 @@ pub(crate) enum QrDecision {
     Decline,
 }
 
-/// Carries the decision out; of a payment already decided nothing changes.
+/// Executes the decision; nothing changes if the payment was decided before.
 pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<Record, StoreError> {
     state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Notes that a payment's status was asked for. The answer is of before.
+/// Counts a status query. Its response has the status before a resolution.
 pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreError> {
     let Some(limit) = state.resolve_pending().after_queries else {
         return Ok(());
@@ -30,13 +30,13 @@ pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreErr
     })
 }
 
-/// Resolves what has been pending for long enough, and returns how many milliseconds later the next is due.
+/// Resolves payments that have been pending for long enough; returns the milliseconds until the next is due.
 fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     let Some(after) = state.resolve_pending().after else {
         return Ok(None);
     };
     let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
-    let _age = state.age();
+    let _generation = state.generation();
     let now = state.clock().now_ms();
     let due = state.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
     for id in due {
@@ -55,13 +55,13 @@ fn finish(state: &State, transaction: &WriteTransaction<'_>, id: i64) -> Result<
     transition::apply(transaction, &state.faults, record, event).map(drop)
 }
 
-/// How long to wait before looking again where nothing is due, or the database failed.
+/// How long to wait if nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Resolves for as long as the sandbox runs.
 pub(crate) async fn run(state: Arc<State>) {
     loop {
-        let pause = look(&state).await;
+        let pause = next_due(&state).await;
         tokio::select! {
             () = state.pending.notified() => {}
             () = sleep(pause) => {}
@@ -69,8 +69,8 @@ pub(crate) async fn run(state: Arc<State>) {
     }
 }
 
-/// Resolves what is due, and returns how long until something else is.
-async fn look(state: &Arc<State>) -> Duration {
+/// Resolves what is due, and returns the time until the next is.
+async fn next_due(state: &Arc<State>) -> Duration {
     let wait = state.on_blocking_thread("pending payments cannot be resolved", finish_due).await.flatten();
     wait.and_then(|ms| u64::try_from(ms).ok()).map_or(IDLE, Duration::from_millis).min(IDLE)
 }

@@ -1,4 +1,4 @@
-//! What the QR code of a payment says, and with it the page of its payer: an ELQR code of an invented provider.
+//! The content of a payment's QR code, which its payer's page shows, too: an ELQR code of a fictitious provider.
 
 use rust_decimal::prelude::ToPrimitive;
 use url::Url;
@@ -9,18 +9,18 @@ use crate::{
     store::payments::Record,
 };
 
-/// The payment system of the codes. `.example` belongs to nobody, so no bank can take it for one that it knows.
+/// The payment system of the codes. `.example` is reserved, so no bank can mistake it for a real one.
 const PROVIDER: &str = "qr.sandbox.example";
 const SERVICE_CODE: &str = "01";
 /// Shops of all kinds.
 const MCC: &str = "5999";
-/// Who is paid where the merchant named nobody. A page says it in its own language.
+/// The payee if the merchant named none. Pages show it in their own language.
 const NAMELESS: &str = "Test merchant";
 
-/// What the code of a QR payment says.
+/// The content of a QR payment's code.
 pub(crate) struct QrCode {
     pub(crate) provider: &'static str,
-    /// Who is paid, where the merchant has a name or a site.
+    /// The payee, if the merchant has a name or a site.
     pub(crate) payee: Option<String>,
     /// The payee's phone, where the requisite is one.
     pub(crate) recipient: Option<String>,

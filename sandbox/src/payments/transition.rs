@@ -49,7 +49,7 @@ pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) 
     registered.map(|record| with_sent_texts(record, new))
 }
 
-/// The answer repeats what the request said, also where a card number in it is kept as its mask.
+/// Restores the texts of the request for its response; stored are the ones with card numbers masked.
 fn with_sent_texts(mut record: Record, new: &NewPayment) -> Record {
     if record.description == without_card_numbers(&new.description) {
         record.description.clone_from(&new.description);
@@ -66,7 +66,7 @@ fn is_same(earlier: &Record, new: &NewPayment) -> bool {
     payment.kind == new.kind && payment.amount == new.amount && payment.currency == new.currency
 }
 
-/// Lets an event happen to a payment. Where `stuck-pending` strikes, the provider thinks about it instead.
+/// Applies an event to a payment. If `stuck-pending` strikes, the payment becomes pending instead of final.
 pub(super) fn resolve(
     state: &State,
     transaction: &WriteTransaction<'_>,
@@ -95,8 +95,8 @@ fn endpoints(kind: PaymentKind) -> &'static [EndpointName] {
     }
 }
 
-/// Lets an event happen to a payment and returns it as it stands then.
-/// Where the state machine has no such transition, nothing happens.
+/// Applies an event to a payment and returns the changed payment.
+/// If the state machine has no such transition, nothing happens.
 pub(crate) fn apply(
     transaction: &WriteTransaction<'_>,
     faults: &FaultSet,

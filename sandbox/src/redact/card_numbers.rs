@@ -1,4 +1,6 @@
-//! Card numbers in texts and bodies are found and masked; a mask is the only form in which card and phone numbers are stored.
+//! Masks card numbers in texts and bodies: digits with an issuer's prefix, one of the lengths that this issuer uses, and the right
+//! check digit (Luhn). By length and check digit alone, one in ten order numbers, barcodes and accounts would be masked. A mask is the
+//! only form in which card and phone numbers are stored.
 
 use std::ops::RangeInclusive;
 
@@ -84,7 +86,7 @@ fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// What stands between the groups of a card number, as people type it, as forms send it and as addresses have it.
+/// The separators within a card number: typed, sent in a form, or in an address.
 const SEPARATORS: [&str; 5] = [" ", "-", "+", "%20", "\u{a0}"];
 const MOST_GROUPS: usize = 5;
 

@@ -1,4 +1,4 @@
-//! Redaction: what is kept or logged has no card number, no password and no one-time password in it.
+//! Redaction: no card number, password or one-time password is stored or logged.
 
 pub(crate) mod card_numbers;
 mod secrets;

@@ -1,19 +1,19 @@
-//! Redaction of texts of any shape: card numbers, and what is named as card data or as a password, are taken out of
-//! JSON, forms and queries, one inside another, whole or cut off.
+//! Redaction of texts of any shape: card numbers, and members that hold card data or a password, are masked in JSON, forms and
+//! queries, also nested or truncated ones.
 
 use url::form_urlencoded;
 
 use crate::redact::without_card_numbers;
 
-/// What stands for a value that is not kept.
+/// Replaces a value that is not stored.
 const HIDDEN: &str = "***";
-/// Limit of nesting: texts inside texts that are looked into. What is packed deeper is not kept at all.
+/// The nesting limit of texts within texts. Anything deeper is not stored at all.
 const MAX_NESTING: u32 = 8;
 /// Names of secrets by one of their words.
 const WORDS: [&str; 7] = ["pan", "pin", "pincode", "csc", "cvn", "exp", "password"];
 /// Names of secrets by how one of their words begins.
 const BEGINNINGS: [&str; 5] = ["card", "cvc", "cvv", "otp", "expiry"];
-/// What stands between the pairs of forms, of queries and of lines.
+/// The separators of pairs in forms, queries and lines.
 const BETWEEN_PAIRS: [char; 6] = ['&', ';', '?', '#', '\n', '\r'];
 const BEHIND_NAMES: [char; 2] = ['=', ':'];
 
@@ -70,7 +70,7 @@ fn in_literal(literal: &str, nesting: u32) -> String {
     }
 }
 
-/// What a JSON string says, also of one that is cut off.
+/// The content of a JSON string, also of a truncated one.
 fn read(literal: &str) -> Option<String> {
     serde_json::from_str(literal).or_else(|_| serde_json::from_str(&format!("{literal}\""))).ok()
 }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_keeps_no_secret_either() {
+    fn truncated_text_keeps_no_secret() {
         let whole = r#"{"a":"b","in":"{\"cvc\":\"9q7\"}","card":{"c":"9q7"},"d":["x?otp=9q7"],"otp":"9q7"}"#;
         for end in 0..=whole.len() {
             let kept = without_secrets(&whole[..end]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_stays_letter_for_letter() {
+    fn text_without_secrets_is_unchanged() {
         for text in [
             "",
             r#"{"orderNumber":"A-1","amount":100.10,"currency":"KGS","status":"CHARGE"}"#,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_too_deep_is_not_kept_and_costs_nothing() {
+    fn too_deeply_nested_text_is_dropped_cheaply() {
         let deep = format!("a=%{}63vc", "25".repeat(30_000));
         assert_eq!(without_secrets(&deep), "a=***");
         let nested = "{\"cvc\":".repeat(9_000);

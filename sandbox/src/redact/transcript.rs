@@ -1,5 +1,4 @@
-//! Redaction of the request log: requests and responses as they are kept for people to read, without card data, passwords
-//! and phones.
+//! Redaction of the request log: requests and responses for people to read, without card data, passwords and phones.
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use serde_json::value::RawValue;
@@ -14,7 +13,7 @@ use crate::{
 pub(crate) const MAX_BODY: usize = 8 * 1024;
 /// The longest header that is kept whole.
 const MAX_HEADER: usize = 300;
-/// What stands for a value that is not kept.
+/// Replaces a value that is not stored.
 const HIDDEN: &str = "\"***\"";
 const NOT_KEPT: &str = "\"(not kept)\"";
 /// Allow list of headers that are kept; never one with credentials.

@@ -1,5 +1,4 @@
-//! Validation of JSON objects outside the nine endpoints: members are taken by name and type, and every mistake is
-//! kept.
+//! Validation of JSON objects outside the nine endpoints: members are taken by name and type, and every mistake is reported.
 
 use std::fmt;
 
@@ -51,14 +50,14 @@ impl Members {
         members
     }
 
-    /// Of a JSON text.
+    /// Parses a JSON text.
     pub(crate) fn from_json(body: &[u8]) -> Result<Self, FieldError> {
         let object: JsonObject<Value> =
             serde_json::from_slice(body).map_err(|_| FieldError::new("body", "must be a JSON object"))?;
         Ok(Self::new(object.0))
     }
 
-    /// Takes a string that says something.
+    /// Takes a string that is not blank.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.take(name, "must be a string, not a blank one", |value| {
             value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
@@ -109,17 +108,17 @@ impl Members {
         read
     }
 
-    /// Notes a mistake.
+    /// Records a mistake.
     pub(crate) fn refuse(&mut self, field: &str, rule: &str) {
         self.errors.push(FieldError::new(field, rule));
     }
 
-    /// True where nothing was found wrong with the field.
+    /// Whether no violation of the field was found.
     pub(crate) fn is_sound(&self, field: &str) -> bool {
         !self.errors.iter().any(|error| error.field == field)
     }
 
-    /// Every mistake, those that nobody took included; none where all is well.
+    /// Fails with every mistake, unknown members included.
     pub(crate) fn finish(mut self) -> Result<(), Vec<FieldError>> {
         for (name, _) in std::mem::take(&mut self.values) {
             self.refuse(&name, "is not a field that is known here");

@@ -1,5 +1,4 @@
-//! Validation: the rules of the interface's tables, what can be wrong with a field, and what a rule takes as JSON
-//! Schema.
+//! Validation: the rules of the interface's fields, the problems they report, and their JSON Schema.
 
 mod members;
 mod rule;

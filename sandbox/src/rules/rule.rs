@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A rule of one field: what it takes, and how that is read.
+/// A rule of one field: which values it accepts, and how they are read.
 pub(crate) struct Rule<T> {
     pub(crate) shape: Shape,
     read: Read<T>,
@@ -43,7 +43,7 @@ fn string(value: &RawValue) -> Result<String, Problem> {
     serde_json::from_str(value.get()).map_err(|_| Problem::NotText)
 }
 
-/// A string that says something.
+/// A string that is not blank.
 pub(crate) fn text() -> Rule<String> {
     Rule::new(Shape::Text, |value| {
         let text = string(value)?;
@@ -96,7 +96,7 @@ fn number(value: &RawValue) -> Result<(), Problem> {
     }
 }
 
-/// A full card number that is a test card's: what is unknown to the sandbox is refused, not declined.
+/// The full number of a test card: an unknown card is a validation error, not a decline.
 pub(crate) fn test_card() -> Rule<Option<&'static TestCard>> {
     Rule::new(Shape::TestCard, |value| {
         let pan = pan_of(string(value)?)?;
@@ -121,7 +121,7 @@ pub(crate) fn expiry_month() -> Rule<Option<Month>> {
     Rule::new(Shape::Month, |value| month_of(string(value)?).map(Some))
 }
 
-/// As `expiry_month`, of a text that is read already.
+/// Like `expiry_month`, for text that is parsed already.
 pub(crate) fn month_of(text: String) -> Result<Month, Problem> {
     let text = digits(exactly(2, text)?)?;
     let number: u8 = text.parse().map_err(|_| Problem::Month)?;
@@ -133,7 +133,7 @@ pub(crate) fn expiry_year() -> Rule<i32> {
     Rule::new(Shape::Year, |value| year_of(whole(value, 0)?))
 }
 
-/// As `expiry_year`, of a number that is read already.
+/// Like `expiry_year`, for a number that is parsed already.
 pub(crate) fn year_of(year: i64) -> Result<i32, Problem> {
     match i32::try_from(year) {
         Ok(year @ 1000..=9999) => Ok(year),
@@ -146,7 +146,7 @@ pub(crate) fn cvc() -> Rule<()> {
     Rule::new(Shape::Cvc, |value| cvc_of(string(value)?))
 }
 
-/// As `cvc`, of a text that is read already.
+/// Like `cvc`, for text that is parsed already.
 pub(crate) fn cvc_of(text: String) -> Result<(), Problem> {
     exactly(3, text).map(drop)
 }
@@ -196,7 +196,7 @@ pub(crate) fn ip_address() -> Rule<()> {
     })
 }
 
-/// Something on both sides of an at sign; what else an address is, only its mail server knows.
+/// Text on both sides of an at sign; anything more only its mail server knows.
 pub(crate) fn email() -> Rule<()> {
     Rule::new(Shape::Email, |value| {
         let text = string(value)?;
@@ -235,7 +235,7 @@ pub(crate) fn provider() -> Rule<Option<Provider>> {
     Rule::new(Shape::Provider, |value| Provider::parse(&string(value)?).map(Some).ok_or(Problem::Provider))
 }
 
-/// What is wrong with a field. The words for it are in `messages`.
+/// A problem with a field. Its texts are in `messages`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
     Missing,

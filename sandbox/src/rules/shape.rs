@@ -10,7 +10,7 @@ const EXPIRY: &str = "The last day of the card's month is later than today.";
 /// The first number past what a decimal can hold: 2 to the 96.
 const DECIMAL_END: f64 = 79_228_162_514_264_337_593_543_950_336.0;
 
-/// The values that a field's rule takes.
+/// The values that a field's rule accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Text,
@@ -96,7 +96,7 @@ fn with_description(mut schema: Value, description: &str) -> Value {
     schema
 }
 
-/// A string with something in it that is no white space.
+/// A string that is not only white space.
 pub(crate) fn non_blank() -> Value {
     let is_space = white_space();
     json!({ "type": "string", "pattern": format!("[^{is_space}]") })

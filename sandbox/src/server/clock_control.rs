@@ -1,4 +1,4 @@
-//! The simulation clock of a running sandbox, for those who hold it: `sandbox.clock()`.
+//! The simulation clock of a running sandbox, for tests: `sandbox.clock()`.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,20 +8,20 @@ use crate::{
     state::State,
 };
 
-/// The gateway's clock, and what it makes of pending payments.
+/// The gateway's clock, and when pending payments become final.
 #[derive(Clone, Copy)]
 pub struct ClockControl<'a> {
     state: &'a State,
 }
 
-/// Why the clock does not do as it is told.
+/// Why the clock was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
     /// It would be too far ahead.
     #[error("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)]
     TooFar,
-    /// A payment that nobody asked about would be final at once.
+    /// With 0 queries, a payment would be final at once.
     #[error("resolve_after_queries must be at least 1")]
     NoQueries,
     /// The database failed.
@@ -39,16 +39,16 @@ impl<'a> ClockControl<'a> {
         clock::system_time(self.state.clock().now_ms())
     }
 
-    /// How far it is ahead of the machine's.
+    /// How far it is ahead of the machine's clock.
     pub fn ahead(&self) -> Duration {
         Duration::from_millis(u64::try_from(self.state.clock().ahead_ms()).unwrap_or_default())
     }
 
-    /// Steps it forward. What is due by then happens at once: callbacks are sent again, pending payments become final.
+    /// Steps it forward. Everything due by then happens at once: callbacks are sent again, pending payments become final.
     /// Only a reset steps it back.
     ///
     /// # Errors
-    /// Where it would be more than a hundred years ahead.
+    /// If it would be more than a hundred years ahead.
     pub fn forward(&self, by: Duration) -> Result<(), ClockError> {
         match self.state.step_clock(by) {
             Ok(true) => Ok(()),
@@ -65,7 +65,7 @@ impl<'a> ClockControl<'a> {
     /// Sets when pending payments become final by themselves; those that are pending already count, too.
     ///
     /// # Errors
-    /// Where a number of queries is 0.
+    /// If the number of queries is 0.
     pub fn set_resolve_pending(&self, resolve_pending: ResolvePending) -> Result<(), ClockError> {
         if resolve_pending.after_queries == Some(0) {
             return Err(ClockError::NoQueries);

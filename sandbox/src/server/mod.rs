@@ -23,7 +23,7 @@ use crate::{
     callbacks, demo,
     domain::Payment,
     faults::{FaultError, FaultSet, Faults},
-    net::{HANDSHAKE_LIMIT, Lines, Resets, tls},
+    net::{ConnectionListener, HANDSHAKE_LIMIT, ShouldReset, tls},
     payments::decide::{Decision, DecisionError, decide},
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
     state::State,
@@ -97,7 +97,7 @@ impl Sandbox {
     /// The ledger: every payment, in the order of registration.
     ///
     /// # Panics
-    /// Where the database can no longer be read: an empty answer would be a false one.
+    /// If the database can no longer be read: an empty list would be wrong.
     pub fn payments(&self) -> Vec<Payment> {
         read(self.state.read(|connection| payments::all(connection, None)))
     }
@@ -128,12 +128,12 @@ impl Sandbox {
         read(self.state.read(|connection| callback_queue::attempts(connection, None)))
     }
 
-    /// The faults: what goes wrong on purpose.
+    /// The faults that are set.
     pub fn faults(&self) -> Faults<'_> {
         Faults::new(&self.state.faults)
     }
 
-    /// The gateway's clock, which can be stepped forward, and what it makes of pending payments.
+    /// The gateway's clock, which can be stepped forward, and when pending payments become final.
     pub fn clock(&self) -> ClockControl<'_> {
         ClockControl::new(&self.state)
     }
@@ -143,37 +143,37 @@ impl Sandbox {
         self.state.switches()
     }
 
-    /// Sets all switches; what is answered from now on follows them.
+    /// Sets all switches, for responses from now on.
     pub fn set_switches(&self, switches: Switches) {
         self.state.change_switches(|_| switches);
     }
 
-    /// Does what the payer of a payment would do to pay; where the payer did their part, the provider takes the money.
+    /// Pays as the payer would; if the payer is done, takes the money as the provider would.
     /// `number` is any of the payment's own. A payment on the pay-form is paid by the first test card.
     ///
     /// # Errors
-    /// Where there is no such payment, or it is final already; and for a QR code that names no sum.
+    /// If there is no such payment, it is final already, or its QR code names no sum.
     pub fn approve(&self, number: &str) -> Result<Payment, DecisionError> {
         self.decide(number, Decision::Approve)
     }
 
-    /// Does what the payer of a payment would do to cancel; where the payer did their part, the provider declines.
+    /// Cancels as the payer would; if the payer is done, declines as the provider would.
     ///
     /// # Errors
-    /// Where there is no such payment, or it is final already.
+    /// If there is no such payment, or it is final already.
     pub fn decline(&self, number: &str) -> Result<Payment, DecisionError> {
         self.decide(number, Decision::Decline)
     }
 
     fn decide(&self, number: &str, decision: Decision) -> Result<Payment, DecisionError> {
-        let _age = self.state.age();
+        let _generation = self.state.generation();
         decide(&self.state, number, decision, None)
     }
 
-    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    /// Deletes payments, callbacks, requests and faults; switches and clock return to their values at the start.
     ///
     /// # Panics
-    /// Where the database can no longer be written.
+    /// If the database can no longer be written.
     pub fn reset(&self) {
         read(self.state.reset());
     }
@@ -201,7 +201,7 @@ fn read<T>(result: Result<T, StoreError>) -> T {
     }
 }
 
-/// Invents a history, where one is wanted and there is none.
+/// Writes demo payments, if they are wanted and the database has no payments.
 fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
     let Some(demo) = options.demo else {
         return Ok(());
@@ -273,8 +273,8 @@ fn spawn(
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
             let striking = Arc::clone(&state);
-            let resets: Resets = Arc::new(move |endpoint| striking.strikes_connection(endpoint));
-            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
+            let resets: ShouldReset = Arc::new(move |endpoint| striking.resets_connection(endpoint));
+            let lines = ConnectionListener { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
             runtime.block_on(run::run(state, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
@@ -307,7 +307,7 @@ fn runtime(listener: TcpListener) -> std::io::Result<(Runtime, tokio::net::TcpLi
 mod tests {
 
     #[test]
-    fn a_url_leads_somewhere() {
+    fn unspecified_address_becomes_loopback() {
         for (listening, to) in [
             ("0.0.0.0:8400", "127.0.0.1:8400"),
             ("[::]:8400", "[::1]:8400"),

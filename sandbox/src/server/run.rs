@@ -19,7 +19,7 @@ use tokio::{
 use crate::{
     admin, callbacks,
     endpoints::{ENDPOINTS, pipeline},
-    net::{self, HEAD_LIMIT, Line, Lines},
+    net::{self, ConnectionHandle, ConnectionListener, HEAD_LIMIT},
     openapi, pages,
     payments::pending,
     staff::{control, dashboard, receiver, start},
@@ -31,13 +31,13 @@ use crate::{
 /// How long requests under way may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Serves until told to stop.
-pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
+/// Serves until `stop` is set.
+pub(crate) async fn run(state: Arc<State>, listener: ConnectionListener, client: Client, stop: watch::Receiver<bool>) {
     let deliveries = tokio::spawn(callbacks::run(Arc::clone(&state), client));
     let resolving = tokio::spawn(pending::run(Arc::clone(&state)));
     let log = tokio::spawn(write_log(Arc::clone(&state)));
     let indexing = tokio::spawn(index_texts(Arc::clone(&state)));
-    let server = net::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
+    let server = net::serve(listener, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
         sleep(GRACE).await;
@@ -64,8 +64,8 @@ pub(super) fn routes(state: &Arc<State>) -> Router {
     let mut router = Router::new();
     for endpoint in &ENDPOINTS {
         let state = Arc::clone(state);
-        let handler = move |ConnectInfo(line): ConnectInfo<Line>, request: Request| {
-            pipeline::handle(Arc::clone(&state), endpoint, line, request)
+        let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
+            pipeline::handle(Arc::clone(&state), endpoint, connection, request)
         };
         router = router.route(endpoint.name.path(), any(handler));
     }
@@ -78,12 +78,12 @@ pub(super) fn routes(state: &Arc<State>) -> Router {
     let router = dashboard::routes(receiver::routes(router, state), state);
     let router = control::routes(openapi::routes(router, state), state);
     let state = Arc::clone(state);
-    let front_door = move |method: Method, headers: HeaderMap| front_door(Arc::clone(&state), method, headers);
-    router.route(start::PATH, any(front_door)).fallback(unknown_path)
+    let root_path = move |method: Method, headers: HeaderMap| root_path(Arc::clone(&state), method, headers);
+    router.route(start::PATH, any(root_path)).fallback(unknown_path)
 }
 
 /// A browser is shown the start page; a program that comes here has the wrong address.
-async fn front_door(state: Arc<State>, method: Method, headers: HeaderMap) -> Response {
+async fn root_path(state: Arc<State>, method: Method, headers: HeaderMap) -> Response {
     let is_browser = headers
         .get_all(header::ACCEPT)
         .iter()
@@ -94,7 +94,7 @@ async fn front_door(state: Arc<State>, method: Method, headers: HeaderMap) -> Re
     }
 }
 
-/// No envelope: a client that reads it as an answer of the gateway has the wrong base address.
+/// Without an envelope, so that no client takes it for a response of the gateway: its base address is wrong.
 async fn unknown_path() -> impl IntoResponse {
     (
         StatusCode::NOT_FOUND,
@@ -103,8 +103,8 @@ async fn unknown_path() -> impl IntoResponse {
     )
 }
 
-/// How long requests wait to be written together. A sandbox that is killed has forgotten the requests of so long, but
-/// none of what they did.
+/// How long requests wait to be written together. A sandbox that is killed loses the log of that time, but
+/// none of the changes that the requests made.
 const LOG_PAUSE: Duration = Duration::from_millis(10);
 
 /// How long to wait where the database failed.
@@ -134,7 +134,7 @@ async fn index_texts(state: Arc<State>) {
 /// Takes some payments into the index; false where none are left, or the database failed.
 async fn has_more(state: &Arc<State>) -> bool {
     let index = |state: &State| {
-        let _age = state.age();
+        let _generation = state.generation();
         state.store.write(text_search::index_batch)
     };
     state.on_blocking_thread("payments cannot be taken into the index of texts", index).await.unwrap_or(false)

@@ -1,5 +1,5 @@
-//! Configuration: what can be set when a sandbox starts, and what can be changed while it runs. Here: validation of the options. A
-//! sandbox does not start with a meaningless option, or with one that would let everybody in.
+//! Configuration: the options at the start, and the switches at run time. This file validates the options: a sandbox does not start
+//! with an unusable one, or with one that would let everybody in.
 
 mod options;
 
@@ -16,7 +16,7 @@ use url::{Host, Url};
 
 use crate::domain::clock::MAX_AHEAD_MS;
 
-/// Longer, and the links to the pages would no longer fit into a QR code that scans well.
+/// With a longer one, links to pages would no longer fit into a QR code that scans well.
 const MAX_PUBLIC_URL: usize = 500;
 /// The shortest admin token where other machines reach the sandbox.
 const MIN_PUBLIC_TOKEN: usize = 16;
@@ -26,8 +26,8 @@ pub(crate) fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
     credentials(options)?;
     settings(options)?;
     public_url(options)?;
-    match way_in(options) {
-        Some((option, way)) => secrets_of_public(options, option, &way),
+    match public_exposure(options) {
+        Some((option, address)) => check_public_secrets(options, option, &address),
         None => Ok(()),
     }
 }
@@ -68,9 +68,9 @@ fn public_url(options: &SandboxOptions) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// By what other machines reach the sandbox, if they do: the option, and what to say of it. A public URL of another
-/// host means that something leads from there to here.
-fn way_in(options: &SandboxOptions) -> Option<(&'static str, String)> {
+/// The option that lets other machines reach the sandbox, if one does, and its value. A public URL of another
+/// host means that a tunnel or a proxy leads here.
+fn public_exposure(options: &SandboxOptions) -> Option<(&'static str, String)> {
     if !is_own(options.listen.ip()) {
         return Some(("listen", options.listen.to_string()));
     }
@@ -79,18 +79,18 @@ fn way_in(options: &SandboxOptions) -> Option<(&'static str, String)> {
 }
 
 /// The well-known password and short tokens are refused where other machines reach the sandbox.
-fn secrets_of_public(options: &SandboxOptions, option: &'static str, way: &str) -> Result<(), SandboxError> {
+fn check_public_secrets(options: &SandboxOptions, option: &'static str, address: &str) -> Result<(), SandboxError> {
     if options.password == WELL_KNOWN_PASSWORD {
         let instead = if option == "listen" { "listen on 127.0.0.1" } else { "leave --public-url out" };
         let detail = format!(
-            "other machines reach {way}, where everybody knows the login and the password: give a password of your own \
+            "other machines reach {address}, where everybody knows the login and the password: give a password of your own \
              (--password or KASSA_SANDBOX_PASSWORD), or {instead}"
         );
         return refuse(option, &detail);
     }
     if options.admin_token.as_ref().is_some_and(|token| token.len() < MIN_PUBLIC_TOKEN) {
         let detail = format!(
-            "other machines reach {way}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} \
+            "other machines reach {address}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} \
              characters or more (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or none, for a random one"
         );
         return refuse("admin_token", &detail);
@@ -115,7 +115,7 @@ fn leads_to_this_machine(url: &str) -> bool {
     }
 }
 
-/// Whether a header can carry it as it is.
+/// Whether it can be sent in a header as it is.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tunnel_needs_a_password_of_one_s_own_and_links_to_this_machine_do_not() {
+    fn public_url_of_another_host_needs_an_own_password() {
         for tunnel in
             ["https://x.example", "http://192.0.2.1:8400", "https://localhost.example", "http://[2001:db8::1]/"]
         {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_strangers_can_try_has_a_least_length() {
+    fn admin_token_of_a_public_sandbox_has_a_minimum_length() {
         let error = refused("https://x.example", "my own", Some("fifteen-letters")).expect("refused");
         assert!(error.starts_with("admin_token: ") && error.contains("16"), "{error}");
         assert_eq!(refused("https://x.example", "my own", Some("sixteen-letters!")), None);

@@ -1,4 +1,4 @@
-//! The options that a sandbox starts with, which of them can be changed while it runs, and why a sandbox could not start.
+//! The options of a sandbox, the switches among them that can be changed while it runs, and the errors of a start.
 
 use std::{
     fmt, io,
@@ -290,7 +290,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// So many payments, by the first seed.
+    /// This many payments, with seed 1.
     pub fn of(payments: u32) -> Self {
         Self { payments, seed: 1 }
     }
@@ -305,7 +305,7 @@ pub enum SandboxError {
     Listen {
         /// The address asked for.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The database cannot be opened, or is not one.
@@ -313,7 +313,7 @@ pub enum SandboxError {
     Database {
         /// The file asked for, or `:memory:`.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         detail: String,
     },
     /// The database was written by a newer sandbox.

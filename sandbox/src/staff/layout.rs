@@ -1,10 +1,10 @@
-//! The merchant's side: what its header and navigation show.
+//! The header and the navigation of the staff's pages.
 
 use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::domain::all;
 
-/// A part of the merchant's side, as the navigation names it.
+/// A part of the staff's pages, as the navigation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 pub(crate) enum Section {
     Transactions,
@@ -45,15 +45,15 @@ impl Section {
 pub(crate) struct Staff {
     /// The part the page belongs to; `None` for the pages that are in no part, such as the login.
     pub(crate) section: Option<Section>,
-    /// Who is logged in, and the token of the form that ends it; `None` shows no such form.
+    /// Who is logged in, with the token of the logout form; `None` hides that form.
     pub(crate) visitor: Option<Visitor>,
 }
 
-/// Somebody who is logged in.
+/// A logged-in user.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     pub(crate) name: String,
-    /// What each of the session's forms carries in `csrf`.
+    /// The CSRF token of the session's forms.
     pub(crate) csrf: String,
 }
 

@@ -1,5 +1,4 @@
-//! The merchant's side, for people: the start page, the dashboard, the control page, the built-in receiver of
-//! callbacks.
+//! Pages for the merchant's staff and developers: the start page, the dashboard, the control page, the built-in receiver of callbacks.
 
 pub(crate) mod control;
 pub(crate) mod dashboard;

@@ -1,5 +1,5 @@
-//! Webhook receiver for people who have no endpoint yet: it answers whatever comes, and the dashboard shows it. It
-//! sends nothing anywhere, so there can be no loop.
+//! Built-in webhook receiver for people who have no endpoint yet: it accepts every request, and the dashboard shows it. It sends nothing,
+//! so there can be no loop.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
     web::BODY_DEADLINE,
 };
 
-/// Where it is; what follows tells one shop's requests from another's.
+/// Its path. The name after it separates the requests of different shops.
 pub(crate) const PREFIX: &str = "/receiver/";
 /// The largest body it takes.
 const MAX_BODY: usize = 64 * 1024;
@@ -49,7 +49,7 @@ async fn receive(state: Arc<State>, request: Request) -> Response {
     let status = answer(&parts);
     let received = received(&parts, &body, status, state.clock().now_ms());
     let kept = spawn_blocking(move || {
-        let _age = state.age();
+        let _generation = state.generation();
         state.store.write(|transaction| received::record(transaction, &received))
     });
     match kept.await {
@@ -62,7 +62,7 @@ async fn receive(state: Arc<State>, request: Request) -> Response {
     }
 }
 
-/// The status that the sender asked for by `?answer=`, to see what happens where a shop says no.
+/// The status that the sender asked for by `?answer=`, to test callbacks that are refused.
 fn answer(parts: &Parts) -> StatusCode {
     let wanted = FormPairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let wanted = wanted.get("answer").parse().ok().filter(|status| (200..600).contains(status));
@@ -83,10 +83,10 @@ fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received
     }
 }
 
-/// The body as it is kept. A payment that went astray is masked like one that arrived.
+/// The body as it is stored. A payment request that was sent here by mistake is masked, too.
 fn shown(headers: &HeaderMap, body: &[u8]) -> String {
     if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-        // In multipart a name and its value stand in different lines, so that redaction cannot tell what is secret.
+        // In multipart a name and its value are on different lines, so that redaction cannot recognize secrets.
         return format!("(multipart, {} bytes; not kept)", body.len());
     }
     let request = transcript::Request::default().with_body(body);

@@ -1,4 +1,4 @@
-//! The start page: where a browser that comes to the bare address finds the way to everything else.
+//! The start page: links to everything else, for a browser at the bare address.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -19,7 +19,7 @@ struct Start {
     document: Document,
     staff: Staff,
     base_url: String,
-    doors: [Door; 4],
+    links: [Link; 4],
     payer_pages: [PayerPage; 4],
     /// A request that makes a payment with a page.
     curl: String,
@@ -27,13 +27,13 @@ struct Start {
     waiting: &'static str,
 }
 
-/// A part of the merchant's side.
-struct Door {
+/// A link to a part of the staff's pages.
+struct Link {
     name: &'static str,
     /// Seen from the sandbox's root.
     path: &'static str,
     text: &'static str,
-    /// Who gets in.
+    /// Who has access.
     key: &'static str,
 }
 
@@ -43,28 +43,28 @@ struct PayerPage {
     text: &'static str,
 }
 
-const DOORS: [Door; 4] = [
-    Door {
+const LINKS: [Link; 4] = [
+    Link {
         name: "Dashboard",
         path: Section::Transactions.path(),
         text: "What happened: payments with each request and response, schedules, an analysis, callbacks and their \
             attempts.",
         key: "With the merchant's login and password, which the sandbox prints when it starts.",
     },
-    Door {
+    Link {
         name: "Control",
         path: Section::Control.path(),
         text: "What is to happen: faults, switches, the clock, payments decided by hand, and a reset.",
         key: "With the admin token, which is printed at the start, too.",
     },
-    Door {
+    Link {
         name: "API description",
         path: Section::Api.path(),
         text: "The nine endpoints and the admin interface: fields, rules, answers, and a curl line for each. \
                For programs it is at /openapi.json.",
         key: "Open to everybody.",
     },
-    Door {
+    Link {
         name: "Receiver",
         path: Section::Receiver.path(),
         text: "A callback URL for those who have none yet: it takes whatever comes and shows it.",
@@ -88,7 +88,7 @@ pub(crate) fn page(state: &State) -> Response {
     let page = Start {
         document: Document::at(PATH, Language::English),
         staff: Staff::default(),
-        doors: DOORS,
+        links: LINKS,
         payer_pages: PAYER_PAGES,
         curl: curl(&base_url),
         waiting: PaymentStatus::Created.as_str(),

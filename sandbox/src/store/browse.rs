@@ -1,4 +1,4 @@
-//! Keyset pagination: the payments filtered, sorted, and a page at a time from a place in the list.
+//! Keyset pagination: filtered and sorted payments, a page at a time from a cursor.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// By what they are sorted.
+/// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Sort {
@@ -25,7 +25,7 @@ pub(crate) enum Sort {
 }
 
 impl Sort {
-    /// All of them.
+    /// Every value.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -44,9 +44,9 @@ impl Sort {
     }
 }
 
-/// A place in the sorted list: the sorted column's value and the id of the payment that stands there.
+/// A position in a sorted list: the value of the sorted column, and the id of the payment there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Cursor {
     pub(crate) key: i64,
     pub(crate) id: i64,
 }
@@ -56,14 +56,14 @@ pub(crate) struct Place {
 pub(crate) enum Start {
     #[default]
     First,
-    After(Place),
-    Before(Place),
+    After(Cursor),
+    Before(Cursor),
 }
 
 /// A payment in a list, and its place.
 pub(crate) struct Entry {
     pub(crate) record: Record,
-    pub(crate) place: Place,
+    pub(crate) cursor: Cursor,
 }
 
 /// A page of the list.
@@ -73,7 +73,7 @@ pub(crate) struct Page {
     pub(crate) has_later: bool,
 }
 
-/// The payments that a filter lets through. Where it names a text, those with the text are found first.
+/// The payments that match a filter. If it has a text, the payments with the text are looked up first.
 pub(crate) struct Selection {
     filter: Filter,
     matches: Option<Matches>,
@@ -97,8 +97,8 @@ impl Selection {
     ) -> Result<Page, StoreError> {
         let (is_first, backwards) = (start == Start::First, matches!(start, Start::Before(_)));
         let list = List::of(self, sort, start);
-        // One more than asked for tells whether there is another page.
-        let sql = list.sql(&format!("{}, p.{} AS place", payments::COLUMNS, list.column), size + 1);
+        // One row more than the page shows whether there is another page.
+        let sql = list.sql(&format!("{}, p.{} AS cursor", payments::COLUMNS, list.column), size + 1);
         let mut statement = connection.prepare(&sql)?;
         let mut rows: Vec<Entry> =
             statement.query_map(list.conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
@@ -136,7 +136,7 @@ impl Selection {
         (source, Conditions { sql, values: vec![Box::new(serde_json::json!(ids).to_string())] })
     }
 
-    /// Everything that is asked of a payment.
+    /// All conditions of the filter.
     fn looked_through(&self, sorted_by: Option<&str>) -> Conditions {
         let mut conditions = Conditions::of(&self.filter, sorted_by);
         if let Some(text) = &self.filter.text {
@@ -148,7 +148,7 @@ impl Selection {
     }
 }
 
-/// So many known payments are looked up rather than picked out; few in this crate's own tests.
+/// Up to this many matches are looked up by id; more are filtered during a scan. Small in this crate's own tests.
 const FEW: usize = if cfg!(test) { 20 } else { 1000 };
 const ALL: &str = "payments p";
 const KNOWN: &str = "json_each(?) known CROSS JOIN payments p ON p.id = known.value";
@@ -164,17 +164,17 @@ struct List {
 impl List {
     fn of(selection: &Selection, sort: Sort, start: Start) -> Self {
         let (column, goes_down) = sort.column();
-        let (place, backwards) = match start {
+        let (cursor, backwards) = match start {
             Start::First => (None, false),
-            Start::After(place) => (Some(place), false),
-            Start::Before(place) => (Some(place), true),
+            Start::After(cursor) => (Some(cursor), false),
+            Start::Before(cursor) => (Some(cursor), true),
         };
         let (compare, order) = if goes_down != backwards { ("<", "DESC") } else { (">", "ASC") };
         let (source, mut conditions) = selection.source(column);
-        if let Some(place) = place {
+        if let Some(cursor) = cursor {
             conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
-            conditions.values.push(Box::new(place.key));
-            conditions.values.push(Box::new(place.id));
+            conditions.values.push(Box::new(cursor.key));
+            conditions.values.push(Box::new(cursor.id));
         }
         Self { source, conditions, column, order }
     }
@@ -188,8 +188,8 @@ impl List {
 
 fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let record = payments::record(row)?;
-    let place = Place { key: row.get("place")?, id: record.id };
-    Ok(Entry { record, place })
+    let cursor = Cursor { key: row.get("cursor")?, id: record.id };
+    Ok(Entry { record, cursor })
 }
 
 fn counting(conditions: &Conditions) -> String {
@@ -244,7 +244,7 @@ mod tests {
             .collect()
     }
 
-    const PLACE: Place = Place { key: 1, id: 1 };
+    const CURSOR: Cursor = Cursor { key: 1, id: 1 };
 
     /// The index that has the list's order, so that reading stops when the page is full, and that begins where the page
     /// does.
@@ -260,7 +260,7 @@ mod tests {
     fn a_page_is_read_in_the_order_of_its_own_index_from_where_it_begins() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
-            for start in [Start::First, Start::After(PLACE), Start::Before(PLACE)] {
+            for start in [Start::First, Start::After(CURSOR), Start::Before(CURSOR)] {
                 for filter in filters() {
                     let list = List::of(&selection(&filter), sort, start);
                     let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
@@ -279,7 +279,7 @@ mod tests {
     /// Where few or none match, what is passed over costs a step in the index, and not a row each. Of an amount, which
     /// is computed, no plan says so; that its index has all the columns must do.
     #[test]
-    fn what_a_filter_asks_for_stands_in_the_index() {
+    fn filtered_columns_are_in_the_index() {
         let store = Store::open(&Database::Memory).expect("a store");
         for filter in filters().into_iter().filter(|filter| filter.least.is_none()) {
             for sort in [Sort::Newest, Sort::Oldest] {

@@ -12,7 +12,7 @@ use crate::{
     store::{self, StoreError, WriteTransaction, columns::optional_parsed},
 };
 
-/// What stands for the error of a callback that a fault lost.
+/// The error of a callback that a fault lost.
 const NEVER_SENT: &str = "never sent: a fault lost it";
 
 /// One attempt to deliver a callback.
@@ -28,9 +28,9 @@ pub struct CallbackAttempt {
     pub attempt: u32,
     /// When it was sent.
     pub at: SystemTime,
-    /// What the receiver answered, if it did.
+    /// The HTTP status of the receiver's response, if there was one.
     pub http_status: Option<u16>,
-    /// Why there was no answer, if there was none.
+    /// Why there was no response, if there was none.
     pub error: Option<String>,
     /// The fault that struck the callback, if one did.
     pub fault: Option<FaultName>,
@@ -171,7 +171,7 @@ pub(crate) fn next_due(connection: &Connection, now: i64) -> Result<Option<i64>,
         .query_row([now], |row| row.get(0))?)
 }
 
-/// Records an attempt and when the next one is due, if there is to be one.
+/// Records an attempt, and when the next one is due, if any.
 pub(crate) fn record_attempt(
     transaction: &WriteTransaction<'_>,
     callback: &DueCallback,
@@ -180,7 +180,7 @@ pub(crate) fn record_attempt(
 ) -> Result<(), StoreError> {
     let attempt = callback.attempts + 1;
     insert_attempt(transaction, callback.id, attempt, result)?;
-    // Where another delivery was asked for while this one was under way, that one is still to come.
+    // If another delivery was requested meanwhile, it stays due.
     transaction
         .prepare_cached(
             "UPDATE callbacks SET attempts = ?2, next_attempt_at =
@@ -260,7 +260,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// All of them.
+    /// Every value.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -323,7 +323,7 @@ pub(crate) fn waiting(connection: &Connection) -> Result<i64, StoreError> {
         .query_row((), |row| row.get(0))?)
 }
 
-/// Has a callback sent once more, now; false where there is none of this id.
+/// Makes a callback due now; false if there is none with this id.
 pub(crate) fn deliver_again(transaction: &WriteTransaction<'_>, callback_id: i64) -> Result<bool, StoreError> {
     let changed = transaction
         .prepare_cached("UPDATE callbacks SET next_attempt_at = ?2, held_back = 0 WHERE id = ?1")?
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_that_is_wanted_again_while_it_is_under_way_is_sent_again() {
+    fn callback_requested_again_while_in_flight_is_sent_again() {
         let store = Store::open(&Database::Memory).expect("a store");
         let due = store
             .write(|transaction| {

@@ -22,7 +22,7 @@ use crate::{
 
 /// How long to wait for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pages that are kept in memory, in KiB: those that the next payments write to, and the way to any payment.
+/// The page cache, in KiB: the pages that the next payments write to, and the inner pages of the indexes.
 const CACHE_KIB: i64 = 16 * 1024;
 /// Pages of the write-ahead log after which it is put into the file: a checkpoint waits for the disk, and a page that many
 /// payments have written to is put there once.
@@ -38,7 +38,7 @@ pub(crate) struct Store {
     /// What the times in it are read from.
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
-    onlooker: Option<Mutex<Connection>>,
+    reader: Option<Mutex<Connection>>,
 }
 
 impl Store {
@@ -58,17 +58,17 @@ impl Store {
         configure(&connection).map_err(unusable)?;
         migrate(&mut connection).map_err(unusable)?;
         let clock = transaction::read_clock(&connection).map_err(unusable)?;
-        let onlooker = match database {
+        let reader = match database {
             Database::Memory => None,
-            Database::File(path) => Some(Mutex::new(onlooker(path).map_err(unusable)?)),
+            Database::File(path) => Some(Mutex::new(reader(path).map_err(unusable)?)),
         };
-        let changes = ChangeFlags::by(&mut connection).map_err(unusable)?;
+        let changes = ChangeFlags::watch(&mut connection).map_err(unusable)?;
         let log = WriteBehindLog::default();
         let writer = Mutex::new(Writer { connection, group: None });
-        Ok(Self { writer, log, changes, clock, onlooker })
+        Ok(Self { writer, log, changes, clock, reader })
     }
 
-    /// Puts the clock ahead as far as that, where it is not already.
+    /// Steps the clock forward until it is this far ahead, unless it already is.
     pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
         if ahead_ms > self.clock.ahead_ms() {
             self.write(|transaction| transaction::store_clock(transaction, ahead_ms))
@@ -78,25 +78,25 @@ impl Store {
         Ok(())
     }
 
-    /// Long reads, for the dashboard: what was written before the call is seen.
+    /// Long reads, for the dashboard. They see everything that was written before the call.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // On a disk that is full a page can still be read.
-        let _logged = self.flush();
-        match &self.onlooker {
+        let _flushed = self.flush();
+        match &self.reader {
             Some(connection) => browse(&mut connection.lock().unwrap_or_else(PoisonError::into_inner), work),
             None => {
                 let mut writer = self.lock();
-                let _told = self.end_group(&mut writer);
+                let _reported = self.end_group(&mut writer);
                 browse(&mut writer.connection, work)
             }
         }
     }
 
-    /// Reads. What is not committed yet is seen by requests that wait for that; for anybody else it is committed first.
+    /// Reads. Requests in a group see uncommitted data and wait for its commit; for other callers it is committed first.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut writer = self.lock();
         if !writer.group.as_ref().is_none_or(group_commit::join) {
-            let _told = self.end_group(&mut writer);
+            let _reported = self.end_group(&mut writer);
         }
         work(&writer.connection)
     }
@@ -107,11 +107,11 @@ impl Store {
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.write_and_tell(work).map(|(value, _)| value)
+        self.write_with_changes(work).map(|(value, _)| value)
     }
 
     /// The same, and what of it concerns background tasks.
-    pub(crate) fn write_and_tell<T>(
+    pub(crate) fn write_with_changes<T>(
         &self,
         work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
     ) -> Result<(T, Changes), StoreError> {
@@ -119,7 +119,7 @@ impl Store {
         let written = writer.write(work);
         if writer.was_rolled_back() {
             // Where the disk fails, SQLite may take back the whole transaction by itself: of the group nothing is left.
-            let _told = self.end_group(&mut writer);
+            let _reported = self.end_group(&mut writer);
         }
         let value = written?;
         if !writer.group.as_ref().is_none_or(group_commit::join) {
@@ -128,9 +128,9 @@ impl Store {
         Ok((value, self.changes.take()))
     }
 
-    /// Commits the open group, if there is one. Those who wait for it are told how that went.
+    /// Commits the open group, if there is one, and reports the result to the requests that wait for it.
     pub(crate) fn commit(&self) {
-        let _told = self.end_group(&mut self.lock());
+        let _reported = self.end_group(&mut self.lock());
     }
 
     fn end_group(&self, writer: &mut Writer) -> Result<(), StoreError> {
@@ -180,7 +180,7 @@ fn browse<T>(
 }
 
 /// A connection that only reads.
-fn onlooker(path: &Path) -> rusqlite::Result<Connection> {
+fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
@@ -188,7 +188,7 @@ fn onlooker(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// WAL with `NORMAL`: what was answered survives the death of the process; only a power cut can take the last moments.
+/// WAL with `NORMAL`: committed data survives a crash of the process; only a power cut can lose the last moments.
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -218,7 +218,7 @@ fn schema_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// The file's version where it is newer than this sandbox.
+/// The file's version, if it is newer than this sandbox.
 fn newer_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     Ok(Some(schema_version(connection)?).filter(|found| *found > SCHEMA_VERSION))
 }
@@ -253,7 +253,7 @@ mod tests {
     use crate::{demo, domain::Provider, settings::Demo, store::payments};
 
     #[test]
-    fn a_statement_is_planned_once_whatever_is_bound() {
+    fn statements_are_planned_once() {
         let store = Store::open(&Database::Memory).expect("a store");
         demo::fill(&store, Demo::of(20)).expect("payments");
         let planned_anew: Vec<i32> = store

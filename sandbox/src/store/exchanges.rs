@@ -1,4 +1,5 @@
-//! The request log of the nine endpoints, with its write-behind buffer, and the history of one payment.
+//! The request log of the nine endpoints, its write-behind buffer, and the history of one payment. The buffer exists because a transaction
+//! for each request would cost more than its response.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -17,14 +18,14 @@ use crate::{
     },
 };
 
-/// One request to one of the nine endpoints, as it was answered.
+/// One request to one of the nine endpoints, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedRequest {
     /// The endpoint's path, e.g. `/api/v1.1.0/payment`.
     pub endpoint: String,
     /// The order number or transaction id in it, if it had one that could be read.
     pub order_number: Option<String>,
-    /// The HTTP status of the answer; `None` where a fault kept the client from seeing one.
+    /// The HTTP status of the response; `None` if a fault kept the client from seeing one.
     pub http_status: Option<u16>,
     /// The fault that struck, if one did.
     pub fault: Option<FaultName>,
@@ -38,7 +39,7 @@ pub(crate) struct NewExchange {
     pub(crate) order_number: Option<String>,
     pub(crate) http_status: Option<u16>,
     pub(crate) fault: Option<FaultName>,
-    /// The payment that the request made, where it is not known by a number in the request.
+    /// The payment that the request created, if the request has no number of it.
     pub(crate) payment_id: Option<i64>,
     pub(crate) took: Duration,
     pub(crate) request_head: String,
@@ -119,7 +120,7 @@ pub(crate) struct StateChange {
     pub(crate) status: PaymentStatus,
 }
 
-/// Limit of what is shown of each kind: a payment whose status was asked for thousands of times still fits on a page.
+/// The limit of each kind: a payment with thousands of status queries still fits on a page.
 const MAX_SHOWN: usize = 200;
 
 /// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest
@@ -163,21 +164,21 @@ pub(crate) fn state_changes(connection: &Connection, id: i64) -> Result<Vec<Stat
     Ok(changes)
 }
 
-/// So many are written without waiting for more.
+/// The number of buffered requests at which they are written at once.
 const MAX_BUFFERED: usize = 512;
 
-/// The requests that were answered and are not in the database yet, each with its time, in the order of their answers.
+/// The requests that were answered and are not in the database yet, each with its time.
 #[derive(Default)]
 pub(super) struct WriteBehindLog(Mutex<Vec<(i64, NewExchange)>>);
 
-/// What is to be done about what waits.
+/// When the buffer has to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
-    /// Somebody sees to it already.
-    Seen,
-    /// It is to be written soon.
+    /// A write is scheduled already.
+    Scheduled,
+    /// Soon: schedule a write.
     Soon,
-    /// There is so much that it is to be written now.
+    /// Now: the buffer is full.
     Now,
 }
 
@@ -188,7 +189,7 @@ impl WriteBehindLog {
         match waiting.len() {
             1 => Flush::Soon,
             MAX_BUFFERED.. => Flush::Now,
-            _ => Flush::Seen,
+            _ => Flush::Scheduled,
         }
     }
 
@@ -212,7 +213,7 @@ mod tests {
     use crate::{settings::Database, store::Store};
 
     #[test]
-    fn of_requests_that_belong_to_no_payment_only_the_newest_stay() {
+    fn only_the_newest_requests_without_a_payment_are_kept() {
         let store = Store::open(&Database::Memory).expect("a store");
         let before = "INSERT INTO payments (id, kind, order_number, gateway_number, currency, description,
                 confirmation_page, status, otp_attempts_left, created_at)

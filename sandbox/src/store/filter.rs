@@ -8,7 +8,7 @@ use crate::domain::{PaymentKind, PaymentStatus, Provider};
 /// so that they come there.
 pub(crate) const MAX_COUNTED: u32 = if cfg!(test) { 100 } else { 10_000 };
 
-/// Which payments; an empty one takes all.
+/// Which payments to list; an empty filter selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) text: Option<SearchedText>,
@@ -19,13 +19,13 @@ pub(crate) struct Filter {
     pub(crate) from: Option<i64>,
     /// Registered before this time.
     pub(crate) until: Option<i64>,
-    /// At least so many hundredths.
+    /// The smallest amount, in hundredths.
     pub(crate) least: Option<i64>,
-    /// At most so many hundredths.
+    /// The largest amount, in hundredths.
     pub(crate) most: Option<i64>,
 }
 
-/// Conditions and what stands for their question marks.
+/// SQL conditions, and the values of their placeholders.
 #[derive(Default)]
 pub(super) struct Conditions {
     pub(super) sql: Vec<String>,
@@ -76,7 +76,7 @@ impl Conditions {
     }
 }
 
-/// A trigram has so many characters.
+/// The characters of a trigram.
 const SHORTEST: usize = 3;
 /// A text to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn pattern(text: &str) -> String {
     format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
 }
 
-/// The text as it may stand somewhere: SQLite takes small and capital letters for the same in English alone.
+/// The spellings of a text to look for: SQLite ignores the case of English only.
 fn spellings(text: &str) -> Vec<String> {
     let small = text.to_lowercase();
     let mut letters = small.chars();

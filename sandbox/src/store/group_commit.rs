@@ -1,5 +1,5 @@
-//! Group commit: what requests write that come at the same time is committed together, which costs little more than one of
-//! them alone. Each waits for the commit before it is answered, and so does who has only read what is not committed yet.
+//! Group commit: concurrent requests share one commit, which costs little more than a commit for one of them. Each waits for the commit
+//! before it is answered, and so does a request that has read uncommitted data.
 //!
 //! A request that comes alone is committed after one turn of the scheduler.
 
@@ -12,12 +12,12 @@ use tokio::task::yield_now;
 
 use crate::store::{Store, StoreError};
 
-/// What is committed together, and what became of it.
+/// A group of writes that are committed together, and the result of the commit.
 #[derive(Default)]
 pub(super) struct Group(OnceLock<Result<(), String>>);
 
 impl Group {
-    /// Tells everybody who waits.
+    /// Reports the result to the waiting requests.
     pub(super) fn end(&self, outcome: &Result<(), StoreError>) {
         let outcome = outcome.as_ref().copied().map_err(ToString::to_string);
         let _first = self.0.set(outcome);
@@ -25,11 +25,11 @@ impl Group {
 }
 
 thread_local! {
-    /// The groups that the request on this thread has joined; `None` where there is no request that would wait for them.
+    /// The groups that the request on this thread has joined; `None` outside of a request.
     static JOINED: RefCell<Option<Vec<Arc<Group>>>> = const { RefCell::new(None) };
 }
 
-/// Lets the request on this thread wait for a group; false where there is none.
+/// Makes the request on this thread wait for a group; false outside of a request.
 pub(super) fn join(group: &Arc<Group>) -> bool {
     JOINED.with_borrow_mut(|joined| {
         let Some(joined) = joined else { return false };
@@ -40,9 +40,9 @@ pub(super) fn join(group: &Arc<Group>) -> bool {
     })
 }
 
-/// Does a request's work. What it writes is not committed by itself, so its value is to be had once that was done.
+/// Runs a request's work. Its writes are not committed yet; `committed` returns the value after the commit.
 pub(crate) fn grouped<T>(work: impl FnOnce() -> T) -> Grouped<T> {
-    /// Also where the work panics, the thread is as it was.
+    /// Restores the thread's state, also after a panic.
     struct Scope(Option<Vec<Arc<Group>>>);
     impl Drop for Scope {
         fn drop(&mut self) {
@@ -56,7 +56,7 @@ pub(crate) fn grouped<T>(work: impl FnOnce() -> T) -> Grouped<T> {
     Grouped { value, groups }
 }
 
-/// What came of a request's work, to be committed.
+/// The value of a request's work, before its commit.
 pub(crate) struct Grouped<T> {
     value: T,
     groups: Vec<Arc<Group>>,
@@ -65,7 +65,7 @@ pub(crate) struct Grouped<T> {
 impl<T> Grouped<T> {
     /// The value, once all was committed that it comes from.
     pub(crate) async fn committed(self, store: &Store) -> Result<T, StoreError> {
-        /// Also where the client hangs up meanwhile, all is committed.
+        /// Commits also if the client hangs up meanwhile.
         struct Commit<'a>(&'a Store);
         impl Drop for Commit<'_> {
             fn drop(&mut self) {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{settings::Database, store::received};
 
-    /// A store in a file, and somebody else who sees what is committed.
+    /// A store in a file, and a second connection that sees committed data only.
     struct Scene {
         store: Store,
         onlooker: Connection,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_at_the_same_time_is_committed_together() {
+    async fn concurrent_writes_are_committed_together() {
         let scene = Scene::new();
         let one = grouped(|| scene.write("one"));
         let two = grouped(|| scene.write("two"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_fails_or_panics_takes_nothing_of_others_along() {
+    async fn failed_or_panicked_write_keeps_the_others_of_its_group() {
         let scene = Scene::new();
         for with in ["one", "wrong", "panic", "two", "wrong"] {
             let work = catch_unwind(AssertUnwindSafe(|| grouped(|| scene.write(with))));
@@ -179,7 +179,7 @@ mod tests {
         }
         scene.store.commit();
         assert_eq!(scene.committed(), ["one", "two"]);
-        // On an empty group, too; and the thread is no request's any more.
+        // With an empty group, and outside of a request, too.
         assert!(scene.write("wrong").is_err());
         assert!(catch_unwind(AssertUnwindSafe(|| scene.write("panic"))).is_err());
         scene.write("three").expect("written");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_group_whose_transaction_is_gone_is_not_told_to_be_committed() {
+    async fn rolled_back_group_is_reported_as_failed() {
         let scene = Scene::new();
         let one = grouped(|| scene.write("one"));
         // As SQLite does by itself where the disk fails.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_seen_what_is_not_committed_waits_for_it() {
+    async fn reader_of_uncommitted_data_waits_for_the_commit() {
         let scene = Scene::new();
         let one = grouped(|| scene.write("one"));
         let reader = grouped(|| scene.store.read(|connection| Ok(Scene::seen(connection))));
@@ -208,7 +208,7 @@ mod tests {
         let read = reader.committed(&scene.store).await.expect("committed").expect("read");
         assert_eq!((read, scene.committed()), (vec!["one".to_owned()], vec!["one".to_owned()]));
         drop(one);
-        // Outside of a request nobody waits, so it is committed at once.
+        // Outside of a request, a write is committed at once.
         let _two = grouped(|| scene.write("two"));
         let read = scene.store.read(|connection| Ok(Scene::seen(connection))).expect("read");
         assert_eq!((read.len(), scene.committed().len()), (2, 2));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_client_did_that_hangs_up_is_committed() {
+    async fn write_of_a_disconnected_client_is_committed() {
         let scene = Scene::new();
         let work = grouped(|| scene.write("one"));
         {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_is_told_that_nothing_was_committed() {
+    async fn failed_commit_fails_every_waiting_request() {
         let scene = Scene::new();
         let deferred = "PRAGMA defer_foreign_keys = ON";
         let orphan = "INSERT INTO state_changes (payment_id, status, at) VALUES (99, 'CHARGE', 0)";

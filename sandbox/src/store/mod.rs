@@ -1,4 +1,4 @@
-//! Where the sandbox remembers: one SQLite database, a file for each of its tables and each way to look at them.
+//! Storage: one SQLite database, with a file for each table or for each kind of query.
 
 pub(crate) mod browse;
 pub(crate) mod callback_queue;

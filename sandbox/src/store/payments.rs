@@ -1,4 +1,4 @@
-//! Payments: written once, found by their numbers.
+//! Payments: inserted once, found by their numbers, updated as they proceed.
 
 use rusqlite::{Connection, OptionalExtension, Params, Row, named_params};
 use rust_decimal::Decimal;
@@ -35,7 +35,7 @@ pub(crate) struct NewPayment {
     pub(crate) confirmation_page: bool,
 }
 
-/// A payment with all that is kept of it.
+/// A payment with everything that is stored of it.
 #[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) id: i64,
@@ -50,11 +50,11 @@ pub(crate) struct Record {
     pub(crate) created_at: i64,
     /// When it became final, if it did.
     pub(crate) finished_at: Option<i64>,
-    /// True where a fault has just kept it from becoming final.
+    /// Whether a fault has just kept it from becoming final.
     pub(crate) stuck: bool,
 }
 
-/// What a record is read from, of `payments p`: the columns in the order in which `record` takes them.
+/// The columns of `payments p` that a record is read from, in the order in which `record` reads them.
 pub(super) const COLUMNS: &str = "SELECT p.id, p.kind, p.order_number, p.gateway_number, p.provider, p.amount,
     p.currency, p.status, p.reject_reason, p.masked_card, p.masked_phone, p.otp_attempts_left, p.description,
     p.holder_name, p.requisite, p.language, p.return_url, p.callback_url, p.confirmation_page, p.created_at,
@@ -65,7 +65,7 @@ pub(super) const COLUMNS: &str = "SELECT p.id, p.kind, p.order_number, p.gateway
 
 pub(super) const OPEN_FIRST: &str = "ORDER BY p.status = 'CHARGE' OR p.status = 'Reject', p.id DESC";
 
-/// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
+/// Registers a payment. Card numbers in the merchant's texts are masked; an order number stays as it is.
 pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
     let now = store::transaction::gateway_now(transaction)?;
@@ -103,7 +103,7 @@ pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Re
     by_id(transaction, id)
 }
 
-/// The payment of a row.
+/// The payment with an id.
 pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Record, StoreError> {
     let sql = format!("{COLUMNS} FROM payments p WHERE p.id = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([id], record)?)
@@ -150,7 +150,7 @@ pub(crate) fn by_any_number(connection: &Connection, number: &str) -> Result<Opt
     }
 }
 
-/// The payment the gateway knows by a number of its own.
+/// The payment with a number of the gateway.
 pub(crate) fn by_gateway_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
     first(connection, "WHERE p.gateway_number = ?1", [number])
 }
@@ -177,7 +177,7 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<P
     Ok(payments)
 }
 
-/// Notes what the payer chose on the pay-form.
+/// Sets what the payer chose on the pay-form.
 pub(crate) fn set_payer(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -191,7 +191,7 @@ pub(crate) fn set_payer(
     Ok(())
 }
 
-/// Changes the status, and keeps when that was. Of a rejected payment with its reason.
+/// Changes the status and records the time, with the reason of a rejection.
 pub(crate) fn set_status(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -224,13 +224,13 @@ fn note_change(transaction: &WriteTransaction<'_>, id: i64, status: PaymentStatu
     Ok(())
 }
 
-/// Notes the amount that the payer of an open QR named.
+/// Sets the amount that the payer of a QR code without a sum entered.
 pub(crate) fn set_amount(transaction: &WriteTransaction<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
     transaction.prepare_cached("UPDATE payments SET amount = ?2 WHERE id = ?1")?.execute((id, amount.to_string()))?;
     Ok(())
 }
 
-/// Takes one attempt away.
+/// Decrements the attempts that are left.
 pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET otp_attempts_left = MAX(otp_attempts_left - 1, 0) WHERE id = ?1")?
@@ -275,7 +275,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-/// Notes that a pending payment's status was asked for, and returns how often it was.
+/// Counts a status query for a pending payment, and returns the count.
 pub(crate) fn count_pending_query(transaction: &WriteTransaction<'_>, id: i64) -> Result<u32, StoreError> {
     Ok(transaction
         .prepare_cached(
@@ -284,7 +284,7 @@ pub(crate) fn count_pending_query(transaction: &WriteTransaction<'_>, id: i64) -
         .query_row([id], |row| row.get(0))?)
 }
 
-/// Notes why a pending payment is to be rejected.
+/// Sets the reason for which a pending payment will be rejected.
 pub(crate) fn set_pending_reason(
     transaction: &WriteTransaction<'_>,
     id: i64,
@@ -296,7 +296,7 @@ pub(crate) fn set_pending_reason(
     Ok(())
 }
 
-/// Why a pending payment is to be rejected; `None` where it is to be charged.
+/// The reason for which a pending payment will be rejected; `None` if it will be charged.
 pub(crate) fn pending_reason(connection: &Connection, id: i64) -> Result<Option<RejectReason>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT pending_reason FROM payments WHERE id = ?1")?

@@ -1,10 +1,10 @@
-//! The log of the built-in receiver: the latest requests alone.
+//! The log of the built-in receiver, limited to the latest requests.
 
 use rusqlite::Connection;
 
 use crate::store::{StoreError, WriteTransaction, transaction};
 
-/// How many requests are kept.
+/// The number of requests that are stored.
 const KEPT: u32 = 500;
 
 /// A request that came.
@@ -13,12 +13,12 @@ pub(crate) struct Received {
     pub(crate) name: String,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// How long the body was, which may be longer than what is kept of it.
+    /// The length of the body, which may be longer than the stored part.
     pub(crate) body_length: i64,
     pub(crate) answered: u16,
 }
 
-/// Records a request, and forgets the oldest one where there are too many.
+/// Records a request, and deletes the oldest ones if there are too many.
 pub(crate) fn record(transaction: &WriteTransaction<'_>, new: &Received) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
@@ -38,7 +38,7 @@ pub(crate) fn record(transaction: &WriteTransaction<'_>, new: &Received) -> Resu
     Ok(())
 }
 
-/// The requests, newest first; those to one name, where one is given.
+/// The requests, newest first; only those to one name, if one is given.
 pub(crate) fn latest(connection: &Connection, name: Option<&str>, count: u32) -> Result<Vec<Received>, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT * FROM received WHERE ?1 IS NULL OR name = ?1 ORDER BY id DESC LIMIT ?2")?;
@@ -57,7 +57,7 @@ pub(crate) fn latest(connection: &Connection, name: Option<&str>, count: u32) ->
     Ok(requests)
 }
 
-/// Forgets all of them.
+/// Deletes all of them.
 pub(crate) fn forget(transaction: &WriteTransaction<'_>) -> Result<(), StoreError> {
     transaction.execute("DELETE FROM received", ())?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Aggregation of the payments: by time, by provider, by means, by outcome. Days and longer come from counts that are kept
-//! by day, so they take no longer the more payments a day has; hours are counted as they are asked for.
+//! Aggregation of payments by time, provider, method and outcome. Days and longer periods come from counts by day, so they take no longer
+//! when a day has more payments; hours are counted on request.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -32,7 +32,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// All of them.
+    /// Every value.
     pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
@@ -45,14 +45,14 @@ impl Unit {
     fn of_day(self) -> &'static str {
         match self {
             Self::Week => "(day + 3) / 7",
-            // Days become months afterwards: SQL's calendar knows no Bishkek.
+            // Days become months afterwards: SQL has no calendar of Bishkek's time.
             _ => "day",
         }
     }
 }
 
 /// Payments of one period, status and currency.
-pub(crate) struct Counted {
+pub(crate) struct PeriodCount {
     pub(crate) period: i64,
     pub(crate) status: PaymentStatus,
     pub(crate) currency: String,
@@ -62,7 +62,12 @@ pub(crate) struct Counted {
 }
 
 /// Payments by period, by day where the unit is a month, registered at `from` or later and before `until`.
-pub(crate) fn by_time(connection: &Connection, unit: Unit, from: i64, until: i64) -> Result<Vec<Counted>, StoreError> {
+pub(crate) fn by_time(
+    connection: &Connection,
+    unit: Unit,
+    from: i64,
+    until: i64,
+) -> Result<Vec<PeriodCount>, StoreError> {
     let (sql, range) = match unit {
         Unit::Hour => (by_hour(), (from, until)),
         _ => (by_days(unit), (day(from), day(until))),
@@ -70,7 +75,7 @@ pub(crate) fn by_time(connection: &Connection, unit: Unit, from: i64, until: i64
     let mut statement = connection.prepare_cached(&sql)?;
     let counted = statement
         .query_map(range, |row| {
-            Ok(Counted {
+            Ok(PeriodCount {
                 period: row.get("period")?,
                 status: parsed(row, "status")?,
                 currency: row.get("currency")?,
@@ -99,7 +104,7 @@ fn by_days(unit: Unit) -> String {
 }
 
 /// Payments that are alike in all that matters for an analysis.
-pub(crate) struct Alike {
+pub(crate) struct PaymentGroup {
     pub(crate) kind: PaymentKind,
     pub(crate) provider: Option<Provider>,
     pub(crate) status: PaymentStatus,
@@ -112,7 +117,7 @@ pub(crate) struct Alike {
 }
 
 /// Payments by everything an analysis asks for, registered on a day or later.
-pub(crate) fn alike(connection: &Connection, first_day: i64) -> Result<Vec<Alike>, StoreError> {
+pub(crate) fn payment_groups(connection: &Connection, first_day: i64) -> Result<Vec<PaymentGroup>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, NULLIF(provider, '') AS provider, status, NULLIF(reject_reason, '') AS reject_reason, currency,
             SUM(count) AS count, SUM(amount_minor) AS minor, SUM(took_ms) AS took
@@ -123,8 +128,8 @@ pub(crate) fn alike(connection: &Connection, first_day: i64) -> Result<Vec<Alike
     Ok(found)
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<Alike> {
-    Ok(Alike {
+fn of_row(row: &Row<'_>) -> rusqlite::Result<PaymentGroup> {
+    Ok(PaymentGroup {
         kind: parsed(row, "kind")?,
         provider: optional_parsed(row, "provider")?,
         status: parsed(row, "status")?,
@@ -145,7 +150,7 @@ mod tests {
         store::{Store, WriteTransaction, payments},
     };
 
-    /// What the counts by day have to be: counted anew from the payments themselves.
+    /// The expected counts by day, computed from the payments themselves.
     const COUNTED: &str = "SELECT (created_at + 21600000) / 86400000, kind, IFNULL(provider, ''), status,
             IFNULL(reject_reason, ''), currency, COUNT(*), SUM(amount_minor), SUM(IFNULL(finished_at - created_at, 0))
         FROM payments GROUP BY 1, 2, 3, 4, 5, 6";
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_by_day_is_what_the_payments_say() {
+    fn counts_by_day_match_the_payments() {
         let store = Store::open(&Database::Memory).expect("a store");
         demo::fill(&store, Demo { payments: 500, seed: 7 }).expect("payments");
         let found = store.write(|transaction| {

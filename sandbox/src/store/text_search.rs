@@ -1,10 +1,8 @@
-//! Full-text search: the payments with a text in a number, in the description or in a mask, found by an index of every
-//! three characters in a row (trigrams).
+//! Full-text search by a trigram index: the payments with a text in a number, in the description or in a mask.
 //!
-//! The index is filled lazily, in the background, once somebody searches, so that payments cost nothing for it. What is not
-//! in it yet is looked through as it stands, and so is everything for a text of one or two characters. The index takes small and
-//! capital letters of every script for the same. Looking through does so in English; of other words it finds those that are
-//! written as the text is, all small, all capital, or with a capital first.
+//! The index is filled in the background once somebody searches, so that payments cost nothing for it. Payments that are not indexed yet
+//! are scanned, and so is everything for a text of one or two characters. The index ignores the case of every script. A scan ignores the
+//! case of English; of other words it finds those in lower case, in upper case, with a capital first letter, and as they were typed.
 
 use rusqlite::{Connection, ToSql};
 
@@ -16,7 +14,7 @@ use crate::store::{
 /// Payments that are taken into the index in one transaction: more would keep those that are being made waiting.
 const BATCH: u32 = 200;
 
-/// The payments with a text, of those that a filter lets through.
+/// The payments that match a text and a filter.
 pub(super) enum Matches {
     /// Too many to be counted.
     Many,
@@ -47,7 +45,7 @@ impl SearchedText {
         Ok(if is_counted { Matches::Ids(ids) } else { Matches::Many })
     }
 
-    /// The search, and what stands for the texts in each of its two last parts.
+    /// The SQL of the search, and the values for the texts in each of its last two parts.
     fn searching(&self, others: &Conditions) -> (String, Vec<Box<dyn ToSql>>) {
         // Without other conditions there is no need to look at the payments themselves.
         let indexed = match others.sql.as_slice() {
@@ -70,7 +68,7 @@ impl SearchedText {
     }
 }
 
-/// Takes some more payments into the index; false where there are no more.
+/// Indexes some more payments; false if there are none left.
 pub(crate) fn index_batch(transaction: &WriteTransaction<'_>) -> Result<bool, StoreError> {
     let stale = format!("SELECT payment_id FROM payments_text_stale ORDER BY payment_id LIMIT {BATCH}");
     let of = |ids: &str| {
@@ -145,7 +143,7 @@ mod tests {
         TEXTS.into_iter().flat_map(move |text| [filter(text), charged(text)])
     }
 
-    /// What is found, and how many that are said to be, of each text.
+    /// The ids and the count that are found for each text.
     fn found(connection: &Connection) -> Vec<(Vec<i64>, u32)> {
         let all = filters().map(|filter| {
             let selection = Selection::of(connection, filter).expect("a selection");
@@ -172,7 +170,7 @@ mod tests {
         all.collect()
     }
 
-    /// Where all others hold for many, what is not indexed yet is still found by its ids.
+    /// Payments that are not indexed yet are found by their ids, also if the other conditions hold for many.
     #[test]
     fn other_conditions_lead_to_no_other_index() {
         let store = Store::open(&Database::Memory).expect("a store");
@@ -213,7 +211,7 @@ mod tests {
             rounds += 1;
             checked(&store);
             if rounds < 4 {
-                // Of what is indexed already, and of what is not.
+                // Payments that are indexed already, and others.
                 write(rounds * 7, "a latte, and no c0ffee");
                 let mask = Some("411111******1111");
                 let written = store.write(|writing| payments::set_payer(writing, 20, Provider::Cards, mask, None));

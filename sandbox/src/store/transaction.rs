@@ -41,13 +41,13 @@ impl Writer {
         Ok(value)
     }
 
-    /// Whether the open group's transaction is no longer there.
+    /// Whether the open group's transaction was rolled back.
     pub(super) fn was_rolled_back(&self) -> bool {
         self.group.is_some() && self.connection.is_autocommit()
     }
 }
 
-/// Takes back what was written where it fails, or panics; where the transaction has ended, there is nothing to take back.
+/// Rolls back a failed or panicked write, unless the transaction has ended already.
 pub(super) struct Undo<'a> {
     pub(super) connection: &'a Connection,
     pub(super) statements: &'static [&'static str],
@@ -68,7 +68,7 @@ pub(super) fn execute(connection: &Connection, statement: &str) -> Result<(), St
     Ok(())
 }
 
-/// What is written by it happens as a whole, or not at all.
+/// A connection within a transaction: everything written by it happens, or nothing.
 pub(crate) struct WriteTransaction<'a>(&'a Connection);
 
 impl<'a> WriteTransaction<'a> {
@@ -86,7 +86,7 @@ impl Deref for WriteTransaction<'_> {
     }
 }
 
-/// Reads the clock of a database, and lets the connection ask it.
+/// Reads the clock of a database, and makes it available to SQL.
 pub(super) fn read_clock(connection: &Connection) -> rusqlite::Result<Arc<Clock>> {
     let clock = Arc::new(Clock::default());
     clock.set_ahead_ms(connection.query_row("SELECT ahead_ms FROM clock", (), |row| row.get(0))?);
@@ -100,20 +100,20 @@ pub(crate) fn gateway_now(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.prepare_cached("SELECT gateway_now()")?.query_row((), |row| row.get(0))?)
 }
 
-/// Keeps how far the clock is ahead.
+/// Stores how far the clock is ahead, so that time in a file never goes back.
 pub(crate) fn store_clock(connection: &Connection, ahead_ms: i64) -> Result<(), StoreError> {
     connection.prepare_cached("UPDATE clock SET ahead_ms = ?1")?.execute([ahead_ms])?;
     Ok(())
 }
 
-/// Change notification: set by the database itself, so that no write can forget to say so.
+/// Which tables were changed: set by SQLite's update hook, so that no write can be missed.
 #[derive(Default)]
 pub(super) struct ChangeFlags {
     callbacks: AtomicBool,
     payments: AtomicBool,
 }
 
-/// What concerns background tasks of what was written.
+/// The changes that concern background tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Changes {
     /// A callback was put into the queue, or may be due at another time.
@@ -123,20 +123,20 @@ pub(crate) struct Changes {
 }
 
 impl ChangeFlags {
-    /// Of a connection that writes.
-    pub(super) fn by(connection: &mut Connection) -> rusqlite::Result<Arc<Self>> {
-        let touched = Arc::new(Self::default());
-        let noted = Arc::clone(&touched);
-        let note = move |action, _: &str, table: &str, _| match (table, action) {
-            ("callbacks", _) => noted.callbacks.store(true, Ordering::Relaxed),
-            ("payments", Action::SQLITE_UPDATE) => noted.payments.store(true, Ordering::Relaxed),
+    /// Watches the connection that writes.
+    pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<Arc<Self>> {
+        let flags = Arc::new(Self::default());
+        let set = Arc::clone(&flags);
+        let hook = move |action, _: &str, table: &str, _| match (table, action) {
+            ("callbacks", _) => set.callbacks.store(true, Ordering::Relaxed),
+            ("payments", Action::SQLITE_UPDATE) => set.payments.store(true, Ordering::Relaxed),
             _ => {}
         };
-        connection.update_hook(Some(note))?;
-        Ok(touched)
+        connection.update_hook(Some(hook))?;
+        Ok(flags)
     }
 
-    /// What was touched since the last time.
+    /// The changes since the last call.
     pub(super) fn take(&self) -> Changes {
         let take = |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
         Changes { callbacks: take(&self.callbacks), payments: take(&self.payments) }
@@ -148,7 +148,7 @@ impl ChangeFlags {
 pub(crate) enum StoreError {
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
-    /// What was written could not be committed.
+    /// A write could not be committed.
     #[error("what was written together could not be committed: {0}")]
     NotCommitted(String),
 }

@@ -59,7 +59,7 @@ impl Access {
         }
     }
 
-    /// The token for the forms of the caller's session, if there is one.
+    /// The CSRF token for the forms of the caller's session, if there is one.
     pub(crate) fn csrf(&self, request: &PageRequest) -> Option<String> {
         self.sessions.csrf(self.session(request), Instant::now())
     }
@@ -75,7 +75,7 @@ impl Access {
         if !is_same(form.get("csrf"), sent) {
             return Err(LoginRefusal::OutOfDate);
         }
-        let (caller, now) = (client_address(&request.headers, request.line.peer), Instant::now());
+        let (caller, now) = (client_address(&request.headers, request.connection.peer), Instant::now());
         self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
         if is_right() {
             self.lockout.guessed_right(caller);
@@ -97,7 +97,7 @@ impl Access {
         self.set_cookie(request, response, &self.session_cookie, "");
     }
 
-    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can
+    /// The login page, also after a refusal. Its form has a CSRF token that is also set as a cookie: no other site can
     /// read or set that.
     pub(crate) fn login_page(
         &self,
@@ -121,7 +121,7 @@ impl Access {
 
     fn set_cookie(&self, request: &PageRequest, response: &mut Response, name: &str, value: &str) {
         let is_secure = self.has_tls || came_by_tls(&request.headers, &self.public_url);
-        // A link on another site may lead somebody who is logged in to a page.
+        // `Lax`: a link on another site may lead a logged-in user to a page.
         let cookie = Cookie::new(name, value).lax().secure(is_secure);
         response.headers_mut().append(header::SET_COOKIE, cookie.header());
     }
@@ -135,7 +135,7 @@ impl LoginRefusal {
         }
     }
 
-    /// What the login's page says; `wrong` names the secret.
+    /// The message of the login page; `wrong` is the one for a wrong secret.
     pub(crate) fn text(&self, wrong: &str) -> String {
         match self {
             Self::OutOfDate => "The form was out of date. Please try again.".to_owned(),
@@ -147,7 +147,7 @@ impl LoginRefusal {
     }
 }
 
-/// Whether it has the form of a token made here: one that was planted by another site is not taken over.
+/// Whether it has the form of a token made here: a cookie planted by another site is not accepted.
 fn is_token(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -199,7 +199,7 @@ impl Sessions {
         token
     }
 
-    /// The token for the forms of a session, if it goes on.
+    /// The CSRF token for the forms of a session, if the session is not over.
     pub(crate) fn csrf(&self, token: &str, now: Instant) -> Option<String> {
         let mut sessions = self.locked();
         let session = sessions.get_mut(token)?;
@@ -223,9 +223,8 @@ impl Sessions {
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The caller's address. A proxy adds it as the last one to `X-Forwarded-For`; what stands before came with the request
-/// and may be anything. From other machines the header is not believed at all: whoever connects could write what they
-/// like.
+/// The caller's address. A proxy appends it to `X-Forwarded-For`; everything before it came with the request
+/// and may be forged. From other machines the header is ignored, because any client could send one.
 fn client_address(headers: &HeaderMap, peer: IpAddr) -> IpAddr {
     let is_proxy = peer.to_canonical().is_loopback();
     let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_proxy);
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_was_ended_is_over_and_there_is_room_for_a_new_one() {
+    fn ended_session_is_over_and_the_most_idle_one_makes_room() {
         let sessions = Sessions::default();
         let now = Instant::now();
         let first = sessions.begin(now);
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_on_this_machine_says_who_called_it() {
+    fn forwarded_header_of_a_local_proxy_is_used() {
         for peer in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
             assert_eq!(caller(peer, &["192.0.2.1"]), "192.0.2.1");
             assert_eq!(caller(peer, &["198.51.100.7, 192.0.2.1"]), "192.0.2.1", "the proxy's own word is the last one");
@@ -312,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_s_word_for_who_they_are_counts_for_nothing() {
+    fn forwarded_header_of_a_remote_peer_is_ignored() {
         assert_eq!(caller("198.51.100.7", &["192.0.2.1"]), "198.51.100.7");
         assert_eq!(caller("2001:db8::7", &["192.0.2.1"]), "2001:db8::7");
     }
 
     #[test]
-    fn a_proxy_or_the_public_address_tells_of_tls() {
+    fn tls_is_detected_by_the_proxy_header_or_the_public_url() {
         let came = |name: &'static str, value: &'static str, public_url: &str| {
             let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
             came_by_tls(&headers, public_url)

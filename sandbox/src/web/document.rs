@@ -83,7 +83,7 @@ fn guards() -> [(HeaderName, HeaderValue); 4] {
 #[derive(Clone)]
 pub(crate) struct Document {
     pub(crate) language: Language,
-    /// What a link starts with to lead to the sandbox's root: nothing, or `../` once for each level of the page's path.
+    /// The prefix of links, leading to the sandbox's root: empty, or `../` for each level of the page's path.
     pub(crate) root: String,
 }
 
@@ -99,7 +99,7 @@ impl Document {
         self.language.code()
     }
 
-    /// The link to the start page. An empty one would lead to the page it stands on.
+    /// The link to the start page. An empty link would lead to the current page.
     pub(crate) fn home(&self) -> &str {
         if self.root.is_empty() { "./" } else { &self.root }
     }
@@ -116,11 +116,11 @@ static PAYER_SCRIPT: Asset = Asset::new("payer.js", Asset::SCRIPT, include_bytes
 static STAFF_STYLE: Asset = Asset::new("staff.css", Asset::CSS, include_bytes!("../../assets/staff.css"));
 static THEME_SCRIPT: Asset = Asset::new("theme.js", Asset::SCRIPT, include_bytes!("../../assets/theme.js"));
 
-/// All of them.
+/// Every file.
 static ASSETS: [&Asset; 7] =
     [&stylesheets::BASE, &stylesheets::STAFF, &FAVICON, &PAYER_STYLE, &PAYER_SCRIPT, &STAFF_STYLE, &THEME_SCRIPT];
 
-/// The path of a file, seen from the sandbox's root.
+/// The path of a file, relative to the sandbox's root.
 fn asset_path(name: &str) -> String {
     let found = ASSETS.iter().find(|asset| asset.name() == name);
     debug_assert!(found.is_some(), "{name} is no static file");

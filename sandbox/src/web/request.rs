@@ -1,5 +1,4 @@
-//! Requests: bodies within limits of size and time, HTTP authentication in constant time, and a request to a page of the staff,
-//! read whole.
+//! Requests: body limits, HTTP authentication in constant time, and a request to a staff page with its form.
 
 use std::time::Duration;
 
@@ -14,23 +13,23 @@ use http_body_util::BodyExt;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
-use crate::{encoding::FormPairs, net::Line};
+use crate::{encoding::FormPairs, net::ConnectionHandle};
 
-/// What a page needs to know of a request, read whole.
+/// A request to a staff page, with its form read.
 pub(crate) struct PageRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) query: FormPairs,
-    /// The query as it stands, without a question mark.
+    /// The query as it was sent, without the question mark.
     pub(crate) raw_query: String,
-    /// Of a POST.
+    /// The form of a POST.
     pub(crate) form: Option<FormPairs>,
-    pub(crate) line: Line,
+    pub(crate) connection: ConnectionHandle,
 }
 
 impl PageRequest {
-    /// Reads a request, or says what is wrong with it.
-    pub(crate) async fn read(request: Request, line: Line) -> Result<Self, Response> {
+    /// Reads a request; fails with an error response.
+    pub(crate) async fn read(request: Request, connection: ConnectionHandle) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
         let form = match parts.method {
             Method::GET | Method::HEAD => None,
@@ -42,13 +41,13 @@ impl PageRequest {
         };
         let raw_query = parts.uri.query().unwrap_or_default().to_owned();
         let query = FormPairs::parse(raw_query.as_bytes());
-        Ok(Self { path: parts.uri.path().to_owned(), headers: parts.headers, query, raw_query, form, line })
+        Ok(Self { path: parts.uri.path().to_owned(), headers: parts.headers, query, raw_query, form, connection })
     }
 }
 
 /// The largest request body.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// How much of a larger one is read before the connection is given up.
+/// How much of a larger body is drained before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 16 * MAX_BODY_BYTES;
 /// How long a body may take to arrive.
 pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
@@ -70,7 +69,7 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, BodyError> {
     }
 }
 
-/// Past the limit it still reads for a while and drops what comes: a client that is busy sending would miss the answer.
+/// Past the limit it drains the body for a while: a client that is still sending would miss the response.
 async fn collect(mut body: Body) -> Result<Bytes, BodyError> {
     let mut bytes = Vec::new();
     let mut length = 0;
@@ -92,7 +91,7 @@ async fn collect(mut body: Body) -> Result<Bytes, BodyError> {
 }
 
 /// True where the request carries the merchant's login and password.
-/// Compared in constant time, so that the time taken tells nothing about how much was right.
+/// Compared in constant time, so that the duration does not reveal how much was right.
 pub(crate) fn is_authorized(headers: &HeaderMap, login: &str, password: &str) -> bool {
     let expected = format!("{login}:{password}");
     given(headers).is_some_and(|given| given.ct_eq(expected.as_bytes()).into())
@@ -107,7 +106,7 @@ fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
     STANDARD.decode(credentials(headers, "basic")?).ok()
 }
 
-/// What follows the name of the scheme, where it is this one.
+/// The credentials after the name of the scheme, if it is the wanted one.
 fn credentials<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
     let (scheme, credentials) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case(wanted).then(|| credentials.trim())

@@ -376,7 +376,7 @@ fn a_reset_forgets_everything_and_starts_anew() {
 
 /// The receiver keeps the first attempt waiting over the reset; its end must not be put down to the new payment.
 #[test]
-fn a_callback_under_way_is_forgotten_by_a_reset_too() {
+fn reset_forgets_callbacks_in_flight() {
     let slow = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("\"http://{}/\"", slow.local_addr().expect("bound"));
     let merchant = Merchant::start(&[]);

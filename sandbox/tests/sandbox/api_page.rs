@@ -96,7 +96,7 @@ fn without_today(described: &mut Value) {
 
 /// A change of the interface shows in the difference of this file, and the site shows it to people.
 #[test]
-fn what_is_served_is_what_the_repository_describes() {
+fn served_openapi_is_the_one_in_the_repository() {
     let sandbox = start();
     let mut described = open(&format!("{}/openapi.json", sandbox.url())).json();
     described["servers"] = json!([{ "url": "http://127.0.0.1:8400" }]);

@@ -103,7 +103,7 @@ fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
 }
 
 #[test]
-fn it_stops_in_order_where_its_terminal_is_closed_but_for_nohup() {
+fn stops_gracefully_on_hangup_except_under_nohup() {
     let ignores_hang_ups = |process: &str| {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -136,7 +136,7 @@ fn unwritable() -> Vec<(&'static str, Stdio)> {
 }
 
 #[test]
-fn it_serves_where_nothing_can_be_printed_or_logged() {
+fn serves_without_stdout_and_stderr() {
     let serves = |child: &mut Child, url: &str, what: &str| {
         // Each of them is a line of the log.
         for _ in 0..2 {
@@ -192,7 +192,7 @@ fn a_missing_authority_of_callbacks_is_one_clear_line() {
 }
 
 #[test]
-fn links_that_lead_a_phone_to_itself_are_warned_of() {
+fn loopback_links_are_warned_of() {
     for (arguments, is_warned) in [
         (["--listen", "0.0.0.0:0"].as_slice(), true),
         (&["--listen", "0.0.0.0:0", "--public-url", "http://192.0.2.1:8400"], false),
@@ -205,7 +205,7 @@ fn links_that_lead_a_phone_to_itself_are_warned_of() {
 }
 
 #[test]
-fn a_tunnel_to_the_well_known_password_is_one_clear_line() {
+fn public_url_with_the_well_known_password_is_a_clear_error() {
     let error = refused(command().args(["--listen", "127.0.0.1:0", "--public-url", "https://x.example"]));
     assert!(error.starts_with("kassa-sandbox: public_url: ") && error.contains("KASSA_SANDBOX_PASSWORD"), "{error}");
 }

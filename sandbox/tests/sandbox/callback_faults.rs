@@ -103,7 +103,7 @@ fn a_held_back_callback_comes_even_where_the_next_was_given_up() {
 }
 
 #[test]
-fn a_forged_callback_claims_what_the_ledger_knows_nothing_of() {
+fn forged_callback_contradicts_the_ledger() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     sandbox.faults().add(Fault::callback_forged().order("C-1").times(1)).expect("a fault");
     let body = card_body("C-1").with("callbackUrl", &merchant.json_url());

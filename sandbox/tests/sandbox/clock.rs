@@ -45,7 +45,7 @@ fn a_pending_payment_becomes_final_once_it_was_asked_about_often_enough() {
 }
 
 #[test]
-fn questions_about_other_payments_do_not_count() {
+fn queries_for_other_payments_do_not_count() {
     let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(1));
     post(&sandbox, CARD, &card_body("Q-1"));
     post(&sandbox, CARD, &card_body("Q-2").with("pan", STUCK));
@@ -67,7 +67,7 @@ fn a_pending_payment_becomes_final_after_a_time() {
 }
 
 #[test]
-fn those_that_are_pending_already_count_too_and_time_passes_by_itself() {
+fn already_pending_payments_resolve_as_time_passes() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("T-1").with("pan", STUCK));
     let resolve_pending = ResolvePending { after: Some(Duration::from_millis(50)), after_queries: None };
@@ -79,7 +79,7 @@ fn those_that_are_pending_already_count_too_and_time_passes_by_itself() {
 }
 
 #[test]
-fn what_a_fault_held_back_ends_as_it_would_have_ended() {
+fn payment_held_back_by_a_fault_keeps_its_outcome() {
     let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(1));
     sandbox.faults().add(Fault::stuck_pending()).expect("a fault");
     post(&sandbox, CARD, &card_body("D-1").with("pan", "\"4000000000002024\""));

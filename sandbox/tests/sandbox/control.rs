@@ -69,7 +69,7 @@ fn guessing_is_stopped_even_for_the_right_token() {
 
 /// A proxy on this machine is one address to the sandbox, with everybody behind it.
 #[test]
-fn a_guesser_behind_a_proxy_locks_out_nobody_else() {
+fn lockout_is_per_client_behind_a_proxy() {
     let sandbox = start();
     let log_in_from = |forwarded: &str, token: &str| {
         let page = open(&format!("{}/control", sandbox.url()));
@@ -139,7 +139,7 @@ fn field<'a>(page: &'a Response, id: &str) -> &'a str {
 }
 
 #[test]
-fn a_refused_form_is_drawn_as_it_was_posted_and_its_wrong_field_marked() {
+fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
     let sandbox = start();
     let (cookie, csrf) = entered(&sandbox);
     for (path, fields, wrong, told) in [
@@ -186,7 +186,7 @@ fn a_refused_form_is_drawn_as_it_was_posted_and_its_wrong_field_marked() {
 }
 
 #[test]
-fn an_address_names_the_payment_that_is_to_be_decided() {
+fn query_names_the_payment_to_decide() {
     let sandbox = start();
     let url = format!("{}/control?number=A%2F1%22%3E", sandbox.url());
     let page = open(&url);

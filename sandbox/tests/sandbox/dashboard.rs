@@ -93,7 +93,7 @@ fn link_of(html: &str, order_number: &str) -> String {
 }
 
 #[test]
-fn a_stranger_sees_the_login_and_nothing_else() {
+fn without_a_session_only_the_login_is_shown() {
     let sandbox = start();
     paid(&sandbox, "SECRET-1");
     let mut browser = Browser::new(&sandbox);
@@ -123,7 +123,7 @@ fn a_stranger_sees_the_login_and_nothing_else() {
 }
 
 #[test]
-fn what_was_asked_for_is_shown_after_the_login() {
+fn requested_page_opens_after_the_login() {
     let sandbox = start();
     let shared = "dashboard?q=Two+coffees&status=CHARGE&sort=largest";
     for (asked, wanted) in [
@@ -266,7 +266,7 @@ fn guessing_is_slowed_down_also_for_the_right_password() {
 }
 
 #[test]
-fn what_a_login_page_repeats_is_escaped_and_leads_nowhere_else() {
+fn login_page_escapes_its_input_and_redirects_nowhere_else() {
     let sandbox = start();
     let mut browser = Browser::new(&sandbox);
     let page = browser.get("/dashboard/login?next=https%3A%2F%2Fevil.example");
@@ -292,7 +292,7 @@ fn hostile_texts_are_shown_as_texts() {
 }
 
 #[test]
-fn a_payment_s_page_tells_its_whole_story() {
+fn payment_page_shows_the_whole_history() {
     let sandbox = start();
     let body = card_body("STORY-1").with_text("callbackUrl", &format!("{}/receiver/story", sandbox.url()));
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
@@ -321,7 +321,7 @@ fn a_payment_s_page_tells_its_whole_story() {
 }
 
 #[test]
-fn a_request_that_named_no_payment_is_in_the_story_of_the_one_it_made() {
+fn request_without_a_number_is_in_the_history_of_its_payment() {
     let sandbox = start();
     post(&sandbox, PAY_FORM, &pay_form_body());
     post(&sandbox, QR_DATA, &qr_body());
@@ -554,7 +554,7 @@ fn schedules_and_analysis_count_what_happened() {
 }
 
 #[test]
-fn amounts_beyond_everything_break_no_page() {
+fn huge_amounts_break_no_page() {
     let sandbox = start();
     for number in ["BIG-1", "BIG-2", "BIG-3"] {
         let body =

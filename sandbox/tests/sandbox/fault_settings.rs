@@ -65,7 +65,7 @@ fn every_name_is_taken_by_library_admin_and_command_line() {
 }
 
 #[test]
-fn what_can_never_do_what_it_says_is_refused_by_field() {
+fn fault_that_could_never_strike_is_refused_by_field() {
     let sandbox = start();
     for (fault, fields) in [
         ("{}", vec!["name"]),

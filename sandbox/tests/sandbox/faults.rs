@@ -252,7 +252,7 @@ fn an_html_502_hides_a_charge() {
 }
 
 #[test]
-fn what_is_not_json_has_the_answer_s_status() {
+fn not_json_keeps_the_http_status() {
     let (sandbox, heard) = struck(Fault::not_json());
     assert_eq!((heard.status(), heard.body().as_str()), (200, "OK"));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
@@ -322,7 +322,7 @@ fn a_redirect_leads_back_to_where_the_request_took_effect() {
 }
 
 #[test]
-fn who_is_told_to_come_back_did_nothing() {
+fn responses_with_retry_after_have_no_effect() {
     for (fault, status, after) in [
         (Fault::retry_after(), 429, Some("1")),
         (Fault::retry_after().retry_after_seconds(7), 429, Some("7")),

@@ -39,7 +39,7 @@ fn qr_status(sandbox: &Sandbox, id: &str) -> Response {
 }
 
 #[test]
-fn a_card_payment_is_known_by_a_number_that_nobody_was_told() {
+fn card_status_has_a_number_of_its_own() {
     let sandbox = finipay(MbankQuid::Field);
     let url = post(&sandbox, CARD, &card_body("F-1").with_text("pan", "2200112611773794")).data("ConfirmationUrl");
     submit(&url, &[("otp", "123456")]);
@@ -157,7 +157,7 @@ fn a_qr_payment_says_nothing_but_a_text_and_then_a_word() {
 }
 
 #[test]
-fn what_the_pages_do_not_show_is_as_in_the_interface() {
+fn everything_else_is_as_in_the_interface() {
     let sandbox = finipay(MbankQuid::Field);
     assert!(post(&sandbox, PAY_FORM, &pay_form_body()).data("payFormUrl").contains("/pay-form?token="));
     assert_eq!(get_status(&sandbox, "none", "Cards").code(), "404");

@@ -184,7 +184,7 @@ fn assert_kept(ledger: &BTreeMap<String, Value>, orders: &BTreeMap<String, Told>
 }
 
 #[test]
-fn what_anybody_was_told_survives_any_kill() {
+fn every_response_survives_a_kill() {
     let seed = std::env::var("KASSA_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_260_131);
     println!("to repeat it: KASSA_SEED={seed}");
     let mut random = Rng::with_seed(seed);

@@ -199,7 +199,7 @@ fn a_payer_can_cancel_before_choosing() {
 }
 
 #[test]
-fn people_may_leave_out_what_goes_without_saying() {
+fn form_accepts_the_usual_spellings() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     location(&choose_card(&url, &[("expiryMonth", "1"), ("expiryYear", "99")]));

@@ -62,7 +62,7 @@ fn count(path: &Path, sql: &str) -> i64 {
 }
 
 #[test]
-fn requests_are_written_down_without_anybody_asking_for_them() {
+fn request_log_is_written_in_the_background() {
     let (_folder, path) = file();
     let sandbox = start_on(&path);
     post(&sandbox, MBANK_PAY, &mbank_body("K-1"));
@@ -71,7 +71,7 @@ fn requests_are_written_down_without_anybody_asking_for_them() {
 }
 
 #[test]
-fn once_somebody_searches_the_index_of_texts_is_filled() {
+fn text_index_is_filled_after_a_search() {
     let (_folder, path) = file();
     let sandbox = start_on(&path);
     (0..3).for_each(|number| drop(post(&sandbox, MBANK_PAY, &mbank_body(&format!("K-{number}")))));
@@ -190,7 +190,7 @@ fn a_newer_file_is_refused_untouched() {
 }
 
 #[test]
-fn what_cannot_be_a_database_is_a_clear_error() {
+fn unusable_database_is_a_clear_error() {
     let (folder, path) = file();
     fs::write(&path, "This is a text file and no database, as long as it may be.".repeat(40)).expect("written");
     for path in [path, folder.path().to_owned(), folder.path().join("no/such/folder.db")] {

@@ -21,7 +21,7 @@ fn text_of(html: &str) -> String {
 }
 
 #[test]
-fn a_browser_is_shown_the_way_and_a_program_is_told_that_it_is_wrong() {
+fn root_shows_browsers_the_start_page_and_programs_a_404() {
     let sandbox = start();
     let page = start_page(&sandbox);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));

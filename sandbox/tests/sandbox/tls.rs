@@ -200,7 +200,7 @@ fn cookies(answer: &str) -> Vec<&str> {
 }
 
 #[test]
-fn who_never_shakes_hands_holds_nobody_up() {
+fn slow_tls_handshake_blocks_no_other_connection() {
     let identity = Identity::new();
     let sandbox = identity.start();
     let _silent = connect(sandbox.address());

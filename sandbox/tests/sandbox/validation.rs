@@ -108,7 +108,7 @@ fn all_violations_come_in_one_answer() {
 }
 
 #[test]
-fn a_field_nobody_asked_for_and_a_field_given_twice_are_refused() {
+fn unknown_and_repeated_fields_are_refused() {
     let sandbox = start();
     let unknown = qr_body().with("callbackUrl", "\"http://127.0.0.1:1/\"");
     assert_eq!(complained_about(&post(&sandbox, QR_DATA, &unknown)), ["callbackUrl"]);

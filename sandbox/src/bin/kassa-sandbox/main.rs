@@ -46,7 +46,7 @@ fn end(answer: &clap::Error) -> ! {
 fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // Signal handlers are set before the start, so that an early signal ends it in order, too.
-    let ordered = runtime.block_on(async { stop::ordered(cli.exit_with_stdin) })?;
+    let requested = runtime.block_on(async { stop::requested(cli.exit_with_stdin) })?;
     let (announce, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;
     let printed = match announce {
@@ -56,7 +56,7 @@ fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     if let Err(error) = printed {
         tracing::warn!(%error, url = sandbox.url(), "the address could not be printed; the sandbox goes on");
     }
-    runtime.block_on(ordered);
+    runtime.block_on(requested);
     sandbox.stop();
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{future::pending, io, thread};
 use tokio::sync::oneshot;
 
 /// Completes when it is to stop. Must be called inside a runtime.
-pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
+pub(crate) fn requested(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
     let signal = signal()?;
     let stdin_end = with_stdin.then(stdin_end).transpose()?;
     Ok(async move {

@@ -1,4 +1,4 @@
-//! Test data: a stub of a gateway knows no real payer, only these cards and phones, each of which ends in its own way.
+//! Test data: the sandbox accepts only these cards and phones, each with a fixed outcome.
 
 mod cards;
 mod payer;

@@ -1,5 +1,4 @@
-//! Test payers: a card or a phone with its check, its one-time password and how its payments end; and how one is found by its
-//! number or by the mask that is stored.
+//! Test payers: a card or a phone with its check, its one-time password and its outcome; lookup by number or by stored mask.
 
 use strum::Display;
 

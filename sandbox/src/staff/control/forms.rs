@@ -1,5 +1,4 @@
-//! The forms of the control page, as requests of the admin interface, which alone checks them; and a form that was refused, with
-//! what is wrong with which field.
+//! The forms of the control page, as commands to the admin interface, which validates them; and a rejected form with its errors.
 
 use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,50 +8,50 @@ use serde_json::{Map, Value, json};
 use crate::{domain::amount, encoding::FormPairs, rules::FieldError};
 
 /// What a form asks for.
-pub(super) struct AdminRequest {
+pub(super) struct AdminCommand {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Value,
-    /// What the page says once it is done.
+    /// The name of the message that the page shows afterwards.
     pub(super) done: &'static str,
 }
 
-impl AdminRequest {
+impl AdminCommand {
     fn new(method: Method, path: &str, body: Value, done: &'static str) -> Option<Self> {
         Some(Self { method, path: format!("/admin/{path}"), body, done })
     }
 }
 
-/// The wish of the form that was posted there; `None` where there is no such form.
-pub(super) fn read(place: &str, form: &FormPairs) -> Option<AdminRequest> {
+/// The command of a posted form; `None` if there is no such form.
+pub(super) fn read(place: &str, form: &FormPairs) -> Option<AdminCommand> {
     match place {
-        "switches" => AdminRequest::new(Method::PATCH, "switches", switches(form), "switches"),
-        "clock" => AdminRequest::new(Method::PATCH, "clock", resolving(form), "clock"),
-        "clock/forward" => AdminRequest::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
-        "faults" => AdminRequest::new(Method::POST, "faults", fault(form), "fault"),
+        "switches" => AdminCommand::new(Method::PATCH, "switches", switches(form), "switches"),
+        "clock" => AdminCommand::new(Method::PATCH, "clock", resolving(form), "clock"),
+        "clock/forward" => AdminCommand::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
+        "faults" => AdminCommand::new(Method::POST, "faults", fault(form), "fault"),
         "faults/remove" => {
-            AdminRequest::new(Method::DELETE, &format!("faults/{}", segment(form.get("id"))), Value::Null, "removed")
+            AdminCommand::new(Method::DELETE, &format!("faults/{}", segment(form.get("id"))), Value::Null, "removed")
         }
-        "faults/clear" => AdminRequest::new(Method::DELETE, "faults", Value::Null, "cleared"),
+        "faults/clear" => AdminCommand::new(Method::DELETE, "faults", Value::Null, "cleared"),
         "payment" => {
             let decision = ["approve", "decline"].into_iter().find(|one| *one == form.get("decision"))?;
             let path = format!("payments/{}/{decision}", segment(form.get("number")));
             let tyiyn = Some(form.get("amount")).filter(|text| decision == "approve" && !text.is_empty());
-            AdminRequest::new(
+            AdminCommand::new(
                 Method::POST,
                 &path,
                 tyiyn.map_or(Value::Null, |text| json!({ "amount": times(text, 1) })),
                 "payment",
             )
         }
-        "reset" => AdminRequest::new(Method::POST, "reset", Value::Null, "reset"),
+        "reset" => AdminCommand::new(Method::POST, "reset", Value::Null, "reset"),
         _ => None,
     }
 }
 
-/// An error of the admin interface in the words of the form that was posted there: by its field's name, and in its
+/// An error of the admin interface for the form that was posted: with the name of its field, and in its
 /// unit.
-pub(super) fn in_its_words(place: &str, error: FieldError) -> FieldError {
+pub(super) fn to_form_error(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
         ("clock", "resolve_after_ms") => FieldError::new(
             "resolve_after_s",
@@ -87,7 +86,7 @@ fn resolving(form: &FormPairs) -> Value {
     })
 }
 
-/// Seconds, also parts of one; what is none stays as it is, and is refused for that.
+/// Seconds with decimals, as milliseconds. Other text is passed on, and the admin interface rejects it.
 fn milliseconds(text: &str) -> Value {
     let exact = amount::exact(text).and_then(|seconds| seconds.checked_mul(Decimal::ONE_THOUSAND));
     let whole = exact.filter(|ms| ms.fract().is_zero()).and_then(|ms| ms.to_u64());
@@ -104,12 +103,12 @@ fn step(form: &FormPairs) -> Value {
     times(form.get("by"), factor)
 }
 
-/// A whole number times a factor; what is none stays as it is, and is refused for that.
+/// A whole number times a factor. Other text is passed on, and the admin interface rejects it.
 fn times(text: &str, factor: u64) -> Value {
     text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number.saturating_mul(factor)))
 }
 
-/// What was left empty was not set.
+/// Empty fields are not set.
 fn fault(form: &FormPairs) -> Value {
     let mut body = Map::new();
     for name in ["name", "endpoint", "order_number", "status", "code"] {
@@ -127,7 +126,7 @@ fn fault(form: &FormPairs) -> Value {
     body.into()
 }
 
-/// What the page draws its fields from: of one form what was posted, of the others what is so.
+/// The values of the page's fields: of the rejected form those that were posted, of the others the current ones.
 pub(super) struct SubmittedForm<'a> {
     /// The form's place under the page.
     pub(super) place: &'a str,
@@ -136,19 +135,19 @@ pub(super) struct SubmittedForm<'a> {
 }
 
 impl SubmittedForm<'_> {
-    /// Nothing was refused.
+    /// No form was rejected.
     pub(super) const NOTHING: SubmittedForm<'static> = SubmittedForm { place: "", form: None, errors: &[] };
 
     fn of(&self, place: &str) -> Option<&FormPairs> {
         self.form.filter(|_| !self.errors.is_empty() && self.place == place)
     }
 
-    /// What stands in a form's field: what was posted, else something else.
+    /// The value of a form's field: the posted one, else the given one.
     pub(super) fn value<'b>(&'b self, place: &str, name: &str, otherwise: &'b str) -> &'b str {
         self.of(place).map_or(otherwise, |form| form.raw(name))
     }
 
-    /// Whether a word of a field's is the chosen one.
+    /// Whether this option of a field is the chosen one.
     pub(super) fn is_chosen(&self, place: &str, name: &str, word: &str, otherwise: &str) -> bool {
         self.value(place, name, otherwise) == word
     }
@@ -158,7 +157,7 @@ impl SubmittedForm<'_> {
         self.of(place).map_or(otherwise, |form| form.get(name) == "on")
     }
 
-    /// What is wrong with a form's field.
+    /// The error of a form's field.
     pub(super) fn problem(&self, place: &str, name: &str) -> Option<&str> {
         self.of(place)?;
         self.errors.iter().find(|error| error.field == name).map(|error| error.message.as_str())
@@ -169,7 +168,7 @@ impl SubmittedForm<'_> {
         self.of(place).is_some() && self.errors.first().is_some_and(|error| error.field == name)
     }
 
-    /// Whether one of the fields that are folded away is wrong.
+    /// Whether one of the folded fields is wrong.
     pub(super) fn is_any_wrong(&self, place: &str, names: [&str; 4]) -> bool {
         names.into_iter().any(|name| self.problem(place, name).is_some())
     }
@@ -179,15 +178,15 @@ impl SubmittedForm<'_> {
 mod tests {
     use super::*;
 
-    fn asked(place: &str, form: &str) -> Option<(String, Value)> {
-        read(place, &FormPairs::parse(form.as_bytes())).map(|wish| (wish.path, wish.body))
+    fn command_of(place: &str, form: &str) -> Option<(String, Value)> {
+        read(place, &FormPairs::parse(form.as_bytes())).map(|command| (command.path, command.body))
     }
 
     #[test]
     fn seconds_have_parts_that_survive_being_shown_and_sent_again() {
         for (text, ms) in [("0.5", json!(500)), ("90", json!(90_000)), ("0.0005", json!("0.0005")), ("-1", json!("-1"))]
         {
-            let (_, body) = asked("clock", &format!("resolve_after_s={text}")).expect("a form");
+            let (_, body) = command_of("clock", &format!("resolve_after_s={text}")).expect("a form");
             assert_eq!(body, json!({ "resolve_after_queries": null, "resolve_after_ms": ms }), "{text}");
         }
     }
@@ -195,13 +194,13 @@ mod tests {
     #[test]
     fn a_payment_is_decided_only_as_the_form_says() {
         assert_eq!(
-            asked("payment", "number=A%2F1&decision=approve&amount=250"),
+            command_of("payment", "number=A%2F1&decision=approve&amount=250"),
             Some(("/admin/payments/A%2F1/approve".to_owned(), json!({ "amount": 250 })))
         );
         assert_eq!(
-            asked("payment", "number=A&decision=decline&amount=250"),
+            command_of("payment", "number=A&decision=decline&amount=250"),
             Some(("/admin/payments/A/decline".to_owned(), Value::Null))
         );
-        assert_eq!(asked("payment", "number=A"), None);
+        assert_eq!(command_of("payment", "number=A"), None);
     }
 }

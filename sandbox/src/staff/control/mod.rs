@@ -1,5 +1,5 @@
-//! The page by which people control the sandbox: what the admin interface does for programs. Guarded by the admin token. Here: its
-//! routes, the login, and the redirects after a form.
+//! The control page: for people what the admin interface is for programs. Guarded by the admin token. This file has its routes, the
+//! login, and the redirects after a form.
 
 mod forms;
 mod page;
@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use crate::{
     admin,
     domain::Language,
-    net::Line,
+    net::ConnectionHandle,
     rules::FieldError,
     staff::{
         control::forms::SubmittedForm,
@@ -46,14 +46,15 @@ pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
         state: Arc::clone(state),
         access: Access::new(&state.public_url, state.options.tls.is_some(), "control"),
     });
-    let handler =
-        move |ConnectInfo(line): ConnectInfo<Line>, request: Request| handle(Arc::clone(&control), line, request);
+    let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
+        handle(Arc::clone(&control), connection, request)
+    };
     let router = router.route(PATH, any(handler.clone())).route("/control/", any(handler.clone()));
     router.route("/control/{*path}", any(handler))
 }
 
-async fn handle(control: Arc<Control>, line: Line, request: Request) -> Response {
-    let request = match PageRequest::read(request, line).await {
+async fn handle(control: Arc<Control>, connection: ConnectionHandle, request: Request) -> Response {
+    let request = match PageRequest::read(request, connection).await {
         Ok(request) => request,
         Err(refused) => return refused,
     };
@@ -92,13 +93,13 @@ impl Control {
             self.access.end(request, &mut response);
             return response;
         }
-        let Some(wish) = forms::read(rest, form) else {
+        let Some(command) = forms::read(rest, form) else {
             return refuse(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
         };
-        match admin::execute(&self.state, &wish.method, &wish.path, &wish.body) {
-            Ok(()) => to_the_page(&document, wish.done),
+        match admin::execute(&self.state, &command.method, &command.path, &command.body) {
+            Ok(()) => to_the_page(&document, command.done),
             Err(errors) => {
-                let errors: Vec<_> = errors.into_iter().map(|error| forms::in_its_words(rest, error)).collect();
+                let errors: Vec<_> = errors.into_iter().map(|error| forms::to_form_error(rest, error)).collect();
                 refuse(StatusCode::BAD_REQUEST, &errors)
             }
         }
@@ -112,11 +113,11 @@ struct Login<'a> {
     staff: Staff,
     problem: Option<String>,
     csrf: &'a str,
-    /// Of the payment that is to be decided afterwards, if one was named.
+    /// The number of the payment to decide after the login, if one was named.
     number: &'a str,
 }
 
-/// The form for the token, and what it does where it was sent.
+/// Shows the login form, or logs in with the posted token.
 pub(super) fn login(
     state: &State,
     access: &Access,
@@ -155,13 +156,13 @@ fn ask_for_token(
     })
 }
 
-/// Back to the page, which says what was done.
+/// Redirects to the page, which shows a message.
 fn to_the_page(document: &Document, done: &str) -> Response {
     let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
     web::see_other(&format!("{}control{query}", document.root))
 }
 
-/// To the page, with the number of a payment to be decided.
+/// Redirects to the page, with the number of a payment to decide.
 fn to_the_payment(document: &Document, number: &str) -> Response {
     let query = form_urlencoded::Serializer::new(String::new()).append_pair("number", number).finish();
     web::see_other(&format!("{}control?{query}#decide", document.root))

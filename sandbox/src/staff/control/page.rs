@@ -1,4 +1,4 @@
-//! What the page shows.
+//! The content of the control page.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -81,7 +81,7 @@ pub(super) fn show(
         document,
         csrf: visitor.csrf.clone(),
         staff: Staff::of(Section::Control, Some(visitor)),
-        done: if posted.errors.is_empty() { said(query.get("done")) } else { "" },
+        done: if posted.errors.is_empty() { done_message(query.get("done")) } else { "" },
         posted,
         number: query.get("number"),
         three_ds_1_page: switches.three_ds_1_page,
@@ -100,8 +100,8 @@ pub(super) fn show(
     web::page(status, Policy::Staff, &page)
 }
 
-/// What was done, in words.
-fn said(done: &str) -> &'static str {
+/// The message after a command.
+fn done_message(done: &str) -> &'static str {
     match done {
         "switches" => "The switches were set.",
         "clock" => "Pending payments were told when to end.",

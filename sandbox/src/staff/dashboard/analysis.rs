@@ -1,4 +1,4 @@
-//! How payments end: approval, amounts, time, reasons; by provider, and by cards, wallets and QR.
+//! Analysis of the outcomes: approval rate, amounts, durations and reasons, by provider and by payment method.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
         },
         layout::{Section, Staff},
     },
-    store::statistics::{self, Alike},
+    store::statistics::{self, PaymentGroup},
     web::{self, Document, Policy},
 };
 
@@ -70,8 +70,8 @@ enum Means {
 }
 
 impl Means {
-    fn of(alike: &Alike) -> Self {
-        match (alike.kind, alike.provider) {
+    fn of(group: &PaymentGroup) -> Self {
+        match (group.kind, group.provider) {
             (PaymentKind::Qr, _) => Self::Qr,
             (_, Some(Provider::Cards)) => Self::Cards,
             (_, Some(Provider::MegaPay | Provider::MBank)) => Self::Wallets,
@@ -138,18 +138,18 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, alike: &Alike) {
-        match alike.status {
+    fn add(&mut self, group: &PaymentGroup) {
+        match group.status {
             PaymentStatus::Charged => {
-                self.charged += alike.count;
-                let (minor, count) = self.amounts.entry(alike.currency.clone()).or_default();
-                *minor += alike.minor;
-                *count += alike.count;
+                self.charged += group.count;
+                let (minor, count) = self.amounts.entry(group.currency.clone()).or_default();
+                *minor += group.minor;
+                *count += group.count;
             }
-            PaymentStatus::Rejected => self.rejected += alike.count,
-            PaymentStatus::Created | PaymentStatus::Pending => self.open += alike.count,
+            PaymentStatus::Rejected => self.rejected += group.count,
+            PaymentStatus::Created | PaymentStatus::Pending => self.open += group.count,
         }
-        self.took += alike.took;
+        self.took += group.took;
     }
 
     fn finished(&self) -> i64 {
@@ -193,16 +193,16 @@ impl Sums {
     }
 }
 
-pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
-    let span = Span::ALL.into_iter().find(|span| span.as_str() == visit.query.get("span")).unwrap_or(Span::Month);
-    let first_day = span.first_day(statistics::day(visit.state.clock().now_ms()));
-    let alike = visit.state.store.browse(|connection| statistics::alike(connection, first_day))?;
+pub(super) fn page(context: &PageContext<'_>) -> PageResult {
+    let span = Span::ALL.into_iter().find(|span| span.as_str() == context.query.get("span")).unwrap_or(Span::Month);
+    let first_day = span.first_day(statistics::day(context.state.clock().now_ms()));
+    let groups = context.state.store.browse(|connection| statistics::payment_groups(connection, first_day))?;
     let mut total = Sums::default();
     let mut by_means: BTreeMap<Means, Sums> =
         [Means::Cards, Means::Wallets, Means::Qr].map(|means| (means, Sums::default())).into();
     let mut by_provider: BTreeMap<&str, Sums> = Provider::ALL.map(|one| (one.as_str(), Sums::default())).into();
     let mut by_reason: BTreeMap<&str, (RejectReason, i64)> = BTreeMap::new();
-    for one in &alike {
+    for one in &groups {
         total.add(one);
         by_means.entry(Means::of(one)).or_default().add(one);
         if let Some(provider) = one.provider {
@@ -215,8 +215,8 @@ pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     let mut reasons: Vec<_> = by_reason.into_values().collect();
     reasons.sort_by_key(|(_, count)| -count);
     let page = Analysis {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Analysis),
+        document: context.document.clone(),
+        staff: context.staff(Section::Analysis),
         spans: choices(&Span::ALL, Span::as_str, Span::name, Some(span)),
         figures: figures(&total),
         means_chart: means_chart(&by_means),

@@ -1,5 +1,4 @@
-//! The log of callbacks (what was sent, what the receiver answered, and a button to send it again), and the requests that the
-//! built-in receiver got.
+//! The log of callbacks, with a button to send one again; and the requests to the built-in receiver.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -56,12 +55,12 @@ struct Row {
     fault: Option<&'static str>,
 }
 
-pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
-    let query = visit.query;
+pub(super) fn page(context: &PageContext<'_>) -> PageResult {
+    let query = context.query;
     let order = query.get("order");
     let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == query.get("outcome"));
     let before: Option<i64> = query.get("before").parse().ok();
-    let (mut attempts, waiting) = visit.state.store.browse(|connection| {
+    let (mut attempts, waiting) = context.state.store.browse(|connection| {
         let order = (!order.is_empty()).then_some(order);
         Ok((
             callback_queue::attempts_page(connection, order, outcome, before, PAGE_SIZE + 1)?,
@@ -84,9 +83,9 @@ pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
         link.finish()
     };
     let page = Deliveries {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Deliveries),
-        csrf: visit.visitor.csrf.clone(),
+        document: context.document.clone(),
+        staff: context.staff(Section::Deliveries),
+        csrf: context.visitor.csrf.clone(),
         order: order.to_owned(),
         outcomes: choices(&Outcome::ALL, Outcome::as_str, name, outcome),
         waiting,
@@ -142,13 +141,13 @@ struct Delivery {
     facts: Vec<(&'static str, String)>,
 }
 
-/// One attempt, with what was sent and what came back.
-pub(super) fn attempt(visit: &PageContext<'_>, id: &str) -> PageResult {
+/// One attempt, with request and response.
+pub(super) fn attempt(context: &PageContext<'_>, id: &str) -> PageResult {
     let Ok(id) = id.parse() else {
-        return Ok(not_found(visit));
+        return Ok(not_found(context));
     };
-    let Some(attempt) = visit.state.store.browse(|connection| callback_queue::by_id(connection, id))? else {
-        return Ok(not_found(visit));
+    let Some(attempt) = context.state.store.browse(|connection| callback_queue::by_id(connection, id))? else {
+        return Ok(not_found(context));
     };
     let facts = [
         ("Sent", Some(text::time(attempt.at))),
@@ -160,9 +159,9 @@ pub(super) fn attempt(visit: &PageContext<'_>, id: &str) -> PageResult {
         ("Sent again by itself", attempt.next_attempt_at.map(text::time)),
     ];
     let page = Delivery {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Deliveries),
-        csrf: visit.visitor.csrf.clone(),
+        document: context.document.clone(),
+        staff: context.staff(Section::Deliveries),
+        csrf: context.visitor.csrf.clone(),
         result: result(&attempt),
         tone: text::http_tone(attempt.http_status),
         facts: facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
@@ -172,17 +171,17 @@ pub(super) fn attempt(visit: &PageContext<'_>, id: &str) -> PageResult {
 }
 
 /// Sends a callback once more; until a 2xx again, with the same pauses as ever.
-pub(super) fn deliver_again(visit: &PageContext<'_>, form: &FormPairs) -> PageResult {
+pub(super) fn deliver_again(context: &PageContext<'_>, form: &FormPairs) -> PageResult {
     let id: Option<i64> = form.get("callback").parse().ok();
     let is_queued = match id {
-        Some(id) => visit.state.write(|transaction| callback_queue::deliver_again(transaction, id))?,
+        Some(id) => context.state.write(|transaction| callback_queue::deliver_again(transaction, id))?,
         None => false,
     };
     if !is_queued {
-        return Ok(not_found(visit));
+        return Ok(not_found(context));
     }
     let order = form_urlencoded::Serializer::new(String::new()).append_pair("order", form.get("order")).finish();
-    Ok(web::see_other(&format!("{}dashboard/deliveries?again=1&{order}", visit.document.root)))
+    Ok(web::see_other(&format!("{}dashboard/deliveries?again=1&{order}", context.document.root)))
 }
 
 /// Requests on the page.
@@ -205,9 +204,9 @@ struct ReceivedRow {
     tone: &'static str,
 }
 
-pub(super) fn received_page(visit: &PageContext<'_>) -> PageResult {
-    let name = visit.query.get("name");
-    let rows = visit
+pub(super) fn received_page(context: &PageContext<'_>) -> PageResult {
+    let name = context.query.get("name");
+    let rows = context
         .state
         .store
         .browse(|connection| received::latest(connection, (!name.is_empty()).then_some(name), SHOWN))?;
@@ -217,18 +216,18 @@ pub(super) fn received_page(visit: &PageContext<'_>) -> PageResult {
         request,
     });
     let page = Receiver {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Receiver),
-        csrf: visit.visitor.csrf.clone(),
-        address: format!("{}{}", visit.state.public_url, receiver::PREFIX),
+        document: context.document.clone(),
+        staff: context.staff(Section::Receiver),
+        csrf: context.visitor.csrf.clone(),
+        address: format!("{}{}", context.state.public_url, receiver::PREFIX),
         name: name.to_owned(),
         rows: rows.collect(),
     };
     Ok(web::page(StatusCode::OK, Policy::Staff, &page))
 }
 
-/// Forgets what came so far.
-pub(super) fn forget_received(visit: &PageContext<'_>) -> PageResult {
-    visit.state.store.write(received::forget)?;
-    Ok(web::see_other(&format!("{}dashboard/receiver", visit.document.root)))
+/// Deletes the log of the receiver.
+pub(super) fn forget_received(context: &PageContext<'_>) -> PageResult {
+    context.state.store.write(received::forget)?;
+    Ok(web::see_other(&format!("{}dashboard/receiver", context.document.root)))
 }

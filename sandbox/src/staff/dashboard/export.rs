@@ -1,5 +1,4 @@
-//! CSV export, streamed: the file is sent while it is read from the database, so that no list is too long for the
-//! memory.
+//! CSV export. The file is streamed while it is read from the database, so that its size is not limited by memory.
 
 use std::{io, sync::Arc};
 
@@ -26,7 +25,7 @@ use crate::{
 
 /// Payments read at a time.
 const CHUNK: usize = 500;
-/// Spreadsheets take a file for UTF-8 only where this stands at its beginning.
+/// Spreadsheets read a file as UTF-8 only if it begins with this.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 const COLUMNS: [&str; 16] = [
     "registered",
@@ -47,14 +46,14 @@ const COLUMNS: [&str; 16] = [
     "callback_url",
 ];
 
-pub(super) fn file(visit: &PageContext<'_>) -> PageResult {
-    let wish = ListQuery::read(visit.query);
-    if let Some(problem) = wish.problems.first() {
+pub(super) fn file(context: &PageContext<'_>) -> PageResult {
+    let list = ListQuery::read(context.query);
+    if let Some(problem) = list.problems.first() {
         let text = format!("{} {}\n", problem.field, problem.rule);
         return Ok((StatusCode::BAD_REQUEST, text).into_response());
     }
     let (sender, channel) = Channel::<Bytes, io::Error>::new(1);
-    Handle::current().spawn(write(Arc::clone(visit.state), wish, sender));
+    Handle::current().spawn(write(Arc::clone(context.state), list, sender));
     let mut response = Response::new(Body::new(channel));
     for (name, value) in [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
@@ -68,14 +67,14 @@ pub(super) fn file(visit: &PageContext<'_>) -> PageResult {
 }
 
 /// Chunk after chunk, until the end or until the client hangs up; a slow client keeps no thread waiting. A failure
-/// in the middle breaks the transfer off, so that nobody takes a part for the whole.
-async fn write(state: Arc<State>, wish: ListQuery, mut sender: Sender<Bytes, io::Error>) {
+/// in the middle aborts the transfer, so that a partial file is not taken for a complete one.
+async fn write(state: Arc<State>, list: ListQuery, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
     head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));
     if sender.send_data(head.into()).await.is_err() {
         return;
     }
-    let (filter, sort) = (wish.filter, wish.sort);
+    let (filter, sort) = (list.filter, list.sort);
     let search = move |connection: &Connection| Selection::of(connection, filter);
     let Some(selection) = read(&state, search).await.map(Arc::new) else {
         return sender.abort(io::ErrorKind::Other.into());
@@ -94,7 +93,7 @@ async fn write(state: Arc<State>, wish: ListQuery, mut sender: Sender<Bytes, io:
     }
 }
 
-/// Reads the store on a thread that may wait; nothing where that fails.
+/// Reads the store on a blocking thread; `None` on failure.
 async fn read<T: Send + 'static>(
     state: &Arc<State>,
     work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -102,7 +101,7 @@ async fn read<T: Send + 'static>(
     state.on_blocking_thread("an export broke off", |state| state.store.browse(work)).await
 }
 
-/// The lines of the payments from a place on, and where the next ones start, if there are any.
+/// The lines of the payments from a cursor on, and the start of the next chunk, if there is one.
 fn chunk(
     connection: &Connection,
     selection: &Selection,
@@ -110,7 +109,7 @@ fn chunk(
     start: Start,
 ) -> Result<(Vec<u8>, Option<Start>), StoreError> {
     let page = selection.page(connection, sort, start, CHUNK)?;
-    let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.place));
+    let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.cursor));
     Ok((lines(page.rows.iter().map(cells)), next))
 }
 
@@ -147,7 +146,7 @@ fn cells(entry: &Entry) -> Vec<String> {
     cells.into_iter().map(harmless).collect()
 }
 
-/// A cell that a spreadsheet takes for text, also where a payer or a shop wrote a formula into it.
+/// A cell that a spreadsheet reads as text, also if a payer or a shop wrote a formula into it.
 fn harmless(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
 }

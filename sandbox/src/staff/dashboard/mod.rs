@@ -1,5 +1,5 @@
-//! The merchant's dashboard, for people who logged in with the issued credentials. Here: what its pages are given to work with, and
-//! its error pages.
+//! The merchant's dashboard, for people who logged in with the issued credentials. This file has the context of its pages, and its
+//! error pages.
 
 mod analysis;
 mod deliveries;
@@ -25,7 +25,7 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-/// What somebody who is logged in asks for.
+/// What a page of the dashboard is given to work with.
 pub(super) struct PageContext<'a> {
     pub(super) state: &'a Arc<State>,
     pub(super) document: Document,
@@ -51,21 +51,21 @@ struct MessagePage {
     text: &'static str,
 }
 
-fn message(visit: &PageContext<'_>, status: StatusCode, title: &'static str, text: &'static str) -> Response {
-    let staff = Staff { section: None, visitor: Some(visit.visitor.clone()) };
-    web::page(status, Policy::Staff, &MessagePage { document: visit.document.clone(), staff, title, text })
+fn message(context: &PageContext<'_>, status: StatusCode, title: &'static str, text: &'static str) -> Response {
+    let staff = Staff { section: None, visitor: Some(context.visitor.clone()) };
+    web::page(status, Policy::Staff, &MessagePage { document: context.document.clone(), staff, title, text })
 }
 
-pub(super) fn not_found(visit: &PageContext<'_>) -> Response {
-    message(visit, StatusCode::NOT_FOUND, "Nothing here", "There is no page, or no payment, under this address.")
+pub(super) fn not_found(context: &PageContext<'_>) -> Response {
+    message(context, StatusCode::NOT_FOUND, "Nothing here", "There is no page, or no payment, under this address.")
 }
 
-pub(super) fn forbidden(visit: &PageContext<'_>) -> Response {
+pub(super) fn forbidden(context: &PageContext<'_>) -> Response {
     let text = "The form was made for another session. Go back, load the page again, and send it once more.";
-    message(visit, StatusCode::FORBIDDEN, "This form is out of date", text)
+    message(context, StatusCode::FORBIDDEN, "This form is out of date", text)
 }
 
-pub(super) fn failed(visit: &PageContext<'_>, error: &StoreError) -> Response {
+pub(super) fn failed(context: &PageContext<'_>, error: &StoreError) -> Response {
     tracing::error!(%error, "a page of the dashboard failed inside the sandbox");
-    message(visit, StatusCode::INTERNAL_SERVER_ERROR, "The sandbox failed", "Its log says why.")
+    message(context, StatusCode::INTERNAL_SERVER_ERROR, "The sandbox failed", "Its log says why.")
 }

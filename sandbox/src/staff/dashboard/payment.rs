@@ -38,10 +38,10 @@ struct Payment {
     events: Vec<Event>,
 }
 
-/// Something that happened.
+/// An entry of the history.
 struct Event {
     at: i64,
-    /// What of the same millisecond came first: a request, what it changed, what was told of that.
+    /// The order within a millisecond: a request, its status change, its callback.
     rank: u8,
     time: String,
     title: String,
@@ -53,17 +53,17 @@ struct Event {
     attempt: Option<i64>,
 }
 
-/// What was said.
+/// A request or a response.
 struct Part {
     name: &'static str,
     text: String,
 }
 
-pub(super) fn page(visit: &PageContext<'_>, id: &str) -> PageResult {
+pub(super) fn page(context: &PageContext<'_>, id: &str) -> PageResult {
     let Ok(id) = id.parse() else {
-        return Ok(not_found(visit));
+        return Ok(not_found(context));
     };
-    let found = visit.state.store.browse(|connection| {
+    let found = context.state.store.browse(|connection| {
         let Some(record) = browse::by_id(connection, id)? else {
             return Ok(None);
         };
@@ -74,12 +74,12 @@ pub(super) fn page(visit: &PageContext<'_>, id: &str) -> PageResult {
         Ok(Some((record, events)))
     })?;
     let Some((record, events)) = found else {
-        return Ok(not_found(visit));
+        return Ok(not_found(context));
     };
     let payment = &record.payment;
     let page = Payment {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Transactions),
+        document: context.document.clone(),
+        staff: context.staff(Section::Transactions),
         title: payment.order_number.clone(),
         amount: text::money(payment),
         status: text::status(payment.status),
@@ -135,7 +135,7 @@ fn of_exchange(exchange: Exchange) -> Event {
     let mut notes = Vec::new();
     notes.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
     notes.extend(exchange.fault.map(fault_note));
-    // The request began before what it caused; the time on record is that of the answer.
+    // The request began before its effects; the recorded time is that of the response.
     let at = exchange.at - exchange.took_us.unwrap_or_default() / 1000;
     Event {
         at,

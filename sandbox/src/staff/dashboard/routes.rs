@@ -1,4 +1,4 @@
-//! Routing of the dashboard: login and logout of the merchant, which page, which form.
+//! Routing of the dashboard: login and logout of the merchant, pages, forms.
 
 use std::{sync::Arc, time::Instant};
 
@@ -18,7 +18,7 @@ use url::form_urlencoded;
 use crate::{
     domain::Language,
     encoding::FormPairs,
-    net::Line,
+    net::ConnectionHandle,
     staff::{
         dashboard::{
             PageContext, PageResult, analysis, deliveries, export, failed, forbidden, not_found, payment, schedules,
@@ -44,16 +44,17 @@ pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
         state: Arc::clone(state),
         access: Access::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
     });
-    let handler =
-        move |ConnectInfo(line): ConnectInfo<Line>, request: Request| handle(Arc::clone(&dashboard), line, request);
+    let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
+        handle(Arc::clone(&dashboard), connection, request)
+    };
     let router = router.route(PREFIX, any(handler.clone())).route("/dashboard/", any(handler.clone()));
     router.route("/dashboard/{*path}", any(handler))
 }
 
-async fn handle(dashboard: Arc<Dashboard>, line: Line, request: Request) -> Response {
+async fn handle(dashboard: Arc<Dashboard>, connection: ConnectionHandle, request: Request) -> Response {
     let started = Instant::now();
     let method = request.method().clone();
-    let request = match PageRequest::read(request, line).await {
+    let request = match PageRequest::read(request, connection).await {
         Ok(request) => request,
         Err(refused) => return refused,
     };
@@ -84,38 +85,38 @@ impl Dashboard {
             return to_login(request, &document);
         };
         let visitor = Visitor { name: self.state.options.login.clone(), csrf };
-        let visit = PageContext { state: &self.state, document, visitor, query: &request.query };
+        let context = PageContext { state: &self.state, document, visitor, query: &request.query };
         let answer = match &request.form {
-            None => show(&visit, &segments),
-            Some(form) if !is_same(form.get("csrf"), &visit.visitor.csrf) => Ok(forbidden(&visit)),
-            Some(_) if segments == ["logout"] => return log_out(&self.access, request, &visit.document),
-            Some(form) => change(&visit, &segments, form),
+            None => show(&context, &segments),
+            Some(form) if !is_same(form.get("csrf"), &context.visitor.csrf) => Ok(forbidden(&context)),
+            Some(_) if segments == ["logout"] => return log_out(&self.access, request, &context.document),
+            Some(form) => change(&context, &segments, form),
         };
-        answer.unwrap_or_else(|error| failed(&visit, &error))
+        answer.unwrap_or_else(|error| failed(&context, &error))
     }
 }
 
-/// The page of a path.
-fn show(visit: &PageContext<'_>, segments: &[&str]) -> PageResult {
+/// The page under a path.
+fn show(context: &PageContext<'_>, segments: &[&str]) -> PageResult {
     match segments {
-        [] => transactions::page(visit),
-        ["transactions.csv"] => export::file(visit),
-        ["transactions", id] => payment::page(visit, id),
-        ["schedules"] => schedules::page(visit),
-        ["analysis"] => analysis::page(visit),
-        ["deliveries"] => deliveries::page(visit),
-        ["deliveries", id] => deliveries::attempt(visit, id),
-        ["receiver"] => deliveries::received_page(visit),
-        _ => Ok(not_found(visit)),
+        [] => transactions::page(context),
+        ["transactions.csv"] => export::file(context),
+        ["transactions", id] => payment::page(context, id),
+        ["schedules"] => schedules::page(context),
+        ["analysis"] => analysis::page(context),
+        ["deliveries"] => deliveries::page(context),
+        ["deliveries", id] => deliveries::attempt(context, id),
+        ["receiver"] => deliveries::received_page(context),
+        _ => Ok(not_found(context)),
     }
 }
 
-/// What a form does.
-fn change(visit: &PageContext<'_>, segments: &[&str], form: &FormPairs) -> PageResult {
+/// Executes a form.
+fn change(context: &PageContext<'_>, segments: &[&str], form: &FormPairs) -> PageResult {
     match segments {
-        ["deliveries", "again"] => deliveries::deliver_again(visit, form),
-        ["receiver", "forget"] => deliveries::forget_received(visit),
-        _ => Ok(not_found(visit)),
+        ["deliveries", "again"] => deliveries::deliver_again(context, form),
+        ["receiver", "forget"] => deliveries::forget_received(context),
+        _ => Ok(not_found(context)),
     }
 }
 
@@ -194,8 +195,8 @@ fn is_merchant(state: &State, form: &FormPairs) -> bool {
     (login & password).into()
 }
 
-/// The page that was asked for. Of a file it is the list that the file is made of: nobody would see that the login had
-/// ended in one.
+/// The page that was requested. For the CSV file it is the list: after a download nobody would see that the login had
+/// worked.
 fn wanted(request: &PageRequest) -> String {
     let path = match request.path.trim_matches('/') {
         "dashboard/transactions.csv" => HOME,
@@ -204,7 +205,7 @@ fn wanted(request: &PageRequest) -> String {
     if request.raw_query.is_empty() { path.to_owned() } else { format!("{path}?{}", request.raw_query) }
 }
 
-/// Where to go after the login: a page of the dashboard, and nothing that a browser could take for another site.
+/// Where to go after the login: only a page of the dashboard, never another site.
 fn next_page(pairs: &FormPairs) -> &str {
     let wanted = pairs.get("next");
     let is_ours = wanted == HOME || wanted.starts_with("dashboard/") || wanted.starts_with("dashboard?");
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_leads_into_the_dashboard_and_nowhere_else() {
+    fn login_redirects_only_into_the_dashboard() {
         for (wanted, to) in [
             ("next=dashboard%2Ftransactions%2F7", "dashboard/transactions/7"),
             ("next=dashboard%3Fq%3Da..b", "dashboard?q=a..b"),

@@ -16,7 +16,7 @@ use crate::{
         },
         layout::{Section, Staff},
     },
-    store::statistics::{self, Counted, Unit},
+    store::statistics::{self, PeriodCount, Unit},
     web::{self, Document, Policy},
 };
 
@@ -132,14 +132,14 @@ struct Sums {
     amounts: BTreeMap<String, i64>,
 }
 
-pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
-    let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
-    let now = unit.period(visit.state.clock().now_ms());
-    let asked: Option<i64> = visit.query.get("end").parse().ok();
+pub(super) fn page(context: &PageContext<'_>) -> PageResult {
+    let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == context.query.get("by")).unwrap_or(Unit::Day);
+    let now = unit.period(context.state.clock().now_ms());
+    let requested: Option<i64> = context.query.get("end").parse().ok();
     // Pages before the first payments are empty; one before the calendar begins could not be named.
-    let end = asked.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
+    let end = requested.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
     let first = end - unit.shown() + 1;
-    let counted = visit
+    let counted = context
         .state
         .store
         .browse(|connection| statistics::by_time(connection, unit, unit.start(first), unit.start(end + 1)))?;
@@ -148,8 +148,8 @@ pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     let labels: Vec<String> = (first..=end).map(|period| unit.label(period).0).collect();
     let span = format!("{} to {}", unit.label(first).1, unit.label(end).1);
     let page = Schedules {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Schedules),
+        document: context.document.clone(),
+        staff: context.staff(Section::Schedules),
         units: choices(&Unit::ALL, Unit::as_str, Unit::name, Some(unit)),
         unit: unit.as_str(),
         counts: counts_chart(&span, labels.clone(), &sums),
@@ -168,7 +168,7 @@ pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
 }
 
 /// The currency that most payments are in.
-fn main_currency(counted: &[Counted]) -> String {
+fn main_currency(counted: &[PeriodCount]) -> String {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for one in counted {
         *counts.entry(&one.currency).or_default() += one.count;
@@ -176,7 +176,7 @@ fn main_currency(counted: &[Counted]) -> String {
     counts.into_iter().max_by_key(|(_, count)| *count).map_or("KGS", |(currency, _)| currency).to_owned()
 }
 
-fn sums(unit: Unit, first: i64, last: i64, counted: Vec<Counted>) -> Vec<Sums> {
+fn sums(unit: Unit, first: i64, last: i64, counted: Vec<PeriodCount>) -> Vec<Sums> {
     let length = usize::try_from(last - first + 1).unwrap_or_default();
     let mut sums = vec![Sums::default(); length];
     for one in counted {

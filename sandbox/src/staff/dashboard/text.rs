@@ -11,7 +11,7 @@ use crate::{
 
 /// How payments end, as charts call it, in the order of their colours.
 pub(crate) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
-/// What stands where there is nothing.
+/// Shown in place of a missing value.
 pub(super) const NOTHING: &str = "–";
 
 /// A stored time in Bishkek: `2026-11-20 14:05:09`.
@@ -108,7 +108,7 @@ pub(super) fn kind(kind: PaymentKind) -> &'static str {
     }
 }
 
-/// How a payment was made, and by whom it is paid where that says more.
+/// How a payment was made; of a pay-form also the provider.
 pub(super) fn method(payment: &Payment) -> String {
     match payment.kind {
         PaymentKind::PayForm => {
@@ -164,7 +164,7 @@ pub(super) fn short_reason(reason: RejectReason) -> &'static str {
     }
 }
 
-/// What was paid with, masked.
+/// The masked card or phone.
 pub(super) fn payer(record: &Record) -> Option<&str> {
     record.payment.masked_card.as_deref().or(record.payment.masked_phone.as_deref())
 }

@@ -14,7 +14,7 @@ use crate::{
         layout::{Section, Staff},
     },
     store::{
-        browse::{Entry, Page, Place, Selection, Sort, Start},
+        browse::{Cursor, Entry, Page, Selection, Sort, Start},
         filter::{Filter, MAX_COUNTED, SearchedText},
     },
     web::{self, Document, Policy},
@@ -28,7 +28,7 @@ const PAGE_SIZE: usize = 25;
 struct Transactions {
     document: Document,
     staff: Staff,
-    wish: ListQuery,
+    list: ListQuery,
     kinds: Vec<Choice>,
     providers: Vec<Choice>,
     statuses: Vec<Choice>,
@@ -42,7 +42,7 @@ struct Transactions {
     export: String,
 }
 
-/// One of a list.
+/// An option of a select field.
 pub(super) struct Choice {
     pub(super) value: &'static str,
     pub(super) name: &'static str,
@@ -51,7 +51,7 @@ pub(super) struct Choice {
 
 /// The head of a column that can be sorted by.
 struct Column {
-    /// Where the head leads to: the other order of the two.
+    /// The link of the head: to the other order.
     query: String,
     /// For `aria-sort`.
     order: &'static str,
@@ -71,17 +71,17 @@ struct Row {
     reason: Option<&'static str>,
 }
 
-pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
-    let wish = ListQuery::read(visit.query);
-    let (page, count) = if wish.problems.is_empty() {
-        if wish.filter.text.as_ref().is_some_and(SearchedText::is_indexed) {
-            visit.state.searched.notify_one();
+pub(super) fn page(context: &PageContext<'_>) -> PageResult {
+    let list = ListQuery::read(context.query);
+    let (page, count) = if list.problems.is_empty() {
+        if list.filter.text.as_ref().is_some_and(SearchedText::is_indexed) {
+            context.state.searched.notify_one();
         }
-        visit.state.store.browse(|connection| {
-            let selection = Selection::of(connection, wish.filter.clone())?;
-            let page = selection.page(connection, wish.sort, wish.start, PAGE_SIZE)?;
-            // All there is stands on one page: no second query has to count it.
-            let is_all = wish.start == Start::First && !page.has_later;
+        context.state.store.browse(|connection| {
+            let selection = Selection::of(connection, list.filter.clone())?;
+            let page = selection.page(connection, list.sort, list.start, PAGE_SIZE)?;
+            // Everything is on one page: no second query is needed to count it.
+            let is_all = list.start == Start::First && !page.has_later;
             let count = match u32::try_from(page.rows.len()) {
                 Ok(count) if is_all => count,
                 _ => selection.count(connection)?,
@@ -91,24 +91,24 @@ pub(super) fn page(visit: &PageContext<'_>) -> PageResult {
     } else {
         (Page { rows: Vec::new(), has_earlier: false, has_later: false }, 0)
     };
-    let status = if wish.problems.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    let link = |name, entry: Option<&Entry>| entry.map(|entry| wish.query(wish.sort, Some((name, entry.place))));
-    let wanted = &wish.filter;
+    let status = if list.problems.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let link = |name, entry: Option<&Entry>| entry.map(|entry| list.query(list.sort, Some((name, entry.cursor))));
+    let wanted = &list.filter;
     let template = Transactions {
-        document: visit.document.clone(),
-        staff: visit.staff(Section::Transactions),
+        document: context.document.clone(),
+        staff: context.staff(Section::Transactions),
         kinds: choices(&PaymentKind::ALL, PaymentKind::as_str, text::kind, wanted.kind),
         providers: choices(&Provider::ALL, Provider::as_str, Provider::as_str, wanted.provider),
         statuses: choices(&PaymentStatus::ALL, PaymentStatus::as_str, text::status, wanted.status),
-        sorts: choices(&Sort::ALL, Sort::as_str, sort_label, Some(wish.sort)),
+        sorts: choices(&Sort::ALL, Sort::as_str, sort_label, Some(list.sort)),
         earlier: if page.has_earlier { link("before", page.rows.first()) } else { None },
         later: if page.has_later { link("after", page.rows.last()) } else { None },
-        found: found(count, wish.is_filtered()),
+        found: found(count, list.is_filtered()),
         rows: page.rows.into_iter().map(row).collect(),
-        time: column(&wish, Sort::Newest, Sort::Oldest),
-        amount: column(&wish, Sort::Largest, Sort::Smallest),
-        export: wish.query(wish.sort, None),
-        wish,
+        time: column(&list, Sort::Newest, Sort::Oldest),
+        amount: column(&list, Sort::Largest, Sort::Smallest),
+        export: list.query(list.sort, None),
+        list,
     };
     Ok(web::page(status, Policy::Staff, &template))
 }
@@ -132,14 +132,14 @@ fn sort_label(sort: Sort) -> &'static str {
     }
 }
 
-fn column(wish: &ListQuery, down: Sort, up: Sort) -> Column {
-    let (order, arrow) = match wish.sort {
+fn column(list: &ListQuery, down: Sort, up: Sort) -> Column {
+    let (order, arrow) = match list.sort {
         sort if sort == down => ("descending", " ↓"),
         sort if sort == up => ("ascending", " ↑"),
         _ => ("none", ""),
     };
-    let other = if wish.sort == down { up } else { down };
-    Column { query: wish.query(other, None), order, arrow }
+    let other = if list.sort == down { up } else { down };
+    Column { query: list.query(other, None), order, arrow }
 }
 
 fn found(count: u32, is_filtered: bool) -> String {
@@ -181,7 +181,7 @@ pub(super) struct ListQuery {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
     pub(super) start: Start,
-    /// What is wrong with which field; nothing is looked up then.
+    /// The wrong fields; if there are any, nothing is queried.
     pub(super) problems: Vec<Problem>,
     /// The fields as they are shown again.
     shown: Vec<(&'static str, String)>,
@@ -207,9 +207,9 @@ impl ListQuery {
             least: reader.amount("least", "Amount from"),
             most: reader.amount("most", "Amount to"),
         };
-        let start = match (place(query.get("after")), place(query.get("before"))) {
-            (Some(place), _) => Start::After(place),
-            (None, Some(place)) => Start::Before(place),
+        let start = match (cursor(query.get("after")), cursor(query.get("before"))) {
+            (Some(cursor), _) => Start::After(cursor),
+            (None, Some(cursor)) => Start::Before(cursor),
             (None, None) => Start::First,
         };
         let problems = reader.problems;
@@ -232,7 +232,7 @@ impl ListQuery {
     }
 
     /// The query of a link with the same filter, in another order or at another place.
-    pub(super) fn query(&self, sort: Sort, more: Option<(&str, Place)>) -> String {
+    pub(super) fn query(&self, sort: Sort, more: Option<(&str, Cursor)>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (name, value) in &self.shown {
             query.append_pair(name, value);
@@ -240,17 +240,17 @@ impl ListQuery {
         if sort != Sort::Newest {
             query.append_pair("sort", sort.as_str());
         }
-        if let Some((name, place)) = more {
-            query.append_pair(name, &format!("{}.{}", place.key, place.id));
+        if let Some((name, cursor)) = more {
+            query.append_pair(name, &format!("{}.{}", cursor.key, cursor.id));
         }
         query.finish()
     }
 }
 
-/// What is searched for.
+/// The text to search for.
 struct Searched {
     text: String,
-    /// The mask of it, where it may be a card number.
+    /// Its mask, if it may be a card number.
     card: Option<String>,
     /// How it is shown again.
     shown: String,
@@ -259,7 +259,7 @@ struct Searched {
 /// Somebody who searches for a whole card number means its mask, and nothing repeats the number. So many digits may be
 /// an order number, too.
 fn searched(text: &str) -> Searched {
-    // No text has a NUL in it, and for the full-text index it would be the end of the query.
+    // A NUL would end the query of the full-text index, and no stored text has one.
     let text: String = text.chars().filter(|character| *character != '\0').take(MAX_TEXT).collect();
     let digits = text.replace([' ', '-'], "");
     let may_be_card = (13..=20).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -274,9 +274,9 @@ fn sort(name: &str) -> Sort {
     Sort::ALL.into_iter().find(|sort| sort.as_str() == name).unwrap_or_default()
 }
 
-fn place(text: &str) -> Option<Place> {
+fn cursor(text: &str) -> Option<Cursor> {
     let (key, id) = text.split_once('.')?;
-    Some(Place { key: key.parse().ok()?, id: id.parse().ok()? })
+    Some(Cursor { key: key.parse().ok()?, id: id.parse().ok()? })
 }
 
 struct Reader<'a> {
@@ -331,39 +331,39 @@ mod tests {
 
     #[test]
     fn a_query_becomes_a_filter_and_a_link_again() {
-        let wish =
+        let list =
             list_query("q=a+b&kind=qr&provider=MBank&status=CHARGE&from=2026-01-31&to=2026-01-31&least=1&most=99.50");
-        assert!(wish.problems.is_empty());
-        let filter = &wish.filter;
+        assert!(list.problems.is_empty());
+        let filter = &list.filter;
         assert_eq!((filter.kind, filter.provider), (Some(PaymentKind::Qr), Some(Provider::MBank)));
         assert_eq!((filter.least, filter.most), (Some(100), Some(9950)));
         assert_eq!(filter.until.zip(filter.from).map(|(until, from)| until - from), Some(DAY), "the whole day");
-        let link = wish.query(Sort::Largest, Some(("after", Place { key: -5, id: 7 })));
+        let link = list.query(Sort::Largest, Some(("after", Cursor { key: -5, id: 7 })));
         let again = list_query(&link);
-        assert_eq!(again.filter, wish.filter);
-        assert_eq!((again.sort, again.start), (Sort::Largest, Start::After(Place { key: -5, id: 7 })));
+        assert_eq!(again.filter, list.filter);
+        assert_eq!((again.sort, again.start), (Sort::Largest, Start::After(Cursor { key: -5, id: 7 })));
     }
 
     #[test]
     fn each_mistake_names_its_field() {
-        let wish = list_query("kind=x&provider=x&status=x&from=x&to=2026-02-30&least=1.005&most=-1");
-        let fields: Vec<_> = wish.problems.iter().map(|problem| problem.field).collect();
+        let list = list_query("kind=x&provider=x&status=x&from=x&to=2026-02-30&least=1.005&most=-1");
+        let fields: Vec<_> = list.problems.iter().map(|problem| problem.field).collect();
         assert_eq!(fields, ["Kind", "Provider", "Status", "From", "To", "Amount from", "Amount to"]);
     }
 
     #[test]
     fn a_card_number_is_searched_for_by_its_mask() {
-        let wish = list_query("q=4111+1111-1111+1111");
-        assert_eq!(wish.filter.text.as_ref().and_then(|text| text.card.as_deref()), Some("411111******1111"));
-        assert_eq!(wish.query(Sort::Newest, None), "q=411111******1111");
+        let list = list_query("q=4111+1111-1111+1111");
+        assert_eq!(list.filter.text.as_ref().and_then(|text| text.card.as_deref()), Some("411111******1111"));
+        assert_eq!(list.query(Sort::Newest, None), "q=411111******1111");
     }
 
     #[test]
     fn an_order_number_of_digits_is_searched_for_as_it_is() {
         for number in ["1763695200123", "2026112614050606", "4708307848535"] {
-            let wish = list_query(&format!("q={number}"));
-            assert_eq!(wish.filter.text.as_ref().map(|text| text.text.as_str()), Some(number));
-            assert_eq!(wish.query(Sort::Newest, None), format!("q={number}"));
+            let list = list_query(&format!("q={number}"));
+            assert_eq!(list.filter.text.as_ref().map(|text| text.text.as_str()), Some(number));
+            assert_eq!(list.query(Sort::Newest, None), format!("q={number}"));
         }
     }
 }

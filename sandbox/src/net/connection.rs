@@ -1,4 +1,4 @@
-//! Fault injection in connections: one can be closed or reset on purpose, at once or in the middle of an answer.
+//! Fault injection in connections: closes or resets one at once, or in the middle of a response.
 
 use std::{
     io,
@@ -18,63 +18,63 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{domain::EndpointName, net::tls::Transport};
 
-/// The longest first line of a request that is waited for before a connection is let through.
+/// The longest first line of a request that is inspected; connections with a longer one are let through.
 const MAX_FIRST_LINE: usize = 8 * 1024;
 /// How long an encrypted connection may take to shake hands.
 pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// What still goes out before a connection is cut.
+/// What is still sent before a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum CutPoint {
     /// Nothing.
     Now,
-    /// So many bytes of the answer's head.
+    /// This many bytes of the response's head.
     Head(usize),
-    /// The head and so many bytes of the body.
+    /// The head and this many bytes of the body.
     Body(usize),
 }
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
-    pub(crate) until: Until,
+    pub(crate) until: CutPoint,
     /// A TCP reset instead of an orderly end.
     pub(crate) reset: bool,
 }
 
 /// The handle to a connection, by which a request's handler cuts it.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(crate) struct ConnectionHandle {
     cut: Arc<OnceLock<Cut>>,
     /// The peer's address.
     pub(crate) peer: IpAddr,
 }
 
-impl Line {
+impl ConnectionHandle {
     /// Cuts the connection while the next answer is written. The first cut counts.
     pub(crate) fn cut(&self, cut: Cut) {
         let _first = self.cut.set(cut);
     }
 }
 
-/// Fault injection at the connection: whether one whose first request goes to an endpoint is to be reset for it.
-pub(crate) type Resets = Arc<dyn Fn(EndpointName) -> bool + Send + Sync>;
+/// Fault injection at the connection: whether to reset one whose first request goes to this endpoint.
+pub(crate) type ShouldReset = Arc<dyn Fn(EndpointName) -> bool + Send + Sync>;
 
 /// The listener.
-pub(crate) struct Lines {
+pub(crate) struct ConnectionListener {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
     /// Of encrypted connections.
     pub(crate) handshake_limit: Duration,
-    pub(crate) resets: Resets,
+    pub(crate) resets: ShouldReset,
 }
 
-impl Lines {
-    /// The next connection. Where there can be none for now, it waits.
-    pub(crate) async fn accept(&mut self) -> LineStream {
+impl ConnectionListener {
+    /// Waits for the next connection, also while the system has no free sockets.
+    pub(crate) async fn accept(&mut self) -> ConnectionStream {
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // TCP_NODELAY: what was written is sent before a reset can overtake it.
+        // TCP_NODELAY: written bytes are sent before a reset can overtake them.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection ended early");
         }
@@ -83,29 +83,29 @@ impl Lines {
             None => Transport::Plain(stream),
         };
         let resets = Arc::clone(&self.resets);
-        let line = Line { cut: Arc::default(), peer: address.ip() };
-        let written = Written::default();
-        LineStream { stream, line, resets, first_line: Some(Vec::new()), written, is_reset: false }
+        let handle = ConnectionHandle { cut: Arc::default(), peer: address.ip() };
+        let written = ResponseProgress::default();
+        ConnectionStream { stream, handle, resets, first_line: Some(Vec::new()), written, is_reset: false }
     }
 }
 
 /// The connection itself.
-pub(crate) struct LineStream {
+pub(crate) struct ConnectionStream {
     stream: Transport,
-    line: Line,
-    resets: Resets,
-    /// The beginning of the first request, until it is known where it goes to.
+    handle: ConnectionHandle,
+    resets: ShouldReset,
+    /// The beginning of the first request, until its endpoint is known.
     first_line: Option<Vec<u8>>,
-    /// What was written since the cut was ordered.
-    written: Written,
+    /// The bytes written since the cut was requested.
+    written: ResponseProgress,
     /// Whether it ends by a TCP reset, and so without a shutdown of TLS.
     is_reset: bool,
 }
 
-impl LineStream {
+impl ConnectionStream {
     /// The handle to it.
-    pub(crate) fn line(&self) -> Line {
-        self.line.clone()
+    pub(crate) fn handle(&self) -> ConnectionHandle {
+        self.handle.clone()
     }
 
     fn reset(&mut self) -> io::Error {
@@ -116,8 +116,8 @@ impl LineStream {
         io::ErrorKind::ConnectionReset.into()
     }
 
-    /// Looks at what came first, until the first line is whole; true where the connection is to be reset for it.
-    fn is_struck(&mut self, read: &[u8]) -> bool {
+    /// Inspects the first line of the first request; true if the connection is to be reset.
+    fn should_reset_for(&mut self, read: &[u8]) -> bool {
         let Some(mut seen) = self.first_line.take() else {
             return false;
         };
@@ -145,12 +145,12 @@ impl LineStream {
 }
 
 /// The endpoint that a request's first line names.
-fn endpoint_of(line: &[u8]) -> Option<EndpointName> {
-    let target = std::str::from_utf8(line).ok()?.split(' ').nth(1)?;
+fn endpoint_of(handle: &[u8]) -> Option<EndpointName> {
+    let target = std::str::from_utf8(handle).ok()?.split(' ').nth(1)?;
     EndpointName::of_path(target.split('?').next().unwrap_or_default())
 }
 
-impl AsyncRead for LineStream {
+impl AsyncRead for ConnectionStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -158,16 +158,16 @@ impl AsyncRead for LineStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        if self.first_line.is_some() && self.is_struck(&buffer.filled()[before..]) {
+        if self.first_line.is_some() && self.should_reset_for(&buffer.filled()[before..]) {
             return Poll::Ready(Err(self.reset()));
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for LineStream {
+impl AsyncWrite for ConnectionStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.line.cut.get().copied() {
+        match self.handle.cut.get().copied() {
             None => Pin::new(&mut self.stream).poll_write(context, bytes),
             Some(cut) => self.poll_write_cut(context, bytes, cut),
         }
@@ -178,7 +178,7 @@ impl AsyncWrite for LineStream {
         context: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match self.line.cut.get().copied() {
+        match self.handle.cut.get().copied() {
             None => Pin::new(&mut self.stream).poll_write_vectored(context, buffers),
             Some(cut) => {
                 let first = buffers.iter().find(|buffer| !buffer.is_empty());
@@ -203,9 +203,9 @@ impl AsyncWrite for LineStream {
     }
 }
 
-/// How far an answer got.
+/// How much of a response was written.
 #[derive(Default)]
-struct Written {
+struct ResponseProgress {
     total: usize,
     /// Where the body begins, once the head is out.
     head: Option<usize>,
@@ -213,13 +213,13 @@ struct Written {
     tail: Vec<u8>,
 }
 
-impl Written {
+impl ResponseProgress {
     /// How many of these bytes may still go out; 0 where the cut is due.
-    fn allowed(&self, bytes: &[u8], until: Until) -> usize {
+    fn allowed(&self, bytes: &[u8], until: CutPoint) -> usize {
         let end = match until {
-            Until::Now => 0,
-            Until::Head(count) => count,
-            Until::Body(count) => match self.head.or_else(|| self.end_of_head(bytes)) {
+            CutPoint::Now => 0,
+            CutPoint::Head(count) => count,
+            CutPoint::Body(count) => match self.head.or_else(|| self.end_of_head(bytes)) {
                 Some(head) => head + count,
                 None => usize::MAX,
             },
@@ -252,8 +252,8 @@ mod tests {
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\na: b\r\n\r\n{\"code\":1}";
 
     /// What gets through when the answer is written in pieces of a length.
-    fn through(until: Until, piece: usize) -> usize {
-        let mut written = Written::default();
+    fn through(until: CutPoint, piece: usize) -> usize {
+        let mut written = ResponseProgress::default();
         let mut rest = ANSWER;
         while !rest.is_empty() {
             let bytes = &rest[..piece.min(rest.len())];
@@ -268,25 +268,25 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_falls_where_it_was_ordered_however_the_answer_is_written() {
+    fn cut_is_exact_for_any_size_of_writes() {
         let head = ANSWER.len() - 10;
         for piece in 1..=ANSWER.len() {
-            assert_eq!(through(Until::Now, piece), 0);
-            assert_eq!(through(Until::Head(9), piece), 9, "{piece}");
-            assert_eq!(through(Until::Body(4), piece), head + 4, "{piece}");
+            assert_eq!(through(CutPoint::Now, piece), 0);
+            assert_eq!(through(CutPoint::Head(9), piece), 9, "{piece}");
+            assert_eq!(through(CutPoint::Body(4), piece), head + 4, "{piece}");
         }
     }
 
     #[test]
     fn a_first_line_names_its_endpoint() {
-        for (line, endpoint) in [
+        for (handle, endpoint) in [
             ("POST /api/v1.1.0/payment HTTP/1.1\r", Some(EndpointName::Payment)),
             ("GET /gen/qr/transaction/status?transaction_id=1 HTTP/1.1\r", Some(EndpointName::QrTransactionStatus)),
             ("DELETE /admin/faults HTTP/1.1\r", None),
             ("GET /3ds?token=1 HTTP/1.1\r", None),
             ("nonsense", None),
         ] {
-            assert_eq!(endpoint_of(line.as_bytes()), endpoint, "{line}");
+            assert_eq!(endpoint_of(handle.as_bytes()), endpoint, "{handle}");
         }
     }
 }

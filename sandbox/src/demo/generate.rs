@@ -1,4 +1,4 @@
-//! The deterministic generator of invented payments: who pays how much for what, at which hour, and how it ends.
+//! The deterministic generator of demo payments: amounts, descriptions, times and outcomes.
 
 use fastrand::Rng;
 use rust_decimal::Decimal;
@@ -46,7 +46,7 @@ const HOLDERS: [&str; 6] =
     ["AIBEK ASANOV", "NURGUL BEKOVA", "IVAN PETROV", "AIZADA TOKTOSUNOVA", "ELENA KIM", "BAKYT OSMONOV"];
 
 /// A payment, before it is written.
-pub(super) struct Invented {
+pub(super) struct DemoPayment {
     pub(super) kind: PaymentKind,
     pub(super) order_number: String,
     pub(super) gateway_number: String,
@@ -65,13 +65,13 @@ pub(super) struct Invented {
     pub(super) changes: Vec<(PaymentStatus, i64)>,
     pub(super) reason: Option<RejectReason>,
     /// How the shop answered each callback: the failures before it took it.
-    pub(super) callback: CallbackStory,
+    pub(super) callback: CallbackOutcome,
     pub(super) status_queries: u32,
 }
 
 /// How a shop takes its callbacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallbackStory {
+pub(super) enum CallbackOutcome {
     /// It gave no URL.
     None,
     Taken,
@@ -81,12 +81,12 @@ pub(super) enum CallbackStory {
 }
 
 /// Invents payments, the same ones for the same seed.
-pub(super) struct Inventor {
+pub(super) struct Generator {
     rng: Rng,
     now: i64,
 }
 
-impl Inventor {
+impl Generator {
     pub(super) fn new(seed: u64, now: i64) -> Self {
         Self { rng: Rng::with_seed(seed), now }
     }
@@ -119,7 +119,7 @@ impl Inventor {
         times
     }
 
-    pub(super) fn payment(&mut self, index: usize, at: i64) -> Invented {
+    pub(super) fn payment(&mut self, index: usize, at: i64) -> DemoPayment {
         let kind = [PaymentKind::Card, PaymentKind::PayForm, PaymentKind::Mbank, PaymentKind::Qr]
             [self.weighted(&[46, 24, 16, 14])];
         let provider = match kind {
@@ -128,7 +128,7 @@ impl Inventor {
             PaymentKind::PayForm => [Some(Provider::Cards), Some(Provider::MBank), Some(Provider::MegaPay), None]
                 [self.weighted(&[52, 28, 17, 3])],
         };
-        let (mut changes, reason) = self.story(kind, provider, at);
+        let (mut changes, reason) = self.outcome(kind, provider, at);
         let is_resolved_at_once = kind == PaymentKind::Card
             && matches!(reason, None | Some(RejectReason::Declined | RejectReason::InsufficientFunds))
             && !changes.is_empty()
@@ -140,7 +140,7 @@ impl Inventor {
         let asked_at = changes.last().map_or(at, |(_, changed_at)| *changed_at) + ASKED_AFTER;
         let with_card = provider == Some(Provider::Cards);
         let has_no_sum = kind == PaymentKind::Qr && is_open && self.rng.u32(0..3) == 0;
-        Invented {
+        DemoPayment {
             kind,
             order_number: match kind {
                 PaymentKind::Card | PaymentKind::Mbank => format!("SHOP-{}", 100_001 + index),
@@ -171,16 +171,16 @@ impl Inventor {
             reason,
             callback: match self.weighted(&[4, 890, 60, 4]) {
                 // Cards and pay-forms ask for one.
-                0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Qr) => CallbackStory::None,
-                0 | 1 => CallbackStory::Taken,
-                2 => CallbackStory::TakenAfter(self.rng.u32(1..4)),
-                _ => CallbackStory::Refused,
+                0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Qr) => CallbackOutcome::None,
+                0 | 1 => CallbackOutcome::Taken,
+                2 => CallbackOutcome::TakenAfter(self.rng.u32(1..4)),
+                _ => CallbackOutcome::Refused,
             },
         }
     }
 
     /// How it goes on after the registration.
-    fn story(
+    fn outcome(
         &mut self,
         kind: PaymentKind,
         provider: Option<Provider>,
