@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, header};
 use kassa_pages::{Lockout, Network};
 
 use super::{
-    call::Who,
-    problem::{Kind, Problem},
+    problem::{Problem, ProblemKind},
+    request::Identity,
     settings::HttpSettings,
 };
 use crate::{
@@ -32,7 +32,7 @@ const GATEWAY_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum Audience {
     /// The shop's back end, by an API key.
     Shop,
     /// A payer's app, by a client token.
@@ -40,17 +40,17 @@ pub(super) enum Access {
     /// The gateway, by an address that nobody else knows.
     Gateway,
     /// Anybody.
-    Anybody,
+    Public,
 }
 
 /// The limits, and the wrong guesses so far.
-pub(super) struct Gate {
+pub(super) struct Access {
     addresses: RateLimit<Network>,
     tokens: RateLimit<CheckoutId>,
     keys: RateLimit<ApiKeyId>,
     guesses: Lockout,
     /// Callbacks to addresses that no payment has.
-    misses: RateLimit<Network>,
+    unknown_callbacks: RateLimit<Network>,
     /// Who has called back about a payment of ours.
     gateways: Recent<Network>,
     metrics: Arc<Metrics>,
@@ -58,14 +58,14 @@ pub(super) struct Gate {
     unknown_callback_log: Rarely,
 }
 
-impl Gate {
+impl Access {
     pub(super) fn new(settings: &HttpSettings, metrics: Arc<Metrics>) -> Self {
         Self {
             addresses: RateLimit::per_second(settings.per_address),
             tokens: RateLimit::per_second(settings.per_token),
             keys: RateLimit::per_second(settings.per_key),
             guesses: Lockout::default(),
-            misses: RateLimit::per_second(settings.per_address),
+            unknown_callbacks: RateLimit::per_second(settings.per_address),
             gateways: Recent::new(MOST_GATEWAYS, GATEWAY_FOR),
             metrics,
             wrong_key_log: Rarely::default(),
@@ -74,63 +74,63 @@ impl Gate {
     }
 
     /// Who calls, where they may call what they call.
-    pub(super) async fn let_in(
+    pub(super) async fn authenticate(
         &self,
         server: &Server,
-        access: Access,
+        access: Audience,
         headers: &HeaderMap,
         from: IpAddr,
-    ) -> Result<Who, Problem> {
+    ) -> Result<Identity, Problem> {
         match access {
-            Access::Anybody => self.let_in_anybody(from).map(|()| Who::Anybody),
-            Access::Gateway => self.let_in_gateway(from).map(|()| Who::Anybody),
-            Access::App => {
-                self.let_in_anybody(from)?;
+            Audience::Public => self.check_address(from).map(|()| Identity::Anonymous),
+            Audience::Gateway => self.check_gateway(from).map(|()| Identity::Anonymous),
+            Audience::App => {
+                self.check_address(from)?;
                 let token = bearer(headers)?;
                 let found = server.checkout_of_token(token).await;
                 // Old screens behind one address must not keep each other from renewing.
                 if matches!(found, Err(ServerError::NotFound { .. })) && server.was_token(token).await? {
-                    return Err(Problem::new(Kind::Unauthorized));
+                    return Err(Problem::new(ProblemKind::Unauthorized));
                 }
-                let view = self.known(from, found)?;
-                self.within("requests_of_token", self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
-                Ok(Who::App { view: view.into(), token: TokenHash::of(token) })
+                let view = self.check_guess(from, found)?;
+                self.limit("requests_of_token", self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
+                Ok(Identity::App { view: view.into(), token: TokenHash::of(token) })
             }
-            Access::Shop => {
-                let id = self.known(from, server.api_key(bearer(headers)?).await)?;
-                self.within("requests_of_key", self.keys.take(id.clone(), Instant::now()))?;
-                Ok(Who::Shop(id))
+            Audience::Shop => {
+                let id = self.check_guess(from, server.api_key(bearer(headers)?).await)?;
+                self.limit("requests_of_key", self.keys.take(id.clone(), Instant::now()))?;
+                Ok(Identity::Shop(id))
             }
         }
     }
 
     /// Whether an address may call once more.
-    pub(super) fn let_in_anybody(&self, from: IpAddr) -> Result<(), Problem> {
-        self.within("requests_of_address", self.addresses.take(from.into(), Instant::now()))
+    pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Problem> {
+        self.limit("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
 
     /// The address that is called is the secret, which is looked up. All callbacks may come from one machine, and a callback is
     /// the only word about the money of a pay-form: so what counts is how often somebody calls where nobody is. Who has called
     /// back about a payment of ours is always heard, as a restored database has forgotten payments that the gateway has not.
-    fn let_in_gateway(&self, from: IpAddr) -> Result<(), Problem> {
+    fn check_gateway(&self, from: IpAddr) -> Result<(), Problem> {
         // A proxy on this machine that the settings do not name: everybody calls from there, the gateway too.
         if from.to_canonical().is_loopback() {
             return Ok(());
         }
         let (from, now) = (Network::from(from), Instant::now());
-        match self.misses.peek(&from, now) {
-            Err(wait) if !self.gateways.has(from, now) => self.within("callbacks_of_address", Err(wait)),
+        match self.unknown_callbacks.peek(&from, now) {
+            Err(wait) if !self.gateways.has(from, now) => self.limit("callbacks_of_address", Err(wait)),
             _ => Ok(()),
         }
     }
 
     /// Notes that a callback came about a payment of ours.
-    pub(super) fn called_back(&self, from: IpAddr) {
+    pub(super) fn record_callback(&self, from: IpAddr) {
         self.gateways.note(from.into(), Instant::now());
     }
 
     /// Counts a callback to an address that no payment has.
-    pub(super) fn missed(&self, from: IpAddr, problem: Problem) -> Problem {
+    pub(super) fn record_unknown_callback(&self, from: IpAddr, problem: Problem) -> Problem {
         let now = Instant::now();
         self.metrics.called_back("unknown_address");
         if let Some(repeated) = self.unknown_callback_log.is_time(now) {
@@ -144,40 +144,42 @@ impl Gate {
             return problem;
         }
         // What is left of the bucket decides about the next one.
-        let _ = self.misses.take(from.into(), now);
-        self.counted(from, problem)
+        let _ = self.unknown_callbacks.take(from.into(), now);
+        self.slow_down(from, problem)
     }
 
     /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
-    fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
+    fn record_wrong_credential(&self, from: IpAddr, problem: Problem) -> Problem {
         if let Some(repeated) = self.wrong_key_log.is_time(Instant::now()) {
             tracing::info!(target: "kassa_server", %from, repeated, "a wrong key or token");
         }
-        self.counted(from, problem)
+        self.slow_down(from, problem)
     }
 
-    fn counted(&self, from: IpAddr, problem: Problem) -> Problem {
-        match self.within("guesses", self.guesses.wrong(from, Instant::now())) {
+    fn slow_down(&self, from: IpAddr, problem: Problem) -> Problem {
+        match self.limit("guesses", self.guesses.wrong(from, Instant::now())) {
             Ok(()) => problem,
             Err(slowed) => slowed,
         }
     }
 
-    fn known<T>(&self, from: IpAddr, found: Result<T, ServerError>) -> Result<T, Problem> {
+    fn check_guess<T>(&self, from: IpAddr, found: Result<T, ServerError>) -> Result<T, Problem> {
         match found {
             Ok(found) => {
                 self.guesses.right(from);
                 Ok(found)
             }
-            Err(ServerError::NotFound { .. }) => Err(self.guessed(from, Problem::new(Kind::Unauthorized))),
+            Err(ServerError::NotFound { .. }) => {
+                Err(self.record_wrong_credential(from, Problem::new(ProblemKind::Unauthorized)))
+            }
             Err(other) => Err(other.into()),
         }
     }
 
-    fn within(&self, limit: &'static str, taken: Result<(), Duration>) -> Result<(), Problem> {
+    fn limit(&self, limit: &'static str, taken: Result<(), Duration>) -> Result<(), Problem> {
         taken.map_err(|wait| {
             self.metrics.limit_reached(limit);
-            Problem::new(Kind::TooManyRequests).retry_after(wait)
+            Problem::new(ProblemKind::TooManyRequests).retry_after(wait)
         })
     }
 }
@@ -187,5 +189,5 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let credential =
         value.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    credential.map(|(_, text)| text.trim()).ok_or_else(|| Problem::new(Kind::Unauthorized))
+    credential.map(|(_, text)| text.trim()).ok_or_else(|| Problem::new(ProblemKind::Unauthorized))
 }

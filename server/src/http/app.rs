@@ -7,13 +7,13 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::{
-    answer::Answer,
-    call::Call,
     card,
-    fields::Fields,
-    problem::{Kind, Problem},
-    route::{Answering, Parameter},
-    shared::Http,
+    fields::BodyFields,
+    problem::{Problem, ProblemKind},
+    request::ApiRequest,
+    response::JsonResponse,
+    route::{HandlerFuture, Parameter},
+    state::ApiState,
     views::{self, AppCheckout, AppPayment, Done},
 };
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn methods(takes_cards: bool) -> &'static str {
 }
 
 /// A payment that is begun or confirmed.
-type Beginning<'a> = Boxed<'a, Result<Payment, ServerError>>;
+type PaymentFuture<'a> = Boxed<'a, Result<Payment, ServerError>>;
 
 /// What begins a payment.
 pub(super) fn new_payment() -> Value {
@@ -170,50 +170,54 @@ pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// The checkout, at once or when it has changed. Of the request its credential alone is kept meanwhile: thousands may wait.
-pub(super) async fn waited_for(http: &Http, mut call: Call, id: CheckoutId) -> Result<CheckoutView, Problem> {
-    let after = call.query.number(AFTER.name, 0..=i64::MAX);
-    let wait = call.query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
-    std::mem::take(&mut call.query).finish()?;
-    let credential = call.credential();
-    drop(call);
+pub(super) async fn wait_for_change(
+    http: &ApiState,
+    mut request: ApiRequest,
+    id: CheckoutId,
+) -> Result<CheckoutView, Problem> {
+    let after = request.query.number(AFTER.name, 0..=i64::MAX);
+    let wait = request.query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
+    std::mem::take(&mut request.query).finish()?;
+    let credential = request.credential();
+    drop(request);
     let Some(after) = after else { return Ok(http.server.checkout(&id).await?) };
     let wait = Duration::from_secs(wait.unsigned_abs()).min(http.settings.longest_wait);
     let _waiting = http.server.metrics().waiting();
     let found = http.server.checkout_after_for(credential.as_ref(), &id, after, wait).await?;
     // Its key or token has expired, or was revoked: so is the next request answered.
-    found.ok_or_else(|| Problem::new(Kind::Unauthorized))
+    found.ok_or_else(|| Problem::new(ProblemKind::Unauthorized))
 }
 
-pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn read(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.opened()?.checkout.id.clone();
-        let view = waited_for(&http, call, id).await?;
-        Answer::ok(&views::for_app(&view))
+        let id = request.own_checkout()?.checkout.id.clone();
+        let view = wait_for_change(&http, request, id).await?;
+        JsonResponse::ok(&views::app_checkout(&view))
     })
 }
 
-pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn check(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        http.server.check_now(&call.opened()?.checkout.id).await?;
-        Answer::new(StatusCode::ACCEPTED, &Done {})
+        http.server.check_now(&request.own_checkout()?.checkout.id).await?;
+        JsonResponse::new(StatusCode::ACCEPTED, &Done {})
     })
 }
 
-pub(super) fn pay(http: Arc<Http>, mut call: Call) -> Answering {
+pub(super) fn pay(http: Arc<ApiState>, mut request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
         let takes_cards = http.server.settings().takes_cards;
-        let (mut fields, number) = Fields::parse_for_payment(&call.body, takes_cards)?;
+        let (mut fields, number) = BodyFields::parse_for_payment(&request.body, takes_cards)?;
         // Its bytes are wiped now.
-        drop(std::mem::take(&mut call.body));
+        drop(std::mem::take(&mut request.body));
         let method = fields.word::<Method>("method", methods(takes_cards));
         let phone = match method {
             Some(Method::Mbank) => fields.text("phone"),
             _ => String::new(),
         };
         let card = match method {
-            Some(Method::Card) if takes_cards => card::read(&mut fields, number, call.from),
+            Some(Method::Card) if takes_cards => card::read(&mut fields, number, request.from),
             Some(Method::Card) => {
-                fields.must("method", false, Rule::OneOf, &format!("must be one of {}", methods(takes_cards)));
+                fields.require("method", false, Rule::OneOf, &format!("must be one of {}", methods(takes_cards)));
                 None
             }
             _ => None,
@@ -221,11 +225,11 @@ pub(super) fn pay(http: Arc<Http>, mut call: Call) -> Answering {
         let instead_of = fields.optional_text("instead_of");
         let left = instead_of.as_deref().and_then(|text| text.parse::<PaymentId>().ok());
         let is_one = instead_of.is_some() == left.is_some();
-        fields.must("instead_of", is_one, Rule::Format, "must be a payment's identifier");
+        fields.require("instead_of", is_one, Rule::Format, "must be a payment's identifier");
         fields.finish()?;
-        let key = call.required_key()?;
-        let id = &call.opened()?.checkout.id;
-        let begin = || -> Beginning<'_> {
+        let key = request.required_key()?;
+        let id = &request.own_checkout()?.checkout.id;
+        let begin = || -> PaymentFuture<'_> {
             let way = match (&card, method) {
                 (Some(card), _) => Way::Card(card),
                 (None, Some(Method::Mbank)) => Way::Mbank { phone: &phone },
@@ -234,38 +238,38 @@ pub(super) fn pay(http: Arc<Http>, mut call: Call) -> Answering {
             };
             Box::pin(http.server.pay(id, way, left.as_ref(), Some(key)))
         };
-        answered(&http, &begin, StatusCode::CREATED).await
+        respond_within(&http, &begin, StatusCode::CREATED).await
     })
 }
 
-pub(super) fn confirm(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn confirm(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let mut fields = Fields::parse(&call.body)?;
+        let mut fields = BodyFields::parse(&request.body)?;
         let otp = fields.text("otp");
         fields.finish()?;
-        let key = call.required_key()?;
-        let (id, payment) = (&call.opened()?.checkout.id, call.payment()?);
-        let confirm = || -> Beginning<'_> { Box::pin(http.server.confirm(id, &payment, &otp, Some(key))) };
-        answered(&http, &confirm, StatusCode::OK).await
+        let key = request.required_key()?;
+        let (id, payment) = (&request.own_checkout()?.checkout.id, request.payment()?);
+        let confirm = || -> PaymentFuture<'_> { Box::pin(http.server.confirm(id, &payment, &otp, Some(key))) };
+        respond_within(&http, &confirm, StatusCode::OK).await
     })
 }
 
 /// What became of a request that goes to the gateway. **Never an error because it takes long**: what was begun goes on, and
 /// asking again with the same key says where it stands.
-async fn answered<'a>(
-    http: &Http,
-    begin: &(dyn Fn() -> Beginning<'a> + Send + Sync),
+async fn respond_within<'a>(
+    http: &ApiState,
+    begin: &(dyn Fn() -> PaymentFuture<'a> + Send + Sync),
     done: StatusCode,
-) -> Result<Answer, Problem> {
+) -> Result<JsonResponse, Problem> {
     let within = http.settings.answer_within;
     let payment = match tokio::time::timeout(within, begin()).await {
         Ok(result) => result?,
         // By the same key it is found, and not begun again.
         Err(_) => match tokio::time::timeout(within, begin()).await {
             Ok(result) => result?,
-            Err(_) => return Err(Problem::new(Kind::Unavailable).retry_after(Duration::from_secs(1))),
+            Err(_) => return Err(Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1))),
         },
     };
     let status = if PaymentState::UNDER_WAY.contains(&payment.state) { StatusCode::ACCEPTED } else { done };
-    Answer::new(status, &views::app_payment(&payment))
+    JsonResponse::new(status, &views::app_payment(&payment))
 }

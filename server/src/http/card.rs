@@ -5,11 +5,11 @@ use std::{mem::take, net::IpAddr};
 use kassa::CardInput;
 use zeroize::Zeroizing;
 
-use super::fields::Fields;
+use super::fields::BodyFields;
 use crate::{payments::payer_card::PayerCard, values::violation::Rule};
 
 /// What the payer typed, and who calls. The number was taken out before, so that nothing else of the body may look like one.
-pub(super) fn read(fields: &mut Fields, number: Option<Zeroizing<String>>, from: IpAddr) -> Option<PayerCard> {
+pub(super) fn read(fields: &mut BodyFields, number: Option<Zeroizing<String>>, from: IpAddr) -> Option<PayerCard> {
     let language = fields.optional_text("language");
     let mut card = fields.object("card")?;
     let mut number = match number {
@@ -18,13 +18,13 @@ pub(super) fn read(fields: &mut Fields, number: Option<Zeroizing<String>>, from:
     };
     let month = card.text("expiry_month");
     let year = card.number("expiry_year", &(2000..=2099));
-    card.must("expiry_year", year.is_some(), Rule::Required, "must be given");
+    card.require("expiry_year", year.is_some(), Rule::Required, "must be given");
     let mut cvc = Zeroizing::new(card.text("cvc"));
     let holder_name = card.text("holder_name");
-    card.must("number", is_number(&number), Rule::Format, "must be digits; spaces and hyphens are allowed");
-    card.must("expiry_month", are_digits(&month, 2), Rule::Format, "must be two digits, such as 08");
-    card.must("cvc", are_digits(&cvc, 3), Rule::Format, "must be three digits");
-    fields.close("card", card);
+    card.require("number", is_number(&number), Rule::Format, "must be digits; spaces and hyphens are allowed");
+    card.require("expiry_month", are_digits(&month, 2), Rule::Format, "must be two digits, such as 08");
+    card.require("cvc", are_digits(&cvc, 3), Rule::Format, "must be three digits");
+    fields.finish_object("card", card);
     // Moved, not copied: what holds them from now on wipes them.
     let typed = CardInput::new()
         .with_number(take(&mut *number))
@@ -36,7 +36,7 @@ pub(super) fn read(fields: &mut Fields, number: Option<Zeroizing<String>>, from:
         Some(language) => payer.with_language(language),
         None => payer,
     };
-    fields.also(payer.check());
+    fields.add_violations(payer.check());
     Some(payer)
 }
 

@@ -7,12 +7,12 @@ use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    access::Access,
-    answer::Answer,
-    call::Call,
-    problem::{self, Kind},
-    route::{Answering, Body, Route},
-    shared::Http,
+    access::Audience,
+    problem::{self, ProblemKind},
+    request::ApiRequest,
+    response::JsonResponse,
+    route::{Body, HandlerFuture, Route},
+    state::ApiState,
     webhooks,
 };
 
@@ -22,14 +22,20 @@ const ABOUT: &str = "The merchant's side. It holds the credentials, writes every
     with every field and rule that is broken.\n\nMoments are milliseconds since the beginning of 1970; amounts are texts.";
 
 /// The refusals that every route has.
-const COMMON: [Kind; 5] = [Kind::Invalid, Kind::TooManyRequests, Kind::TooLarge, Kind::TooSlow, Kind::Internal];
+const COMMON: [ProblemKind; 5] = [
+    ProblemKind::Invalid,
+    ProblemKind::TooManyRequests,
+    ProblemKind::TooLarge,
+    ProblemKind::TooSlow,
+    ProblemKind::Internal,
+];
 
 pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "type": "object" })
 }
 
-pub(super) fn serve(http: Arc<Http>, _: Call) -> Answering {
-    Box::pin(async move { Ok(Answer::text(http.description.clone())) })
+pub(super) fn serve(http: Arc<ApiState>, _: ApiRequest) -> HandlerFuture {
+    Box::pin(async move { Ok(JsonResponse::text(http.description.clone())) })
 }
 
 /// What this server takes: cards are described where they are on.
@@ -74,9 +80,9 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
 
 fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) -> Value {
     let tag = match route.access {
-        Access::Shop => "shop",
-        Access::App => "app",
-        Access::Gateway | Access::Anybody => "others",
+        Audience::Shop => "shop",
+        Audience::App => "app",
+        Audience::Gateway | Audience::Public => "others",
     };
     let mut operation = json!({
         "operationId": route.id,
@@ -140,7 +146,7 @@ fn parameters(route: &Route) -> Vec<Value> {
 fn pattern(route: &Route, name: &str) -> &'static str {
     match (name, route.access) {
         ("checkout", _) => "^co_[0-9a-f]{32}$",
-        ("payment", Access::App | Access::Shop) => "^pay_[0-9a-f]{32}$",
+        ("payment", Audience::App | Audience::Shop) => "^pay_[0-9a-f]{32}$",
         _ => "^[0-9a-f]{32}$",
     }
 }
@@ -159,14 +165,14 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
             json!({ "description": text, "content": { "application/json": says } }),
         );
     }
-    let mut kinds: Vec<Kind> = COMMON.to_vec();
+    let mut kinds: Vec<ProblemKind> = COMMON.to_vec();
     kinds.extend(route.refusals);
-    kinds.push(Kind::Unavailable);
-    if matches!(route.access, Access::Shop | Access::App) {
-        kinds.push(Kind::Unauthorized);
+    kinds.push(ProblemKind::Unavailable);
+    if matches!(route.access, Audience::Shop | Audience::App) {
+        kinds.push(ProblemKind::Unauthorized);
     }
     if matches!(route.body, Body::Json { .. }) {
-        kinds.push(Kind::UnsupportedMediaType);
+        kinds.push(ProblemKind::UnsupportedMediaType);
     }
     for kind in kinds {
         let entry = responses.entry(kind.status().as_str()).or_insert_with(
@@ -175,10 +181,10 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
         let before = entry["description"].as_str().unwrap_or_default();
         let text = if before.is_empty() { kind.title().to_owned() } else { format!("{before} {}", kind.title()) };
         entry["description"] = json!(text);
-        if matches!(kind, Kind::TooManyRequests | Kind::Unavailable) {
+        if matches!(kind, ProblemKind::TooManyRequests | ProblemKind::Unavailable) {
             entry["headers"] = json!({ "Retry-After": { "schema": { "type": "integer" } } });
         }
-        if kind == Kind::Unauthorized {
+        if kind == ProblemKind::Unauthorized {
             entry["headers"] = json!({ "WWW-Authenticate": { "schema": { "type": "string" } } });
         }
     }

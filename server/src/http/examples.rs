@@ -125,7 +125,7 @@ fn checkout<T>(shown: &ShownCheckout, write: impl FnOnce(&ShopCheckout<'_>) -> T
     });
     let page_url = format!("https://pay.shop.example.kg/pay/{}", checkout.page_secret.expose());
     let view = CheckoutView::new(checkout, payment.into_iter().collect());
-    write(&views::for_shop(&view, Some(page_url)))
+    write(&views::shop_checkout(&view, Some(page_url)))
 }
 
 /// What an event tells beside its kind.

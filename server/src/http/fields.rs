@@ -20,12 +20,12 @@ use crate::values::{
 };
 
 /// The members of a body that were not read yet, and what was wrong with those that were.
-pub(super) struct Fields {
+pub(super) struct BodyFields {
     members: Members,
     checks: Checks,
 }
 
-impl Fields {
+impl BodyFields {
     /// A body; none counts as one without members.
     pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
         let fields = Self::read(body)?;
@@ -170,21 +170,21 @@ impl Fields {
     }
 
     /// Refuses what is left of an object, and notes everything that was wrong in it.
-    pub(super) fn close(&mut self, name: &str, inner: Self) {
+    pub(super) fn finish_object(&mut self, name: &str, inner: Self) {
         if let Err(ServerError::Invalid { violations }) = inner.checked() {
             self.checks.add(violations.into_iter().map(|violation| violation.inside(name)).collect());
         }
     }
 
     /// Notes that a field breaks a rule, unless it is known already that it is wrong.
-    pub(super) fn must(&mut self, name: &str, is_right: bool, rule: Rule, sentence: &str) {
+    pub(super) fn require(&mut self, name: &str, is_right: bool, rule: Rule, sentence: &str) {
         if !is_right && !self.checks.is_broken(name) {
             self.checks.fail(name, rule, sentence);
         }
     }
 
     /// Adds what the rules of the whole say, where its fields could be read at all.
-    pub(super) fn also(&mut self, checked: Result<(), ServerError>) {
+    pub(super) fn add_violations(&mut self, checked: Result<(), ServerError>) {
         if let Err(ServerError::Invalid { violations }) = checked {
             self.checks.add(violations);
         }
@@ -197,7 +197,7 @@ impl Fields {
 
     fn checked(mut self) -> Result<(), ServerError> {
         for (name, _) in &self.members {
-            self.checks.fail(shown(name), Rule::Unknown, "is not known here");
+            self.checks.fail(shown_name(name), Rule::Unknown, "is not known here");
         }
         self.checks.finish()
     }
@@ -232,7 +232,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// What is told of a name that somebody made up: it may hold anything.
-fn shown(name: &str) -> &str {
+fn shown_name(name: &str) -> &str {
     let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_name { name } else { "a field" }
 }
@@ -250,7 +250,8 @@ fn refuse_card_numbers(members: &Members) -> Result<(), Problem> {
     };
     let found = members.iter().filter(is_one);
     let sentence = "must hold nothing that looks like a card number";
-    let violations: Vec<_> = found.map(|(name, _)| Violation::new(shown(name), Rule::CardNumber, sentence)).collect();
+    let violations: Vec<_> =
+        found.map(|(name, _)| Violation::new(shown_name(name), Rule::CardNumber, sentence)).collect();
     if violations.is_empty() { Ok(()) } else { Err(Problem::invalid(violations)) }
 }
 
@@ -266,7 +267,7 @@ mod tests {
     fn everything_that_is_wrong_is_told_at_once() {
         let body =
             br#"{"amount": 390, "lifetime_s": 59, "methods": ["cash"], "metadata": {"a": 1}, "cvc": "1", "A B": 1}"#;
-        let mut fields = Fields::parse(body).unwrap();
+        let mut fields = BodyFields::parse(body).unwrap();
         fields.text("reference");
         fields.amount("amount");
         fields.number("lifetime_s", &(60..=100));
@@ -305,7 +306,7 @@ mod tests {
             (".5", false),
             ("", false),
         ] {
-            let mut fields = Fields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes()).unwrap();
+            let mut fields = BodyFields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes()).unwrap();
             fields.amount("amount");
             assert_eq!(fields.finish().is_ok(), is_one, "{text}");
         }
@@ -316,7 +317,7 @@ mod tests {
         for (text, number) in
             [("60", Some(60)), ("60.0", Some(60)), ("6e1", Some(60)), ("60.5", None), ("-60", None), ("1e300", None)]
         {
-            let mut fields = Fields::parse(format!(r#"{{"lifetime_s": {text}}}"#).as_bytes()).unwrap();
+            let mut fields = BodyFields::parse(format!(r#"{{"lifetime_s": {text}}}"#).as_bytes()).unwrap();
             assert_eq!(fields.number("lifetime_s", &(60..=100)), number, "{text}");
         }
     }
@@ -331,7 +332,7 @@ mod tests {
             r#"{"x": [[{"y": "4000000000002016"}]]}"#,
             r#"{"4000000000002016": 1}"#,
         ] {
-            let problem = Fields::parse(body.as_bytes()).err().unwrap();
+            let problem = BodyFields::parse(body.as_bytes()).err().unwrap();
             assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
             assert!(!format!("{problem:?}").contains("2016"), "{body}");
         }
@@ -342,12 +343,12 @@ mod tests {
     fn a_phone_number_is_no_card_number_however_it_is_dialled() {
         for last in 0..10 {
             let body = format!(r#"{{"method": "mbank", "phone": "00996 700 000 00{last}"}}"#);
-            assert!(Fields::parse(body.as_bytes()).is_ok(), "{body}");
+            assert!(BodyFields::parse(body.as_bytes()).is_ok(), "{body}");
         }
         for body in
             [r#"{"phone": "4000 0000 0000 2016"}"#, r#"{"reference": "00996 700 000 000", "x": "4000000000002016"}"#]
         {
-            assert!(Fields::parse(body.as_bytes()).is_err(), "{body}");
+            assert!(BodyFields::parse(body.as_bytes()).is_err(), "{body}");
         }
     }
 
@@ -355,9 +356,12 @@ mod tests {
     fn the_number_of_a_card_may_stand_in_one_place_alone_and_where_cards_are_on() {
         let pan = "4000 0000 0000 2016";
         let right = format!(r#"{{"method": "card", "card": {{"number": "{pan}", "cvc": "737"}}}}"#);
-        let (_, number) = Fields::parse_for_payment(right.as_bytes(), true).ok().unwrap();
+        let (_, number) = BodyFields::parse_for_payment(right.as_bytes(), true).ok().unwrap();
         assert_eq!(number.as_deref().map(String::as_str), Some(pan));
-        assert_eq!(broken(&Fields::parse_for_payment(right.as_bytes(), false).err().unwrap())[0].1, Rule::CardNumber);
+        assert_eq!(
+            broken(&BodyFields::parse_for_payment(right.as_bytes(), false).err().unwrap())[0].1,
+            Rule::CardNumber
+        );
         for body in [
             format!(r#"{{"method": "qr", "card": {{"number": "{pan}"}}}}"#),
             format!(r#"{{"card": {{"number": "{pan}"}}}}"#),
@@ -371,7 +375,7 @@ mod tests {
             format!(r#"{{"method": "card", "card": {{"number": {}}}}}"#, pan.replace(' ', "")),
             format!(r#"{{"method": "card", "language": "{pan}", "card": {{"number": "{pan}"}}}}"#),
         ] {
-            let problem = Fields::parse_for_payment(body.as_bytes(), true).err().unwrap();
+            let problem = BodyFields::parse_for_payment(body.as_bytes(), true).err().unwrap();
             assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
             assert!(!format!("{problem:?}").contains("2016"), "{body}");
         }
@@ -379,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_field_is_given_once() {
-        let mut fields = Fields::parse(br#"{"reference": "a", "reference": "b"}"#).unwrap();
+        let mut fields = BodyFields::parse(br#"{"reference": "a", "reference": "b"}"#).unwrap();
         fields.text("reference");
         assert_eq!(broken(&fields.finish().unwrap_err()), [("reference", Rule::Format)]);
     }
@@ -387,8 +391,8 @@ mod tests {
     #[test]
     fn what_is_no_object_is_refused() {
         for body in ["[]", "1", "nul", "{", "\"\"", "{}{}"] {
-            assert_eq!(broken(&Fields::parse(body.as_bytes()).err().unwrap()), [("body", Rule::Format)], "{body}");
+            assert_eq!(broken(&BodyFields::parse(body.as_bytes()).err().unwrap()), [("body", Rule::Format)], "{body}");
         }
-        assert!(Fields::parse(b"").unwrap().finish().is_ok());
+        assert!(BodyFields::parse(b"").unwrap().finish().is_ok());
     }
 }

@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    answer::Answer,
-    call::Call,
-    problem::{Kind, Problem},
-    route::Answering,
-    shared::Http,
+    problem::{Problem, ProblemKind},
+    request::ApiRequest,
+    response::JsonResponse,
+    route::HandlerFuture,
+    state::ApiState,
     views::Health,
 };
 
@@ -18,16 +18,16 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// It runs. A database that fails is no reason to restart it.
-pub(super) fn alive(_: Arc<Http>, _: Call) -> Answering {
-    Box::pin(async { Answer::ok(&Health { status: "ok" }) })
+pub(super) fn alive(_: Arc<ApiState>, _: ApiRequest) -> HandlerFuture {
+    Box::pin(async { JsonResponse::ok(&Health { status: "ok" }) })
 }
 
 /// Its database takes writes, and it is not stopping.
-pub(super) fn ready(http: Arc<Http>, _: Call) -> Answering {
+pub(super) fn ready(http: Arc<ApiState>, _: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
         // Why not is told by who tries, once, and not for each that asks.
-        let not_ready = |_| Problem::new(Kind::Unavailable).retry_after(Duration::from_secs(1));
+        let not_ready = |_| Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1));
         http.server.is_ready().await.map_err(not_ready)?;
-        Answer::ok(&Health { status: "ok" })
+        JsonResponse::ok(&Health { status: "ok" })
     })
 }

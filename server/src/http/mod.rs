@@ -1,9 +1,7 @@
 //! HTTP: what shops, apps and the gateway call. One table says what there is, answers requests and describes itself.
 
 mod access;
-mod answer;
 mod app;
-mod call;
 mod card;
 mod document;
 mod examples;
@@ -13,11 +11,13 @@ mod health;
 mod json;
 mod problem;
 mod query;
+mod request;
+mod response;
 mod route;
 mod router;
 mod settings;
-mod shared;
 mod shop;
+mod state;
 mod table;
 mod views;
 mod webhooks;

@@ -28,7 +28,7 @@ static UNAVAILABLE: LazyLock<Rarely> = LazyLock::new(Rarely::default);
 /// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum ProblemKind {
     Invalid,
     Unauthorized,
     NotFound,
@@ -49,7 +49,7 @@ pub(super) enum Kind {
     Unavailable,
 }
 
-impl Kind {
+impl ProblemKind {
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::Invalid => StatusCode::BAD_REQUEST,
@@ -100,7 +100,7 @@ impl Kind {
 /// A refusal.
 #[derive(Debug)]
 pub(super) struct Problem {
-    kind: Kind,
+    kind: ProblemKind,
     detail: Option<String>,
     violations: Vec<Violation>,
     /// Where the checkout or the payment stands that is in the way.
@@ -125,7 +125,7 @@ struct Body<'a> {
     detail: Option<&'a str>,
     /// The rules that are broken, all at once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    violations: Vec<Broken<'a>>,
+    violations: Vec<ViolationBody<'a>>,
     /// Where the checkout or the payment stands that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
@@ -137,7 +137,7 @@ struct Body<'a> {
 /// A rule that one field breaks.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Violation", deny_unknown_fields)]
-struct Broken<'a> {
+struct ViolationBody<'a> {
     /// The field of the body, the parameter or the header.
     field: &'a str,
     /// The rule.
@@ -152,12 +152,12 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Problem {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: ProblemKind) -> Self {
         Self { kind, detail: None, violations: Vec::new(), state: None, next: None, retry_after: None }
     }
 
     pub(super) fn invalid(violations: Vec<Violation>) -> Self {
-        Self { violations, ..Self::new(Kind::Invalid) }
+        Self { violations, ..Self::new(ProblemKind::Invalid) }
     }
 
     /// One rule that one field breaks.
@@ -186,8 +186,8 @@ impl Problem {
 impl From<BodyError> for Problem {
     fn from(error: BodyError) -> Self {
         match error {
-            BodyError::TooLarge => Self::new(Kind::TooLarge),
-            BodyError::TooSlow => Self::new(Kind::TooSlow),
+            BodyError::TooLarge => Self::new(ProblemKind::TooLarge),
+            BodyError::TooSlow => Self::new(ProblemKind::TooSlow),
             BodyError::Broken => Self::field("body", Rule::Format, "broke off"),
         }
     }
@@ -198,33 +198,37 @@ impl From<ServerError> for Problem {
         let detail = error.to_string();
         match error {
             ServerError::Invalid { violations } => Self::invalid(violations),
-            ServerError::NotFound { .. } => Self::new(Kind::NotFound).with_detail(detail),
+            ServerError::NotFound { .. } => Self::new(ProblemKind::NotFound).with_detail(detail),
             ServerError::ReferenceUsed { differs } => {
                 // The interface counts it in seconds, and names it so.
                 let named = |field: &&'static str| if *field == "lifetime" { "lifetime_s" } else { *field };
                 let fields: Vec<_> = differs.iter().map(named).collect();
                 let detail = format!("It was opened with other content: {} not what it was.", differing(&fields));
-                Self::new(Kind::ReferenceUsed).with_detail(detail)
+                Self::new(ProblemKind::ReferenceUsed).with_detail(detail)
             }
-            ServerError::KeyReused => Self::new(Kind::KeyReused),
-            ServerError::NotOpen { state } => Self::new(Kind::NotOpen).with_detail(detail).with_state(state.into()),
-            ServerError::UnderWay { state } => Self::new(Kind::UnderWay).with_detail(detail).with_state(state.into()),
+            ServerError::KeyReused => Self::new(ProblemKind::KeyReused),
+            ServerError::NotOpen { state } => {
+                Self::new(ProblemKind::NotOpen).with_detail(detail).with_state(state.into())
+            }
+            ServerError::UnderWay { state } => {
+                Self::new(ProblemKind::UnderWay).with_detail(detail).with_state(state.into())
+            }
             ServerError::NotAwaited { state } => {
-                Self::new(Kind::NotAwaited).with_detail(detail).with_state(state.into())
+                Self::new(ProblemKind::NotAwaited).with_detail(detail).with_state(state.into())
             }
             ServerError::NotInDoubt { state } => {
-                Self::new(Kind::NotInDoubt).with_detail(detail).with_state(state.into())
+                Self::new(ProblemKind::NotInDoubt).with_detail(detail).with_state(state.into())
             }
             ServerError::HistoryGone { resume } => {
-                Self { next: Some(resume.to_string()), ..Self::new(Kind::HistoryGone).with_detail(detail) }
+                Self { next: Some(resume.to_string()), ..Self::new(ProblemKind::HistoryGone).with_detail(detail) }
             }
-            ServerError::NoAttemptsLeft => Self::new(Kind::NoAttemptsLeft),
+            ServerError::NoAttemptsLeft => Self::new(ProblemKind::NoAttemptsLeft),
             ServerError::Unavailable { detail } => {
                 // What a database says is for the operator.
                 if let Some(repeated) = UNAVAILABLE.is_time(Instant::now()) {
                     tracing::error!(target: "kassa_server", detail, repeated, "a request could not be answered");
                 }
-                Self::new(Kind::Unavailable).retry_after(Duration::from_secs(1))
+                Self::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1))
             }
         }
     }
@@ -233,7 +237,7 @@ impl From<ServerError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.kind.status();
-        let violations = self.violations.iter().map(|violation| Broken {
+        let violations = self.violations.iter().map(|violation| ViolationBody {
             field: &violation.field,
             rule: violation.rule.into(),
             text: &violation.text,
@@ -252,7 +256,7 @@ impl IntoResponse for Problem {
         if let Some(wait) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
         }
-        if self.kind == Kind::Unauthorized {
+        if self.kind == ProblemKind::Unauthorized {
             let challenge = HeaderValue::from_static("Bearer realm=\"kassa\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }

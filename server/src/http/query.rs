@@ -13,12 +13,12 @@ use crate::values::{
 
 /// The parameters that were not read yet, and what was wrong with those that were.
 #[derive(Default)]
-pub(super) struct Query {
+pub(super) struct QueryFields {
     pairs: Vec<(String, String)>,
     checks: Checks,
 }
 
-impl Query {
+impl QueryFields {
     pub(super) fn parse(text: &str) -> Self {
         let pairs = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
         Self { pairs, checks: Checks::default() }

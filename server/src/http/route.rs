@@ -7,11 +7,11 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
 use super::{
-    access::Access,
-    answer::Answer,
-    call::Call,
-    problem::{Kind, Problem},
-    shared::Http,
+    access::Audience,
+    problem::{Problem, ProblemKind},
+    request::ApiRequest,
+    response::JsonResponse,
+    state::ApiState,
 };
 
 /// A parameter of the query.
@@ -40,7 +40,7 @@ pub(super) enum Body {
 }
 
 /// An answer on its way.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<JsonResponse, Problem>> + Send>>;
 
 /// One method of one path.
 pub(super) struct Route {
@@ -49,7 +49,7 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// Its name in generated clients.
     pub(super) id: &'static str,
-    pub(super) access: Access,
+    pub(super) access: Audience,
     pub(super) summary: &'static str,
     pub(super) text: &'static str,
     pub(super) query: &'static [Parameter],
@@ -63,8 +63,8 @@ pub(super) struct Route {
     /// Examples of what it says, by name.
     pub(super) examples: Option<fn() -> Value>,
     /// The refusals that not every route has.
-    pub(super) refusals: &'static [Kind],
-    pub(super) answer: fn(Arc<Http>, Call) -> Answering,
+    pub(super) refusals: &'static [ProblemKind],
+    pub(super) answer: fn(Arc<ApiState>, ApiRequest) -> HandlerFuture,
 }
 
 impl Route {
@@ -72,10 +72,10 @@ impl Route {
         method: Method,
         path: &'static str,
         id: &'static str,
-        access: Access,
+        access: Audience,
         summary: &'static str,
         says: fn(&mut SchemaGenerator) -> Schema,
-        answer: fn(Arc<Http>, Call) -> Answering,
+        answer: fn(Arc<ApiState>, ApiRequest) -> HandlerFuture,
     ) -> Self {
         Self {
             method,
@@ -136,7 +136,7 @@ impl Route {
         self
     }
 
-    pub(super) const fn refusals(mut self, refusals: &'static [Kind]) -> Self {
+    pub(super) const fn refusals(mut self, refusals: &'static [ProblemKind]) -> Self {
         self.refusals = refusals;
         self
     }

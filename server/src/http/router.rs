@@ -18,14 +18,14 @@ use axum::{
 use futures_util::FutureExt;
 
 use super::{
-    call::Call,
     document::document,
-    fields::Fields,
-    problem::{Kind, Problem},
-    query::Query,
+    fields::BodyFields,
+    problem::{Problem, ProblemKind},
+    query::QueryFields,
+    request::ApiRequest,
     route::{Body, Route},
     settings::HttpSettings,
-    shared::Http,
+    state::ApiState,
     table::ROUTES,
 };
 use crate::{
@@ -43,7 +43,7 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 /// The HTTP interface of a server.
 pub fn router(server: Server, settings: HttpSettings) -> Router {
     let description = document(&ROUTES, &settings.public_url, server.settings().takes_cards).to_string();
-    let http = Arc::new(Http::new(server, settings, description));
+    let http = Arc::new(ApiState::new(server, settings, description));
     let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
     for route in &ROUTES {
         let http = http.clone();
@@ -53,22 +53,22 @@ pub fn router(server: Server, settings: HttpSettings) -> Router {
         let before = paths.remove(route.path).unwrap_or_default();
         paths.insert(route.path, before.merge(answer));
     }
-    let nowhere = {
+    let not_found = {
         let http = http.clone();
         move |request: Request| {
-            let result = http.gate.let_in_anybody(caller_of(&request, &http.settings.proxies));
+            let result = http.access.check_address(caller_of(&request, &http.settings.proxies));
             std::future::ready(finished(
                 &http,
-                result.err().unwrap_or_else(|| Problem::new(Kind::NotFound)).into_response(),
+                result.err().unwrap_or_else(|| Problem::new(ProblemKind::NotFound)).into_response(),
             ))
         }
     };
     let wrong_method = {
         let http = http.clone();
-        move || std::future::ready(finished(&http, Problem::new(Kind::MethodNotAllowed).into_response()))
+        move || std::future::ready(finished(&http, Problem::new(ProblemKind::MethodNotAllowed).into_response()))
     };
     let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    router.method_not_allowed_fallback(wrong_method).fallback(nowhere)
+    router.method_not_allowed_fallback(wrong_method).fallback(not_found)
 }
 
 /// The metrics of a server, for a listener of their own.
@@ -88,47 +88,47 @@ fn filter(method: &Method) -> MethodFilter {
     }
 }
 
-async fn respond(http: Arc<Http>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
+async fn respond(http: Arc<ApiState>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
     let started = Instant::now();
     let answering = AssertUnwindSafe(Box::pin(answer(&http, route, &parameters, request))).catch_unwind();
     let response = match answering.await {
         Ok(Ok(response)) => response,
         Ok(Err(problem)) => problem.into_response(),
         // The panic was already logged.
-        Err(_) => Problem::new(Kind::Internal).into_response(),
+        Err(_) => Problem::new(ProblemKind::Internal).into_response(),
     };
     http.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
     finished(&http, response)
 }
 
 async fn answer(
-    http: &Arc<Http>,
+    http: &Arc<ApiState>,
     route: &'static Route,
     parameters: &Parameters,
     request: Request,
 ) -> Result<Response, Problem> {
     let from = caller_of(&request, &http.settings.proxies);
     let (head, body) = request.into_parts();
-    let who = http.gate.let_in(&http.server, route.access, &head.headers, from).await?;
-    let parameters = parameters.as_ref().map_err(|_| Problem::new(Kind::NotFound))?;
+    let identity = http.access.authenticate(&http.server, route.access, &head.headers, from).await?;
+    let parameters = parameters.as_ref().map_err(|_| Problem::new(ProblemKind::NotFound))?;
     let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
     let takes_anything = matches!(route.body, Body::Any);
     let whole_query = head.uri.query().unwrap_or_default();
-    let query = Query::parse(whole_query);
+    let query = QueryFields::parse(whole_query);
     let whole_query = if takes_anything { whole_query.to_owned() } else { String::new() };
     let is_to_be_empty = route.query.is_empty() && !takes_anything;
-    let query = if is_to_be_empty { query.finish().map(|()| Query::default())? } else { query };
+    let query = if is_to_be_empty { query.finish().map(|()| QueryFields::default())? } else { query };
     let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };
     let (body, body_problem) = whole_body(http, route, &head.headers, body).await?;
-    let call = Call { who, from, path, query, body, body_problem, whole_query, key };
+    let request = ApiRequest { identity, from, path, query, body, body_problem, whole_query, key };
     // Thousands may wait in what follows.
     drop(head);
-    Ok((route.answer)(http.clone(), call).await?.into_response())
+    Ok((route.answer)(http.clone(), request).await?.into_response())
 }
 
 /// The body, within its limits and of the right kind. A route that takes any body is told what was wrong with it.
 async fn whole_body(
-    http: &Http,
+    http: &ApiState,
     route: &Route,
     headers: &HeaderMap,
     body: HttpBody,
@@ -140,9 +140,9 @@ async fn whole_body(
         Err(error) => return Err(error.into()),
     };
     match route.body {
-        Body::None => Fields::parse(&body)?.finish()?,
+        Body::None => BodyFields::parse(&body)?.finish()?,
         Body::Json { .. } if !body.is_empty() && !is_of_media_type(headers, "application/json") => {
-            return Err(Problem::new(Kind::UnsupportedMediaType));
+            return Err(Problem::new(ProblemKind::UnsupportedMediaType));
         }
         Body::Json { .. } | Body::Any => {}
     }
@@ -164,7 +164,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// What every answer carries: nobody keeps it, frames it, or takes it for something else.
-fn finished(http: &Http, mut response: Response) -> Response {
+fn finished(http: &ApiState, mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),

@@ -7,13 +7,13 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::{
-    answer::Answer,
-    app::{methods, waited_for},
-    call::Call,
-    fields::Fields,
+    app::{methods, wait_for_change},
+    fields::BodyFields,
     problem::Problem,
-    route::{Answering, Parameter},
-    shared::Http,
+    request::ApiRequest,
+    response::JsonResponse,
+    route::{HandlerFuture, Parameter},
+    state::ApiState,
     views::{self, Count, Done, Events, ShopCheckout, ShopPayment, Token},
 };
 use crate::{
@@ -176,8 +176,8 @@ pub(super) fn done(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Done>()
 }
 
-fn wanted(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
-    let mut fields = Fields::parse(body)?;
+fn read_new_checkout(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
+    let mut fields = BodyFields::parse(body)?;
     let (reference, amount) = (fields.text("reference"), fields.amount("amount"));
     let (description, return_url) = (fields.text("description"), fields.text("return_url"));
     let mut wanted = NewCheckout::new(reference, amount, description, return_url);
@@ -190,98 +190,99 @@ fn wanted(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
     }
     wanted.metadata = fields.texts("metadata");
     // Whether it may name cards is decided where it is known whether it was opened before.
-    fields.also(wanted.check().or_else(|_| wanted.check_by(takes_cards)));
+    fields.add_violations(wanted.check().or_else(|_| wanted.check_by(takes_cards)));
     fields.finish()?;
     Ok(wanted)
 }
 
-pub(super) fn open(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn open(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let view = http.server.open_checkout(wanted(&call.body, http.server.settings().takes_cards)?).await?;
-        Answer::new(StatusCode::CREATED, &http.for_shop(&view))
+        let view =
+            http.server.open_checkout(read_new_checkout(&request.body, http.server.settings().takes_cards)?).await?;
+        JsonResponse::new(StatusCode::CREATED, &http.shop_checkout(&view))
     })
 }
 
-pub(super) fn find(http: Arc<Http>, mut call: Call) -> Answering {
+pub(super) fn find(http: Arc<ApiState>, mut request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let reference = call.query.required(REFERENCE.name);
-        call.query.finish()?;
+        let reference = request.query.required(REFERENCE.name);
+        request.query.finish()?;
         let view = http.server.checkout_of_reference(&reference).await?;
-        Answer::ok(&http.for_shop(&view))
+        JsonResponse::ok(&http.shop_checkout(&view))
     })
 }
 
-pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn read(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.checkout()?;
-        let view = waited_for(&http, call, id).await?;
-        Answer::ok(&http.for_shop(&view))
+        let id = request.checkout()?;
+        let view = wait_for_change(&http, request, id).await?;
+        JsonResponse::ok(&http.shop_checkout(&view))
     })
 }
 
-pub(super) fn cancel(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn cancel(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let view = http.server.cancel(&call.checkout()?).await?;
-        Answer::ok(&http.for_shop(&view))
+        let view = http.server.cancel(&request.checkout()?).await?;
+        JsonResponse::ok(&http.shop_checkout(&view))
     })
 }
 
-pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn check(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.checkout()?;
+        let id = request.checkout()?;
         http.server.checkout(&id).await?;
         http.server.check_now(&id).await?;
-        Answer::new(StatusCode::ACCEPTED, &Done {})
+        JsonResponse::new(StatusCode::ACCEPTED, &Done {})
     })
 }
 
-pub(super) fn new_token(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn new_token(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let token = http.server.new_token(&call.checkout()?).await?;
+        let token = http.server.new_token(&request.checkout()?).await?;
         let lifetime_s = http.server.settings().token_lifetime.as_secs();
-        Answer::new(StatusCode::CREATED, &Token { token: token.expose(), lifetime_s })
+        JsonResponse::new(StatusCode::CREATED, &Token { token: token.expose(), lifetime_s })
     })
 }
 
-pub(super) fn revoke_tokens(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn revoke_tokens(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let id = call.checkout()?;
+        let id = request.checkout()?;
         http.server.checkout(&id).await?;
-        Answer::ok(&Count { count: http.server.revoke_tokens(&id).await? })
+        JsonResponse::ok(&Count { count: http.server.revoke_tokens(&id).await? })
     })
 }
 
-pub(super) fn events(http: Arc<Http>, mut call: Call) -> Answering {
+pub(super) fn events(http: Arc<ApiState>, mut request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let after = call.query.parsed::<Cursor>(EVENTS_AFTER.name).unwrap_or_default();
-        let limit = call.query.number(LIMIT.name, 1..=MOST_EVENTS).unwrap_or(EVENTS);
-        call.query.finish()?;
+        let after = request.query.parsed::<Cursor>(EVENTS_AFTER.name).unwrap_or_default();
+        let limit = request.query.number(LIMIT.name, 1..=MOST_EVENTS).unwrap_or(EVENTS);
+        request.query.finish()?;
         let events = http.server.events_after(&after, u32::try_from(limit).unwrap_or(1)).await?;
-        Answer::ok(&views::events(&after, events))
+        JsonResponse::ok(&views::events(&after, events))
     })
 }
 
-pub(super) fn resolve(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn resolve(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let mut fields = Fields::parse(&call.body)?;
+        let mut fields = BodyFields::parse(&request.body)?;
         let outcome = fields.word::<Resolution>("outcome", "charged, not_charged");
         let (reason, by) = (fields.text("reason"), fields.text("by"));
         fields.finish()?;
         let outcome = outcome.unwrap_or(Resolution::NotCharged);
-        let payment = http.server.resolve(&call.payment()?, outcome, &reason, call.by(by)).await?;
-        Answer::ok(&views::shop_payment(&payment))
+        let payment = http.server.resolve(&request.payment()?, outcome, &reason, request.by(by)).await?;
+        JsonResponse::ok(&views::shop_payment(&payment))
     })
 }
 
-pub(super) fn replay(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn replay(http: Arc<ApiState>, request: ApiRequest) -> HandlerFuture {
     Box::pin(async move {
-        let mut fields = Fields::parse(&call.body)?;
+        let mut fields = BodyFields::parse(&request.body)?;
         let checkout = fields.optional_text("checkout");
         fields.finish()?;
         let checkout = checkout.map(|text| text.parse::<CheckoutId>()).transpose();
         let checkout =
             checkout.map_err(|_| Problem::field("checkout", Rule::Format, "must be a checkout's identifier"))?;
-        Answer::ok(&Count { count: http.server.replay(checkout.as_ref()).await? })
+        JsonResponse::ok(&Count { count: http.server.replay(checkout.as_ref()).await? })
     })
 }
 
@@ -291,7 +292,7 @@ mod tests {
 
     #[test]
     fn the_example_is_taken() {
-        let read = wanted(EXAMPLE.as_bytes(), false).unwrap();
+        let read = read_new_checkout(EXAMPLE.as_bytes(), false).unwrap();
         assert_eq!((read.reference.as_str(), read.amount, read.currency.as_str()), ("order-17", 390.into(), "KGS"));
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 
-use super::{access::Access, app, document, examples, gateway, health, problem::Kind, route::Route, shop};
+use super::{access::Audience, app, document, examples, gateway, health, problem::ProblemKind, route::Route, shop};
 
 const CREATED: &[StatusCode] = &[StatusCode::CREATED];
 /// Done, or still under way.
@@ -15,7 +15,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::POST,
         "/v1/checkouts",
         "openCheckout",
-        Access::Shop,
+        Audience::Shop,
         "Open a checkout",
         shop::checkout,
         shop::open,
@@ -28,80 +28,80 @@ pub(super) static ROUTES: [Route; 19] = [
     .with_cards(shop::new_checkout_with_cards)
     .success(CREATED)
     .examples(examples::opened_checkout)
-    .refusals(&[Kind::ReferenceUsed]),
+    .refusals(&[ProblemKind::ReferenceUsed]),
     Route::new(
         Method::GET,
         "/v1/checkouts",
         "findCheckout",
-        Access::Shop,
+        Audience::Shop,
         "Find a checkout",
         shop::checkout,
         shop::find,
     )
     .query(&[shop::REFERENCE])
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::GET,
         "/v1/checkouts/{checkout}",
         "getCheckout",
-        Access::Shop,
+        Audience::Shop,
         "Read a checkout",
         shop::checkout,
         shop::read,
     )
     .query(&[app::AFTER, app::WAIT])
     .examples(examples::any_checkout)
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::POST,
         "/v1/checkouts/{checkout}/cancel",
         "cancelCheckout",
-        Access::Shop,
+        Audience::Shop,
         "Cancel a checkout",
         shop::checkout,
         shop::cancel,
     )
     .text("One of which a payment is under way is not cancelled: wait for its end.")
     .examples(examples::cancelled_checkout)
-    .refusals(&[Kind::NotFound, Kind::NotOpen, Kind::UnderWay]),
+    .refusals(&[ProblemKind::NotFound, ProblemKind::NotOpen, ProblemKind::UnderWay]),
     Route::new(
         Method::POST,
         "/v1/checkouts/{checkout}/check",
         "checkCheckout",
-        Access::Shop,
+        Audience::Shop,
         "Ask the gateway about its payments now",
         shop::done,
         shop::check,
     )
     .success(&[StatusCode::ACCEPTED])
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::POST,
         "/v1/checkouts/{checkout}/tokens",
         "newToken",
-        Access::Shop,
+        Audience::Shop,
         "Make a client token",
         shop::token,
         shop::new_token,
     )
     .text("For the payer's app: it opens this one checkout, and is shown once.")
     .success(CREATED)
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::DELETE,
         "/v1/checkouts/{checkout}/tokens",
         "revokeTokens",
-        Access::Shop,
+        Audience::Shop,
         "Revoke its client tokens",
         shop::count,
         shop::revoke_tokens,
     )
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::POST,
         "/v1/payments/{payment}/resolve",
         "resolvePayment",
-        Access::Shop,
+        Audience::Shop,
         "Decide what became of a payment",
         shop::payment,
         shop::resolve,
@@ -112,19 +112,27 @@ pub(super) static ROUTES: [Route; 19] = [
              reports a charge after all, that counts and is told.",
     )
     .json(shop::resolution, shop::RESOLUTION)
-    .refusals(&[Kind::NotFound, Kind::NotInDoubt]),
-    Route::new(Method::GET, "/v1/events", "listEvents", Access::Shop, "Read events", shop::events_schema, shop::events)
-        .text(
-            "In the order in which they happened; none is ever skipped. Those that are delivered \
+    .refusals(&[ProblemKind::NotFound, ProblemKind::NotInDoubt]),
+    Route::new(
+        Method::GET,
+        "/v1/events",
+        "listEvents",
+        Audience::Shop,
+        "Read events",
+        shop::events_schema,
+        shop::events,
+    )
+    .text(
+        "In the order in which they happened; none is ever skipped. Those that are delivered \
              are these.",
-        )
-        .query(&[shop::EVENTS_AFTER, shop::LIMIT])
-        .refusals(&[Kind::HistoryGone]),
+    )
+    .query(&[shop::EVENTS_AFTER, shop::LIMIT])
+    .refusals(&[ProblemKind::HistoryGone]),
     Route::new(
         Method::POST,
         "/v1/events/replay",
         "replayEvents",
-        Access::Shop,
+        Audience::Shop,
         "Deliver again what was given up, or refused",
         shop::count,
         shop::replay,
@@ -134,7 +142,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::GET,
         "/v1/checkout",
         "getOwnCheckout",
-        Access::App,
+        Audience::App,
         "Read the checkout",
         app::checkout,
         app::read,
@@ -148,7 +156,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::POST,
         "/v1/checkout/payments",
         "beginPayment",
-        Access::App,
+        Audience::App,
         "Begin a payment",
         app::payment,
         app::pay,
@@ -161,12 +169,12 @@ pub(super) static ROUTES: [Route; 19] = [
     .with_cards(app::new_payment_with_cards)
     .needs_key()
     .success(BEGUN)
-    .refusals(&[Kind::NotOpen, Kind::UnderWay, Kind::NoAttemptsLeft, Kind::KeyReused]),
+    .refusals(&[ProblemKind::NotOpen, ProblemKind::UnderWay, ProblemKind::NoAttemptsLeft, ProblemKind::KeyReused]),
     Route::new(
         Method::POST,
         "/v1/checkout/payments/{payment}/confirm",
         "confirmPayment",
-        Access::App,
+        Audience::App,
         "Send the payer's one-time password",
         app::payment,
         app::confirm,
@@ -176,18 +184,18 @@ pub(super) static ROUTES: [Route; 19] = [
     .needs_key()
     .success(CONFIRMED)
     .refusals(&[
-        Kind::NotFound,
-        Kind::NotOpen,
-        Kind::UnderWay,
-        Kind::NotAwaited,
-        Kind::NoAttemptsLeft,
-        Kind::KeyReused,
+        ProblemKind::NotFound,
+        ProblemKind::NotOpen,
+        ProblemKind::UnderWay,
+        ProblemKind::NotAwaited,
+        ProblemKind::NoAttemptsLeft,
+        ProblemKind::KeyReused,
     ]),
     Route::new(
         Method::POST,
         "/v1/checkout/check",
         "checkOwnCheckout",
-        Access::App,
+        Audience::App,
         "Ask the gateway about its payments now",
         shop::done,
         app::check,
@@ -198,7 +206,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::POST,
         "/callbacks/{secret}/{payment}",
         "gatewayCallback",
-        Access::Gateway,
+        Audience::Gateway,
         "Take a callback of the gateway's",
         shop::done,
         gateway::callback,
@@ -209,12 +217,12 @@ pub(super) static ROUTES: [Route; 19] = [
              body or the query, also compressed by gzip. What cannot be read is kept for the staff.",
     )
     .any_body()
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::GET,
         "/callbacks/{secret}/{payment}",
         "gatewayCallbackByGet",
-        Access::Gateway,
+        Audience::Gateway,
         "Take a callback of a gateway that calls by GET",
         shop::done,
         gateway::callback,
@@ -224,12 +232,12 @@ pub(super) static ROUTES: [Route; 19] = [
              asked about, and nothing is believed.",
     )
     .any_body()
-    .refusals(&[Kind::NotFound]),
+    .refusals(&[ProblemKind::NotFound]),
     Route::new(
         Method::GET,
         "/healthz",
         "isAlive",
-        Access::Anybody,
+        Audience::Public,
         "Whether the program runs",
         health::schema,
         health::alive,
@@ -238,7 +246,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::GET,
         "/readyz",
         "isReady",
-        Access::Anybody,
+        Audience::Public,
         "Whether it can work",
         health::schema,
         health::ready,
@@ -247,7 +255,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Method::GET,
         "/openapi.json",
         "getDescription",
-        Access::Anybody,
+        Audience::Public,
         "This description",
         document::schema,
         document::serve,

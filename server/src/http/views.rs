@@ -16,7 +16,7 @@ use crate::{
 
 /// What shop and app are told of a checkout.
 #[derive(Serialize, JsonSchema)]
-struct Told<'a> {
+struct CheckoutFields<'a> {
     /// Its identifier.
     id: &'a str,
     /// The shop's own reference.
@@ -44,7 +44,7 @@ struct Told<'a> {
 #[schemars(rename = "Checkout", deny_unknown_fields)]
 pub(super) struct ShopCheckout<'a> {
     #[serde(flatten)]
-    told: Told<'a>,
+    checkout_fields: CheckoutFields<'a>,
     /// The shop's own texts.
     metadata: &'a BTreeMap<String, String>,
     /// When it was opened, in milliseconds since the beginning of 1970.
@@ -95,7 +95,7 @@ struct PaymentAdvice {
 #[schemars(rename = "AppCheckout", deny_unknown_fields)]
 pub(super) struct AppCheckout<'a> {
     #[serde(flatten)]
-    told: Told<'a>,
+    checkout_fields: CheckoutFields<'a>,
     /// The tries to pay it, the first one first.
     payments: Vec<AppPayment<'a>>,
 }
@@ -129,7 +129,7 @@ pub(super) struct AppPayment<'a> {
     /// How many one-time passwords may still be tried, where it is paid by one.
     attempts_left: Option<u32>,
     /// Why it was not made, or the last one-time password not taken.
-    failure: Option<Failed<'a>>,
+    failure: Option<FailureView<'a>>,
     /// When it was begun, in milliseconds since the beginning of 1970.
     begun_at_ms: Millis,
 }
@@ -137,7 +137,7 @@ pub(super) struct AppPayment<'a> {
 /// Why nothing happened.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Failure", deny_unknown_fields)]
-struct Failed<'a> {
+struct FailureView<'a> {
     /// The kind of error, such as `Refused` or `Unavailable`.
     kind: &'a str,
     /// The gateway's code.
@@ -198,10 +198,10 @@ pub(super) struct Health {
     pub(super) status: &'static str,
 }
 
-pub(super) fn for_shop(view: &CheckoutView, page_url: Option<String>) -> ShopCheckout<'_> {
+pub(super) fn shop_checkout(view: &CheckoutView, page_url: Option<String>) -> ShopCheckout<'_> {
     let checkout = &view.checkout;
     ShopCheckout {
-        told: told(checkout),
+        checkout_fields: checkout_fields(checkout),
         metadata: &checkout.metadata,
         opened_at_ms: checkout.opened_at,
         page_url,
@@ -211,12 +211,15 @@ pub(super) fn for_shop(view: &CheckoutView, page_url: Option<String>) -> ShopChe
     }
 }
 
-pub(super) fn for_app(view: &CheckoutView) -> AppCheckout<'_> {
-    AppCheckout { told: told(&view.checkout), payments: view.payments.iter().map(app_payment).collect() }
+pub(super) fn app_checkout(view: &CheckoutView) -> AppCheckout<'_> {
+    AppCheckout {
+        checkout_fields: checkout_fields(&view.checkout),
+        payments: view.payments.iter().map(app_payment).collect(),
+    }
 }
 
-fn told(checkout: &Checkout) -> Told<'_> {
-    Told {
+fn checkout_fields(checkout: &Checkout) -> CheckoutFields<'_> {
+    CheckoutFields {
         id: checkout.id.as_str(),
         reference: &checkout.reference,
         amount: checkout.amount.to_string(),
@@ -255,13 +258,13 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         can_be_replaced: payment.can_be_replaced(),
         is_replaced: payment.is_replaced,
         attempts_left: Some(payment.attempts_left).filter(|_| payment.method == Method::Mbank),
-        failure: payment.failure.as_ref().map(failed),
+        failure: payment.failure.as_ref().map(failure_view),
         begun_at_ms: payment.begun_at,
     }
 }
 
-fn failed(failure: &Failure) -> Failed<'_> {
-    Failed { kind: &failure.kind, code: failure.code.as_deref(), reason: failure.reason.as_deref() }
+fn failure_view(failure: &Failure) -> FailureView<'_> {
+    FailureView { kind: &failure.kind, code: failure.code.as_deref(), reason: failure.reason.as_deref() }
 }
 
 pub(super) fn events(after: &Cursor, events: Vec<Event>) -> Events {

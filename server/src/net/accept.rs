@@ -18,7 +18,7 @@ use crate::rarely::Rarely;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Who brings connections: the system, or a test.
-pub(super) trait Accepts {
+pub(super) trait Acceptor {
     /// A connection.
     type Stream;
 
@@ -26,7 +26,7 @@ pub(super) trait Accepts {
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
 }
 
-impl Accepts for TcpListener {
+impl Acceptor for TcpListener {
     type Stream = TcpStream;
 
     fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send {
@@ -35,11 +35,11 @@ impl Accepts for TcpListener {
 }
 
 /// Brings the next connection, however long that takes.
-pub(super) async fn next<A: Accepts>(from: &A, told: &Rarely) -> (A::Stream, SocketAddr) {
+pub(super) async fn next<A: Acceptor>(from: &A, told: &Rarely) -> (A::Stream, SocketAddr) {
     loop {
         match from.accept().await {
             Ok(accepted) => return accepted,
-            Err(problem) if is_the_connections_own(&problem) => {}
+            Err(problem) if is_peer_error(&problem) => {}
             Err(problem) => {
                 if let Some(repeated) = told.is_time(Instant::now().into_std()) {
                     tracing::error!(target: "kassa_server", %problem, repeated, "no connection can be accepted for now");
@@ -51,7 +51,7 @@ pub(super) async fn next<A: Accepts>(from: &A, told: &Rarely) -> (A::Stream, Soc
 }
 
 /// It was there and ended before it was accepted.
-fn is_the_connections_own(problem: &io::Error) -> bool {
+fn is_peer_error(problem: &io::Error) -> bool {
     matches!(problem.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
 }
 
@@ -64,7 +64,7 @@ mod tests {
     /// Fails in these ways before it brings a connection.
     struct Failing(Mutex<RefCell<Vec<io::Error>>>);
 
-    impl Accepts for Failing {
+    impl Acceptor for Failing {
         type Stream = ();
 
         async fn accept(&self) -> io::Result<((), SocketAddr)> {

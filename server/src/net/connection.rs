@@ -38,7 +38,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use super::{
-    registry::{Answering, Place},
+    registry::{ActiveRequest, Slot},
     settings::ListenerSettings,
     write_limit::WriteLimited,
 };
@@ -52,7 +52,7 @@ const MOST_READ_AHEAD: usize = 16 * 1024;
 pub struct Peer(pub IpAddr);
 
 /// Who answers connections.
-pub(super) struct Conversations {
+pub(super) struct ConnectionHandler {
     http: http1::Builder,
     service: TowerToHyperService<Router>,
     handshake_limit: Duration,
@@ -60,7 +60,7 @@ pub(super) struct Conversations {
     write_limit: Duration,
 }
 
-impl Conversations {
+impl ConnectionHandler {
     pub(super) fn new(router: Router, settings: &ListenerSettings) -> Self {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(settings.idle_limit).max_buf_size(MOST_READ_AHEAD);
@@ -75,59 +75,59 @@ impl Conversations {
 
     /// Answers the requests of a connection until it ends, or another one gets its place. After the order to stop it answers
     /// the one under way.
-    pub(super) async fn hold(
+    pub(super) async fn serve_connection(
         self: Arc<Self>,
         stream: TcpStream,
         peer: Peer,
         tls: Option<TlsAcceptor>,
         stop: watch::Receiver<bool>,
-        place: Place,
+        slot: Slot,
     ) {
-        let place = Arc::new(place);
+        let slot = Arc::new(slot);
         // TCP_NODELAY: an answer that is whole is not held back.
         if let Err(problem) = stream.set_nodelay(true) {
             tracing::debug!(target: "kassa_server", %problem, "a connection ended early");
         }
         match tls {
-            None => self.answer(stream, peer, stop, place).await,
+            None => self.answer(stream, peer, stop, slot).await,
             // In a box, so that a plain one does not keep room for what only encryption needs.
-            Some(tls) => Box::pin(self.shake_hands(stream, peer, tls, stop, place)).await,
+            Some(tls) => Box::pin(self.handshake(stream, peer, tls, stop, slot)).await,
         }
     }
 
-    async fn shake_hands(
+    async fn handshake(
         &self,
         stream: TcpStream,
         peer: Peer,
         tls: TlsAcceptor,
         mut stop: watch::Receiver<bool>,
-        place: Arc<Place>,
+        slot: Arc<Slot>,
     ) {
         let shaken = tokio::select! {
             shaken = Box::pin(timeout(self.handshake_limit, tls.accept(stream))) => shaken,
             _ = stop.wait_for(|stop| *stop) => return,
-            () = place.taken_away() => return,
+            () = slot.evicted() => return,
         };
         match shaken {
-            Ok(Ok(stream)) => self.answer(Box::new(stream), peer, stop, place).await,
+            Ok(Ok(stream)) => self.answer(Box::new(stream), peer, stop, slot).await,
             Ok(Err(problem)) => tracing::debug!(target: "kassa_server", %problem, "a handshake failed"),
             Err(_) => tracing::debug!(target: "kassa_server", "a handshake took too long"),
         }
     }
 
-    async fn answer<S>(&self, stream: S, peer: Peer, mut stop: watch::Receiver<bool>, place: Arc<Place>)
+    async fn answer<S>(&self, stream: S, peer: Peer, mut stop: watch::Receiver<bool>, slot: Arc<Slot>)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let has_brought_one = AtomicBool::new(false);
         let service = service_fn(|request| {
             has_brought_one.store(true, Ordering::Relaxed);
-            respond(&self.service, peer, &place, request)
+            respond(&self.service, peer, &slot, request)
         });
-        let stream = TokioIo::new(WriteLimited::new(stream, self.write_limit).telling(place.clone()));
+        let stream = TokioIo::new(WriteLimited::new(stream, self.write_limit).notifying(slot.clone()));
         let mut conversation = pin!(self.http.serve_connection(stream, service));
         let mut first_head = pin!(sleep(self.first_head_limit));
-        let mut taken_away = pin!(place.taken_away());
+        let mut evicted = pin!(slot.evicted());
         let mut is_first_awaited = true;
         let mut is_stopping = false;
         loop {
@@ -144,7 +144,7 @@ impl Conversations {
                     }
                     is_first_awaited = false;
                 }
-                () = taken_away.as_mut() => return,
+                () = evicted.as_mut() => return,
                 _ = stop.wait_for(|stop| *stop), if !is_stopping => {
                     conversation.as_mut().graceful_shutdown();
                     is_stopping = true;
@@ -157,25 +157,27 @@ impl Conversations {
 fn respond(
     service: &TowerToHyperService<Router>,
     peer: Peer,
-    place: &Arc<Place>,
+    slot: &Arc<Slot>,
     mut request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<Answer>, Infallible>> + use<> {
-    let Some(answering) = place.begin() else {
+) -> impl Future<Output = Result<Response<TrackedBody>, Infallible>> + use<> {
+    let Some(answering) = slot.begin() else {
         // The connection is about to be closed, as after the limit of idleness.
-        return Either::Right(pending::<Result<Response<Answer>, Infallible>>());
+        return Either::Right(pending::<Result<Response<TrackedBody>, Infallible>>());
     };
     request.extensions_mut().insert(peer);
     let answer = service.call(request);
-    Either::Left(answer.map(|answer| answer.map(|answer| answer.map(|body| Answer { body, _answering: answering }))))
+    Either::Left(
+        answer.map(|answer| answer.map(|answer| answer.map(|body| TrackedBody { body, _answering: answering }))),
+    )
 }
 
 /// The body of an answer. The request is being answered until it ends.
-struct Answer {
+struct TrackedBody {
     body: Body,
-    _answering: Answering,
+    _answering: ActiveRequest,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -13,10 +13,10 @@ use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use super::{
     accept,
     certificates::Certificates,
-    connection::{Conversations, Peer},
+    connection::{ConnectionHandler, Peer},
     descriptors::max_connections,
     error::NetError,
-    registry::{Place, Reached, Registry},
+    registry::{LimitReached, Registry, Slot},
     settings::ListenerSettings,
 };
 use crate::{metrics::Metrics, rarely::Rarely};
@@ -75,27 +75,27 @@ impl Listener {
     /// and requests under way may go on for `patience`; what is left after that is dropped. Each request carries its
     /// [`Peer`].
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
-        let conversations = Arc::new(Conversations::new(router, &self.settings));
+        let handler = Arc::new(ConnectionHandler::new(router, &self.settings));
         let registry = Arc::new(Registry::new(max_connections(self.settings.max_connections)));
         let (tell, told) = watch::channel(false);
         let mut connections = JoinSet::new();
         let failures = Rarely::default();
-        let crowds = Crowds { metrics: self.metrics, ..Crowds::default() };
+        let limit_log = LimitLog { metrics: self.metrics, ..LimitLog::default() };
         let mut stop = std::pin::pin!(stop);
         loop {
             let (stream, peer) = tokio::select! {
                 biased;
                 () = stop.as_mut() => break,
                 Some(ended) = connections.join_next() => {
-                    tell_of_panic(&ended);
+                    log_panic(&ended);
                     continue;
                 }
                 accepted = accept::next(&self.listener, &failures), if !registry.has_many_closing() => accepted,
             };
             let peer = Peer(peer.ip().to_canonical());
-            let Some(place) = crowds.place(&registry, peer, self.settings.proxies.has(peer.0)) else { continue };
+            let Some(slot) = limit_log.slot(&registry, peer, self.settings.proxies.has(peer.0)) else { continue };
             let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
-            connections.spawn(conversations.clone().hold(stream, peer, tls, told.clone(), place));
+            connections.spawn(handler.clone().serve_connection(stream, peer, tls, told.clone(), slot));
         }
         drop(self.listener);
         tell.send_replace(true);
@@ -105,37 +105,37 @@ impl Listener {
 
 /// Who is told that too many connections come.
 #[derive(Default)]
-struct Crowds {
+struct LimitLog {
     metrics: Option<Arc<Metrics>>,
     all: Rarely,
     of_address: Rarely,
 }
 
-impl Crowds {
+impl LimitLog {
     /// The place of a new connection, if it gets one.
-    fn place(&self, registry: &Arc<Registry>, peer: Peer, is_proxy: bool) -> Option<Place> {
+    fn slot(&self, registry: &Arc<Registry>, peer: Peer, is_proxy: bool) -> Option<Slot> {
         let admission = registry.admit(Network::from(peer.0), is_proxy);
         if let Some(reached) = admission.reached {
-            self.tell(reached, peer, admission.place.is_none());
+            self.tell(reached, peer, admission.slot.is_none());
         }
-        admission.place
+        admission.slot
     }
 
-    fn tell(&self, reached: Reached, Peer(from): Peer, is_refused: bool) {
+    fn tell(&self, reached: LimitReached, Peer(from): Peer, is_refused: bool) {
         let (limit, told) = match reached {
-            Reached::Places => ("connections", &self.all),
-            Reached::Share => ("connections_of_address", &self.of_address),
+            LimitReached::Connections => ("connections", &self.all),
+            LimitReached::Share => ("connections_of_address", &self.of_address),
         };
         if let Some(metrics) = &self.metrics {
             metrics.limit_reached(limit);
         }
         let Some(repeated) = told.is_time(Instant::now()) else { return };
         match reached {
-            Reached::Places => tracing::warn!(
+            LimitReached::Connections => tracing::warn!(
                 target: "kassa_server", %from, is_refused, repeated,
                 "too many connections are open: for each new one an idle one is closed, or the new one where none is idle"
             ),
-            Reached::Share => tracing::warn!(
+            LimitReached::Share => tracing::warn!(
                 target: "kassa_server", %from, is_refused, repeated,
                 "an address holds half of all connections: for each new one of its own, an idle one of its own is closed"
             ),
@@ -147,7 +147,7 @@ impl Crowds {
 async fn end(mut connections: JoinSet<()>, patience: Duration) {
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
-            tell_of_panic(&ended);
+            log_panic(&ended);
         }
     };
     if timeout(patience, all_ended).await.is_err() {
@@ -157,7 +157,7 @@ async fn end(mut connections: JoinSet<()>, patience: Duration) {
 }
 
 /// A panic ends its own connection alone.
-fn tell_of_panic(ended: &Result<(), tokio::task::JoinError>) {
+fn log_panic(ended: &Result<(), tokio::task::JoinError>) {
     if ended.as_ref().is_err_and(tokio::task::JoinError::is_panic) {
         tracing::error!(target: "kassa_server", "answering a request panicked");
     }

@@ -13,7 +13,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use super::registry::Place;
+use super::registry::Slot;
 
 /// A connection on which writing may stand still for so long.
 pub(super) struct WriteLimited<S> {
@@ -22,17 +22,17 @@ pub(super) struct WriteLimited<S> {
     /// Since when nothing could be written; there is no timer while writing goes on.
     stalled: Option<Pin<Box<Sleep>>>,
     /// Who is told when everything is sent.
-    place: Option<Arc<Place>>,
+    slot: Option<Arc<Slot>>,
 }
 
 impl<S> WriteLimited<S> {
     pub(super) fn new(stream: S, limit: Duration) -> Self {
-        Self { stream, limit, stalled: None, place: None }
+        Self { stream, limit, stalled: None, slot: None }
     }
 
     /// Tells the connection's place when everything that was written is sent.
-    pub(super) fn telling(self, place: Arc<Place>) -> Self {
-        Self { place: Some(place), ..self }
+    pub(super) fn notifying(self, slot: Arc<Slot>) -> Self {
+        Self { slot: Some(slot), ..self }
     }
 
     fn limited<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -76,8 +76,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteLimited<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        if let (Poll::Ready(Ok(())), Some(place)) = (&flushed, &self.place) {
-            place.sent();
+        if let (Poll::Ready(Ok(())), Some(slot)) = (&flushed, &self.slot) {
+            slot.sent();
         }
         self.limited(context, flushed)
     }

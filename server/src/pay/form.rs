@@ -9,7 +9,7 @@ const MOST: usize = 8;
 
 /// What separates the parameters of a query. But for the first, which belongs there, these come from gateways and browsers that
 /// add to an address carelessly: a second `?`, an escaped `#`, a `&amp;`.
-pub(super) const MARKS: [char; 4] = ['&', '?', '#', ';'];
+pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
 
 /// What was sent. It can hold a one-time password, so it prints as nothing.
 #[derive(Default)]
@@ -20,14 +20,14 @@ impl Form {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
     }
 
-    /// A query of the page's own, whatever was added to it on the way: no value of its own holds one of the [`MARKS`].
+    /// A query of the page's own, whatever was added to it on the way: no value of its own holds one of the [`QUERY_SEPARATORS`].
     pub(super) fn of_query(query: &str) -> Self {
         let field = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             (name.to_owned(), value.to_owned())
         };
         let pairs = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| format!("{name}={value}"));
-        Self(pairs.flat_map(|pair| pair.split(MARKS).map(field).collect::<Vec<_>>()).take(MOST).collect())
+        Self(pairs.flat_map(|pair| pair.split(QUERY_SEPARATORS).map(field).collect::<Vec<_>>()).take(MOST).collect())
     }
 
     /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.

@@ -8,10 +8,10 @@ use axum::{
 use kassa_pages::Asset;
 
 use super::{
-    accept::LANGUAGES,
     links::Links,
+    locale::LANGUAGES,
+    page_state::PageState,
     texts::{Texts, texts},
-    till::Till,
 };
 
 /// What every page shows around its content.
@@ -31,13 +31,13 @@ pub(super) struct Frame {
 
 impl Frame {
     /// `host` is where payers return to, for a merchant without a name.
-    pub(super) fn new(till: &Till, links: &Links, host: Option<&str>) -> Self {
-        let shown = links.spoken.language;
+    pub(super) fn new(pages: &PageState, links: &Links, host: Option<&str>) -> Self {
+        let shown = links.locale.language;
         let languages = LANGUAGES.map(|(language, name)| {
             let address = (language != shown).then(|| links.in_language(language));
             (language.to_string(), name, address)
         });
-        let assets = &till.assets;
+        let assets = &pages.assets;
         let address_of = |asset: &Asset| links.asset(&asset.versioned_name());
         let address = |asset: &Option<Asset>| asset.as_ref().map(address_of);
         Self {
@@ -45,7 +45,7 @@ impl Frame {
             language: shown.to_string(),
             // Of a page that is none, there is none in another language either.
             languages: if links.home().is_some() { languages.to_vec() } else { Vec::new() },
-            merchant: till.name.clone().or_else(|| host.map(str::to_owned)),
+            merchant: pages.name.clone().or_else(|| host.map(str::to_owned)),
             icon: address_of(assets.logo.as_ref().unwrap_or(&assets.icon)),
             logo: address(&assets.logo),
             stylesheet: address_of(&assets.stylesheet),

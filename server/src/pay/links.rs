@@ -2,7 +2,7 @@
 
 use kassa::Language;
 
-use super::accept::Spoken;
+use super::locale::Locale;
 use crate::{http::path_prefix, values::hidden::Hidden};
 
 /// The addresses of one page; without a secret, of a page that is none.
@@ -11,17 +11,17 @@ pub(super) struct Links {
     /// The path of the public address, such as `/kassa`; mostly nothing.
     prefix: String,
     secret: Option<Hidden>,
-    pub(super) spoken: Spoken,
+    pub(super) locale: Locale,
 }
 
 impl Links {
-    pub(super) fn new(public_url: &str, secret: Option<Hidden>, spoken: Spoken) -> Self {
-        Self { prefix: path_prefix(public_url), secret, spoken }
+    pub(super) fn new(public_url: &str, secret: Option<Hidden>, locale: Locale) -> Self {
+        Self { prefix: path_prefix(public_url), secret, locale }
     }
 
     /// A part of the page, such as `/state`; the page itself by nothing.
     pub(super) fn to(&self, end: &str) -> String {
-        let language = self.spoken.is_picked.then_some(self.spoken.language);
+        let language = self.locale.is_picked.then_some(self.locale.language);
         self.address(end, language)
     }
 
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn they_stay_under_the_public_path_and_in_the_picked_language() {
-        let spoken = |is_picked| Spoken { language: Language::Kyrgyz, is_picked };
+        let locale = |is_picked| Locale { language: Language::Kyrgyz, is_picked };
         let secret = || Some(Hidden::new("abc"));
-        let links = Links::new("https://shop.example.kg/kassa/", secret(), spoken(true));
+        let links = Links::new("https://shop.example.kg/kassa/", secret(), locale(true));
         assert_eq!(links.to("/state"), "/kassa/pay/abc/state?lang=ky");
         assert_eq!(links.asset("x.css"), "/kassa/pay/assets/x.css");
-        let links = Links::new("https://shop.example.kg", secret(), spoken(false));
+        let links = Links::new("https://shop.example.kg", secret(), locale(false));
         assert_eq!(
             (links.to(""), links.in_language(Language::Russian)),
             ("/pay/abc".into(), "/pay/abc?lang=ru".into())

@@ -136,7 +136,7 @@ fn can_be_paid(view: &CheckoutView) -> bool {
 }
 
 /// How the last try ended, where it did, and no money was taken.
-pub(super) fn ended(view: &CheckoutView) -> Option<&Payment> {
+pub(super) fn last_failed(view: &CheckoutView) -> Option<&Payment> {
     view.payments.last().filter(|last| matches!(last.state, PaymentState::NotMade | PaymentState::Rejected))
 }
 

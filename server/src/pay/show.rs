@@ -8,11 +8,11 @@ use axum::{
 use url::Url;
 
 use super::{
+    context::{HandlerFuture, RequestContext},
+    error_page::ErrorPage,
     frame::{Frame, page},
-    refusal::Refusal,
     screen::{Screen, is_web},
-    state::{OTHER_WAYS, Order, State, Typed},
-    visit::{Answering, Visit},
+    state::{OTHER_WAYS, Order, RejectedInput, StateFragment},
 };
 use crate::checkouts::checkout::CheckoutView;
 
@@ -30,60 +30,64 @@ struct Page {
 
 #[derive(Template)]
 #[template(path = "pay/go.html")]
-struct Go<'a> {
+struct RedirectPage<'a> {
     frame: Frame,
     url: &'a str,
 }
 
-pub(super) fn show(visit: Visit) -> Answering {
+pub(super) fn show(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let is_choosing = !visit.query.get(OTHER_WAYS).is_empty();
-        shown(&visit, StatusCode::OK, Typed { is_choosing, ..Typed::default() })
+        let is_choosing = !context.query.get(OTHER_WAYS).is_empty();
+        render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() })
     })
 }
 
 /// The page as it stands, with what was typed and is not taken.
-pub(super) fn shown(visit: &Visit, status: StatusCode, typed: Typed) -> Result<Response, Refusal> {
-    let key = visit.till.server.new_form_key()?;
-    let state = State::new(&visit.view, &visit.links, key, typed);
-    let text = state.render().map_err(unwritten)?;
+pub(super) fn render_page(
+    context: &RequestContext,
+    status: StatusCode,
+    typed: RejectedInput,
+) -> Result<Response, ErrorPage> {
+    let key = context.pages.server.new_form_key()?;
+    let state = StateFragment::new(&context.view, &context.links, key, typed);
+    let text = state.render().map_err(render_failed)?;
     let template = Page {
-        frame: Frame::new(&visit.till, &visit.links, host(&visit.view).as_deref()),
-        order: Order::of(&visit.view, &visit.links),
+        frame: Frame::new(&context.pages, &context.links, host(&context.view).as_deref()),
+        order: Order::of(&context.view, &context.links),
         title: state.heading(),
-        reload: state.reload_after().map(|seconds| (seconds, visit.links.to(""))),
+        reload: state.reload_after().map(|seconds| (seconds, context.links.to(""))),
         state: text,
     };
     Ok(page(status, &template))
 }
 
 /// The part that changes, as soon as it has changed (long poll); 204 where it has not.
-pub(super) fn state(visit: Visit) -> Answering {
+pub(super) fn state(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let after = visit.query.get("after").parse::<i64>().unwrap_or(-1);
-        let Visit { till, view, links, .. } = visit;
+        let after = context.query.get("after").parse::<i64>().unwrap_or(-1);
+        let RequestContext { pages, view, links, .. } = context;
         let id = view.checkout.id.clone();
         // Thousands may wait.
         drop(view);
         let view = {
-            let _waiting = till.server.metrics().waiting();
-            till.server.checkout_after(&id, after, till.settings.longest_wait).await?
+            let _waiting = pages.server.metrics().waiting();
+            pages.server.checkout_after(&id, after, pages.settings.longest_wait).await?
         };
         if view.checkout.version <= after {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
-        let key = till.server.new_form_key()?;
-        Ok(page(StatusCode::OK, &State::new(&view, &links, key, Typed::default())))
+        let key = pages.server.new_form_key()?;
+        Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default())))
     })
 }
 
 /// On to the gateway's page. A page between, as a policy of forms that post to their own origin alone holds for redirects after
 /// them, too.
-pub(super) fn go(visit: Visit) -> Answering {
+pub(super) fn go(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let Screen::OpenPage(_, url) = Screen::of(&visit.view) else { return Ok(visit.home()) };
-        let frame = Frame::new(&visit.till, &visit.links, host(&visit.view).as_deref());
-        Ok(page(StatusCode::OK, &Go { frame, url }))
+        let Screen::OpenPage(_, url) = Screen::of(&context.view) else { return Ok(context.home()) };
+        let frame = Frame::new(&context.pages, &context.links, host(&context.view).as_deref());
+        Ok(page(StatusCode::OK, &RedirectPage { frame, url }))
     })
 }
 
@@ -93,7 +97,7 @@ fn host(view: &CheckoutView) -> Option<String> {
     Url::parse(url).ok()?.host_str().map(str::to_owned)
 }
 
-fn unwritten(problem: askama::Error) -> Refusal {
+fn render_failed(problem: askama::Error) -> ErrorPage {
     tracing::error!(target: "kassa_server", %problem, "a page could not be written");
-    Refusal::failed()
+    ErrorPage::failed()
 }

@@ -7,7 +7,7 @@ use super::{
     drawing::{Drawing, draw},
     links::Links,
     phrases::{moment, money},
-    screen::{Screen, ended, offered},
+    screen::{Screen, last_failed, offered},
     texts::{Texts, texts},
 };
 use crate::{
@@ -25,7 +25,7 @@ pub(super) const OTHER_WAYS: &str = "others";
 
 /// What the payer typed and is not taken.
 #[derive(Default)]
-pub(super) struct Typed {
+pub(super) struct RejectedInput {
     pub(super) method: Option<Method>,
     pub(super) phone: String,
     pub(super) phone_problem: Option<&'static str>,
@@ -39,7 +39,7 @@ pub(super) struct Typed {
 /// The part of the page that changes.
 #[derive(Template)]
 #[template(path = "pay/state.html")]
-pub(super) struct State<'a> {
+pub(super) struct StateFragment<'a> {
     t: &'static Texts,
     screen: Screen<'a>,
     version: i64,
@@ -51,14 +51,14 @@ pub(super) struct State<'a> {
     go: String,
     /// The idempotency key of this rendering's form.
     key: String,
-    ways: Vec<Way>,
+    ways: Vec<MethodChoice>,
     /// The payment that another one would be begun instead of.
     instead: Option<&'a PaymentId>,
     /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
     others: String,
-    typed: Typed,
+    typed: RejectedInput,
     /// What became of the last try, and the gateway's words.
-    ended: Option<(&'static str, Option<String>)>,
+    last_failed: Option<(&'static str, Option<String>)>,
     drawing: Option<Drawing>,
     /// What opens the code on the phone that shows it.
     code_links: CodeLinks,
@@ -74,7 +74,7 @@ pub(super) struct State<'a> {
 }
 
 /// A way to pay.
-struct Way {
+struct MethodChoice {
     name: &'static str,
     title: &'static str,
     hint: &'static str,
@@ -82,9 +82,9 @@ struct Way {
     asks_for_phone: bool,
 }
 
-impl<'a> State<'a> {
-    pub(super) fn new(view: &'a CheckoutView, links: &Links, key: String, typed: Typed) -> Self {
-        let (t, checkout) = (texts(links.spoken.language), &view.checkout);
+impl<'a> StateFragment<'a> {
+    pub(super) fn new(view: &'a CheckoutView, links: &Links, key: String, typed: RejectedInput) -> Self {
+        let (t, checkout) = (texts(links.locale.language), &view.checkout);
         let screen = Screen::of(view);
         let is_open = checkout.state == CheckoutState::Open;
         Self {
@@ -95,17 +95,17 @@ impl<'a> State<'a> {
             check: links.to("/check"),
             go: links.to("/go"),
             key,
-            ways: ways(&choices(view, screen), t, typed.method.or_else(|| likely(screen))),
+            ways: ways(&choices(view, screen), t, typed.method.or_else(|| preselected(screen))),
             instead: screen.replaceable(view).map(|payment| &payment.id),
-            others: others(&links.to("")),
-            ended: ended(view).map(|payment| end_of(payment, t)),
+            others: others_link(&links.to("")),
+            last_failed: last_failed(view).map(|payment| failure_text(payment, t)),
             drawing: if let Screen::ShowQr(_, text) = screen { draw(text) } else { None },
             code_links: if let Screen::ShowQr(_, text) = screen {
                 CodeLinks::of(text, t)
             } else {
                 CodeLinks::default()
             },
-            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.spoken.language)),
+            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.locale.language)),
             has_way_back: is_open,
             reference: &checkout.reference,
             return_url: &checkout.return_url,
@@ -171,7 +171,7 @@ fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
     }
 }
 
-fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<Way> {
+fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<MethodChoice> {
     let picked = picked.filter(|method| offered.contains(method)).or(offered.first().copied());
     let way = |method: &Method| {
         let (title, hint) = match method {
@@ -180,13 +180,13 @@ fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<Way> {
             Method::Mbank | Method::Card => (t.mbank, t.mbank_hint),
         };
         let (is_picked, asks_for_phone) = (picked == Some(*method), *method == Method::Mbank);
-        Way { name: method.into(), title, hint, is_picked, asks_for_phone }
+        MethodChoice { name: method.into(), title, hint, is_picked, asks_for_phone }
     };
     offered.iter().map(way).collect()
 }
 
 /// What became of a payment that took no money, and why, in the gateway's own words.
-fn end_of(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
+fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
     let text = match payment.state {
@@ -198,11 +198,11 @@ fn end_of(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
 }
 
 /// What is picked until the payer does: where a code is awaited, the same with another number.
-fn likely(screen: Screen<'_>) -> Option<Method> {
+fn preselected(screen: Screen<'_>) -> Option<Method> {
     matches!(screen, Screen::EnterCode(_)).then_some(Method::Mbank)
 }
 
-fn others(home: &str) -> String {
+fn others_link(home: &str) -> String {
     let separator = if home.contains('?') { '&' } else { '?' };
     format!("{home}{separator}{OTHER_WAYS}=1")
 }
@@ -228,7 +228,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn of(view: &CheckoutView, links: &Links) -> Self {
         let checkout = &view.checkout;
-        let amount = money(checkout.amount, &checkout.currency, links.spoken.language);
+        let amount = money(checkout.amount, &checkout.currency, links.locale.language);
         Self { amount, description: checkout.description.clone() }
     }
 }

@@ -3,20 +3,20 @@
 use axum::http::Method;
 
 use super::{
+    context::{HandlerFuture, RequestContext, Route},
     paying, show,
-    visit::{Answering, Route, Visit},
 };
 
-const fn get(path: &'static str, answer: fn(Visit) -> Answering) -> Route {
+const fn get(path: &'static str, answer: fn(RequestContext) -> HandlerFuture) -> Route {
     Route { method: Method::GET, path, takes_foreign_posts: false, answer }
 }
 
-const fn post(path: &'static str, answer: fn(Visit) -> Answering) -> Route {
+const fn post(path: &'static str, answer: fn(RequestContext) -> HandlerFuture) -> Route {
     Route { method: Method::POST, path, takes_foreign_posts: false, answer }
 }
 
 /// For what does no more than the same path by GET.
-const fn post_by_anybody(path: &'static str, answer: fn(Visit) -> Answering) -> Route {
+const fn post_by_anybody(path: &'static str, answer: fn(RequestContext) -> HandlerFuture) -> Route {
     Route { method: Method::POST, path, takes_foreign_posts: true, answer }
 }
 

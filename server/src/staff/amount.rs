@@ -21,7 +21,7 @@ pub(super) struct Amount {
 
 /// Why a cell is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoAmount {
+pub(super) enum AmountError {
     Unreadable,
     /// `1.390` or `1,390`: a thousand and more, or one and a little.
     Ambiguous,
@@ -31,10 +31,10 @@ pub(super) enum NoAmount {
 ///
 /// # Errors
 /// What is no amount, and what could be two of them.
-pub(super) fn read(text: &str) -> Result<Amount, NoAmount> {
+pub(super) fn read(text: &str) -> Result<Amount, AmountError> {
     let (mut rest, mut signs, mut is_negative) = (text.trim(), 0, false);
     if rest.chars().nth(LONGEST).is_some() {
-        return Err(NoAmount::Unreadable);
+        return Err(AmountError::Unreadable);
     }
     let mut named: Option<String> = None;
     loop {
@@ -44,14 +44,14 @@ pub(super) fn read(text: &str) -> Result<Amount, NoAmount> {
             (signs, rest) = (signs + 1, inner.trim());
         } else if let Some((inner, currency)) = without_currency(rest) {
             if named.as_ref().is_some_and(|known| *known != currency) {
-                return Err(NoAmount::Unreadable);
+                return Err(AmountError::Unreadable);
             }
             (named, rest) = (Some(currency), inner.trim());
         } else {
             break;
         }
         if signs > 1 {
-            return Err(NoAmount::Unreadable);
+            return Err(AmountError::Unreadable);
         }
     }
     Ok(Amount { value: number(rest)?, is_negative, currency: named })
@@ -100,7 +100,7 @@ pub(super) fn known_currency(word: &str) -> Option<&'static str> {
 }
 
 /// An amount without anything around it.
-fn number(text: &str) -> Result<Decimal, NoAmount> {
+fn number(text: &str) -> Result<Decimal, AmountError> {
     let counts = [text.matches('.').count(), text.matches(',').count()];
     let mark = match counts {
         [0, 0] => None,
@@ -115,16 +115,16 @@ fn number(text: &str) -> Result<Decimal, NoAmount> {
         None => (text, None),
     };
     let whole_digits = if whole.is_empty() && decimals.is_some() { Some("0".to_owned()) } else { grouped(whole) };
-    let whole_digits = whole_digits.ok_or(NoAmount::Unreadable)?;
-    let Some(decimals) = decimals else { return whole_digits.parse().map_err(|_| NoAmount::Unreadable) };
+    let whole_digits = whole_digits.ok_or(AmountError::Unreadable)?;
+    let Some(decimals) = decimals else { return whole_digits.parse().map_err(|_| AmountError::Unreadable) };
     if !is_digits(decimals) || decimals.len() > MOST_DECIMALS {
-        return Err(NoAmount::Unreadable);
+        return Err(AmountError::Unreadable);
     }
     let may_be_thousands = is_digits(whole) && whole.len() <= 3 && !whole.starts_with('0') && decimals.len() == 3;
     if may_be_thousands {
-        return Err(NoAmount::Ambiguous);
+        return Err(AmountError::Ambiguous);
     }
-    format!("{whole_digits}.{decimals}").parse().map_err(|_| NoAmount::Unreadable)
+    format!("{whole_digits}.{decimals}").parse().map_err(|_| AmountError::Unreadable)
 }
 
 /// The digits of a whole number, which may stand in groups of three with the same sign between all of them.
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn what_could_be_two_amounts_or_is_none_is_not_read() {
         for text in ["1.390", "1,390", "12,345", "390.000", "-1.390", "1,390 KGS", "(1.390)"] {
-            assert_eq!(read(text), Err(NoAmount::Ambiguous), "{text}");
+            assert_eq!(read(text), Err(AmountError::Ambiguous), "{text}");
         }
         let (long, hostile) = (format!("KGS{}390", " ".repeat(59)), "(".repeat(1_000_000) + &")".repeat(1_000_000));
         for text in [
@@ -256,7 +256,7 @@ mod tests {
             "٣٩٠",
             "1234567890123456",
         ] {
-            assert_eq!(read(text), Err(NoAmount::Unreadable), "{text}");
+            assert_eq!(read(text), Err(AmountError::Unreadable), "{text}");
         }
     }
 }

@@ -5,10 +5,10 @@ use axum::{http::StatusCode, response::Response};
 use serde_json::Value;
 
 use super::{
-    page::{Frame, Refusal, Section, page},
-    route::{Answering, Visit},
+    labels::{self, Chip},
+    page::{ErrorPage, Frame, Section, page},
+    route::{HandlerFuture, RequestContext},
     text,
-    words::{self, Chip},
 };
 use crate::{
     events::{Event, kind::EventKind},
@@ -101,43 +101,47 @@ struct EventRow {
     delivered: String,
 }
 
-pub(super) fn show(visit: Visit) -> Answering {
-    Box::pin(async move { shown(&visit, StatusCode::OK, None).await })
+pub(super) fn show(context: RequestContext) -> HandlerFuture {
+    Box::pin(async move { shown(&context, StatusCode::OK, None).await })
 }
 
 /// The page, with what was wrong where something was.
-pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<String>) -> Result<Response, Refusal> {
-    let history = visit.desk.server.history(&visit.checkout()?).await?;
+pub(super) async fn shown(
+    context: &RequestContext,
+    status: StatusCode,
+    problem: Option<String>,
+) -> Result<Response, ErrorPage> {
+    let history = context.admin.server.history(&context.checkout()?).await?;
     let view = &history.listed.view;
     let checkout = &view.checkout;
-    let may_decide = visit.may_decide();
+    let may_decide = context.may_decide();
     let number = |event: &Event| event.payment.as_ref().and_then(|id| view.payment(id)).map(|payment| payment.number);
     let mut facts = vec![
         ("What is paid for", checkout.description.clone()),
         ("Opened", text::moment(checkout.opened_at)),
         ("Can be paid until", text::moment(checkout.expires_at)),
-        ("Ways to pay", checkout.methods.iter().map(|method| words::method(*method)).collect::<Vec<_>>().join(", ")),
+        ("Ways to pay", checkout.methods.iter().map(|method| labels::method(*method)).collect::<Vec<_>>().join(", ")),
     ];
     if let Some(payment) = checkout.paid_by.as_ref().and_then(|id| view.payment(id)) {
-        facts.push(("Paid by", format!("payment {}, {}", payment.number, words::method(payment.method))));
+        facts.push(("Paid by", format!("payment {}, {}", payment.number, labels::method(payment.method))));
     }
     let template = Page {
-        frame: visit.frame(Section::Checkouts),
-        csrf: visit.csrf(),
-        done: done(visit.query.get("done")),
+        frame: context.frame(Section::Checkouts),
+        csrf: context.csrf(),
+        done: done(context.query.get("done")),
         problem,
         id: checkout.id.to_string(),
         reference: checkout.reference.clone(),
         amount: text::money(checkout.amount, &checkout.currency),
-        state: words::checkout_state(checkout.state),
-        needs: history.listed.needs.iter().map(|need| words::need(*need)).collect(),
+        state: labels::checkout_state(checkout.state),
+        needs: history.listed.needs.iter().map(|need| labels::need(*need)).collect(),
         facts,
         metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         payments: payment_rows(&history, may_decide),
         events: history
             .events
             .iter()
-            .map(|event| event_row(event, number(event), &history, &visit.desk.server))
+            .map(|event| event_row(event, number(event), &history, &context.admin.server))
             .collect(),
         can_ask: may_decide && view.payments.iter().any(|payment| may_be_asked(payment.state)),
         can_cancel: may_decide && checkout.state == CheckoutState::Open,
@@ -182,7 +186,7 @@ fn claim_row(claim: &ListedClaim) -> ClaimRow {
         number: claim.number.clone(),
         provider: claim.provider.clone().unwrap_or_else(|| "not said".to_owned()),
         at: text::moment(claim.at),
-        state: words::claim_state(claim.state),
+        state: labels::claim_state(claim.state),
         reason: claim.reason.clone(),
     }
 }
@@ -196,9 +200,9 @@ fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
         at: text::moment(kept.first_at),
         until: Some(text::moment(kept.last_at)).filter(|_| kept.times > 1),
         times: kept.times,
-        asked: words::asked(exchange.asked),
+        asked: labels::asked(exchange.asked),
         claim: exchange.claim.clone(),
-        outcome: words::outcome(&exchange.outcome).to_owned(),
+        outcome: labels::outcome(&exchange.outcome).to_owned(),
         said: said.replace(secret, HIDDEN),
         response: exchange.response.as_ref().map(|response| response.replace(secret, HIDDEN)),
     }
@@ -235,8 +239,8 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
     PaymentRow {
         id: payment.id.to_string(),
         number: payment.number,
-        method: words::method(payment.method),
-        state: words::payment_state(payment.state),
+        method: labels::method(payment.method),
+        state: labels::payment_state(payment.state),
         facts,
         page_url: payment.page_url.as_ref().filter(is_web).cloned(),
         is_stuck: payment.is_stuck,
@@ -268,7 +272,7 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Se
     let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by"), via];
     EventRow {
         at: text::moment(event.at),
-        words: event.kind.map_or("A later version of the server wrote this event", words::event),
+        words: event.kind.map_or("A later version of the server wrote this event", labels::event),
         kind: event
             .kind
             .map_or_else(|| body["type"].as_str().unwrap_or_default().to_owned(), |kind| kind.name().to_owned()),

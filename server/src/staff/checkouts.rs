@@ -5,11 +5,11 @@ use axum::http::StatusCode;
 use strum::IntoEnumIterator;
 
 use super::{
-    fields::{Fields, query},
+    fields::{FormFields, query},
+    labels::{self, Chip},
     page::{Frame, Section, page},
-    route::{Answering, Visit},
+    route::{HandlerFuture, RequestContext},
     text,
-    words::{self, Chip},
 };
 use crate::{
     payments::payment::Payment,
@@ -31,14 +31,14 @@ struct Page {
     /// Those that need a person, where nothing was looked for.
     urgent: Vec<Row>,
     is_more_urgent: bool,
-    wish: Wish,
+    search: Search,
     states: Vec<(&'static str, bool)>,
     rows: Vec<Row>,
     next: Option<String>,
 }
 
 /// What was looked for.
-struct Wish {
+struct Search {
     q: String,
     /// The same as the page shows it again: nothing of it where it looks like a card number.
     shown: String,
@@ -65,8 +65,8 @@ struct Row {
     needs: Vec<Chip>,
 }
 
-impl Wish {
-    fn read(fields: &Fields) -> Self {
+impl Search {
+    fn read(fields: &FormFields) -> Self {
         let is_too_long = fields.get("q").chars().count() > LONGEST;
         let kept = |text: &str| if is_too_long { String::new() } else { text.to_owned() };
         Self {
@@ -110,34 +110,34 @@ fn place(text: &str) -> Option<Place> {
     Some(Place { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
 }
 
-pub(super) fn list(visit: Visit) -> Answering {
+pub(super) fn list(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let server = &visit.desk.server;
-        let wish = Wish::read(&visit.query);
+        let server = &context.admin.server;
+        let search = Search::read(&context.query);
         let counts = server.count_needs().await?;
-        let is_start = !wish.is_filtered() && wish.after.is_none();
+        let is_start = !search.is_filtered() && search.after.is_none();
         let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
             server.list_checkouts(ListCheckouts { which: Which::NeedPerson, after: None, most: ON_TOP }).await?
         } else {
             Listed::default()
         };
-        let found = match wish.problem {
+        let found = match search.problem {
             None => {
-                let list = ListCheckouts { which: wish.which(), after: wish.after.clone(), most: PAGE };
+                let list = ListCheckouts { which: search.which(), after: search.after.clone(), most: PAGE };
                 server.list_checkouts(list).await?
             }
             Some(_) => Listed::default(),
         };
-        let status = if wish.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        let status = if search.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         let template = Page {
-            frame: visit.frame(Section::Checkouts),
-            needs: counts.into_iter().map(|(need, count)| NeedRow { chip: words::need(need), count }).collect(),
+            frame: context.frame(Section::Checkouts),
+            needs: counts.into_iter().map(|(need, count)| NeedRow { chip: labels::need(need), count }).collect(),
             is_more_urgent: urgent.is_more,
             urgent: urgent.checkouts.iter().map(row).collect(),
-            states: CheckoutState::iter().map(|state| (state.into(), wish.state == Some(state))).collect(),
+            states: CheckoutState::iter().map(|state| (state.into(), search.state == Some(state))).collect(),
             rows: found.checkouts.iter().map(row).collect(),
-            next: wish.next(&found),
-            wish,
+            next: search.next(&found),
+            search,
         };
         Ok(page(status, &template))
     })
@@ -145,15 +145,15 @@ pub(super) fn list(visit: Visit) -> Answering {
 
 fn row(listed: &ListedCheckout) -> Row {
     let checkout = &listed.view.checkout;
-    let payment = |one: &Payment| (words::method(one.method), words::payment_state(one.state));
+    let payment = |one: &Payment| (labels::method(one.method), labels::payment_state(one.state));
     Row {
         id: checkout.id.to_string(),
         opened: text::moment(checkout.opened_at),
         reference: checkout.reference.clone(),
         description: checkout.description.clone(),
         amount: text::money(checkout.amount, &checkout.currency),
-        state: words::checkout_state(checkout.state),
+        state: labels::checkout_state(checkout.state),
         payment: listed.view.payments.last().map(payment),
-        needs: listed.needs.iter().map(|need: &Need| words::need(*need)).collect(),
+        needs: listed.needs.iter().map(|need: &Need| labels::need(*need)).collect(),
     }
 }

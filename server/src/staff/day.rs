@@ -8,11 +8,12 @@ use kassa::Decimal;
 use kassa_pages::chart::{self, About, Values};
 
 use super::{
-    alone::alone,
+    exclusive::run_exclusive,
     fields::query,
-    page::{Frame, Refusal, Section, page},
-    route::{Answering, Visit},
-    text, words,
+    labels,
+    page::{ErrorPage, Frame, Section, page},
+    route::{HandlerFuture, RequestContext},
+    text,
 };
 use crate::{
     storage::staff::{EndsAlike, Period},
@@ -100,25 +101,25 @@ impl Sums {
 }
 
 /// It may read 200,000 events.
-pub(super) fn show(visit: Visit) -> Answering {
+pub(super) fn show(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let places = visit.desk.drawing.clone();
-        alone(&places, showing(visit)).await
+        let places = context.admin.drawing.clone();
+        run_exclusive(&places, showing(context)).await
     })
 }
 
-async fn showing(visit: Visit) -> Result<Response, Refusal> {
-    let now = visit.desk.server.moment().await?;
-    let given = Some(visit.query.get("day")).filter(|day| !day.is_empty());
+async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
+    let now = context.admin.server.moment().await?;
+    let given = Some(context.query.get("day")).filter(|day| !day.is_empty());
     let from = text::first_moment(given.unwrap_or(&text::day(now)))
-        .ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "Write the day like 2026-11-23."))?;
+        .ok_or_else(|| ErrorPage::new(StatusCode::BAD_REQUEST, "Write the day like 2026-11-23."))?;
     let period = Period { from: from.saturating_sub(DAY), until: from.saturating_add(DAY) };
-    let ends = visit.desk.server.ends(period, MOST).await?;
+    let ends = context.admin.server.ends(period, MOST).await?;
     if ends.is_more {
         let sentence = format!("More than {MOST} payments ended on this day and the day before: too many to draw.");
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, sentence));
+        return Err(ErrorPage::new(StatusCode::BAD_REQUEST, sentence));
     }
-    let frame = visit.frame(Section::Day);
+    let frame = context.frame(Section::Day);
     Ok(page(StatusCode::OK, &drawn(frame, from, now, &ends.alike)))
 }
 
@@ -131,12 +132,12 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
     };
     let by_hour = |is_one: &dyn Fn(&EndsAlike) -> bool| hours.iter().map(|hour| count(*hour, is_one) as f32).collect();
     let by_method = |(color, method): (usize, Method)| Values {
-        name: words::method(method),
+        name: labels::method(method),
         color,
         values: by_hour(&|one| one.state == PaymentState::Charged && one.method == method),
     };
     let by_end = |(color, state): (usize, PaymentState)| Values {
-        name: words::payment_state(state).word,
+        name: labels::payment_state(state).word,
         color,
         values: by_hour(&|one| one.state == state),
     };
@@ -168,7 +169,7 @@ fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>) -> String {
 fn figure(state: PaymentState, this: &[&EndsAlike], before: &[&EndsAlike]) -> Figure {
     let sums = |ends: &[&EndsAlike]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
     let (this, before) = (sums(this), sums(before));
-    let chip = words::payment_state(state);
+    let chip = labels::payment_state(state);
     Figure {
         name: chip.word,
         meaning: chip.meaning,
@@ -184,7 +185,7 @@ fn method_row(method: Method, this: &[&EndsAlike], before: &[&EndsAlike]) -> Met
     let sums = |ends: &[&EndsAlike]| Sums::of(ends.iter().copied().filter(is_charged));
     let (this, before) = (sums(this), sums(before));
     MethodRow {
-        method: words::method(method),
+        method: labels::method(method),
         count: this.count,
         sum: this.text(),
         count_before: before.count,

@@ -15,9 +15,9 @@ const MOST: usize = 16;
 
 /// What was sent.
 #[derive(Default)]
-pub(super) struct Fields(Vec<(String, String)>);
+pub(super) struct FormFields(Vec<(String, String)>);
 
-impl Fields {
+impl FormFields {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_fields_is_not_read() {
-        let fields = Fields::parse(format!("from=1&{}csrf=2", "a&".repeat(1_000_000)).as_bytes());
+        let fields = FormFields::parse(format!("from=1&{}csrf=2", "a&".repeat(1_000_000)).as_bytes());
         assert_eq!((fields.get("from"), fields.get("csrf"), fields.0.len()), ("1", "", MOST));
     }
 
@@ -86,10 +86,10 @@ mod tests {
         let utf16: Vec<u8> = "\u{feff}Сумма".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let windows = [0xd1, 0xf3, 0xec, 0xec, 0xe0];
         let parts = [part("a", "Сумма".as_bytes()), part("b", &utf16), part("c", &windows), b"--x--".to_vec()];
-        let fields = Fields::parse_parts(parts.concat().into(), "x").await.unwrap();
+        let fields = FormFields::parse_parts(parts.concat().into(), "x").await.unwrap();
         assert_eq!(["a", "b", "c"].map(|name| fields.get(name)), ["Сумма"; 3]);
-        assert!(Fields::parse_parts(part("a", b"broken").into(), "x").await.is_err());
+        assert!(FormFields::parse_parts(part("a", b"broken").into(), "x").await.is_err());
         let many = [part("a", b"").repeat(1000), part("csrf", b"2"), b"--x--".to_vec()].concat();
-        assert_eq!(Fields::parse_parts(many.into(), "x").await.unwrap().0.len(), MOST);
+        assert_eq!(FormFields::parse_parts(many.into(), "x").await.unwrap().0.len(), MOST);
     }
 }

@@ -8,8 +8,8 @@ use axum::{
 
 use super::{
     cookie,
-    page::{self, Frame, Refusal, see_other},
-    route::{Answering, Visit},
+    page::{self, ErrorPage, Frame, see_other},
+    route::{HandlerFuture, RequestContext},
 };
 use crate::values::error::ServerError;
 
@@ -25,29 +25,29 @@ pub(super) fn page(home: &str, status: StatusCode, problem: Option<&str>) -> Res
     page::page(status, &Login { frame: Frame::of(home, None, None), problem })
 }
 
-pub(super) fn form(visit: Visit) -> Answering {
-    Box::pin(async move { Ok(page(&visit.desk.home, StatusCode::OK, None)) })
+pub(super) fn form(context: RequestContext) -> HandlerFuture {
+    Box::pin(async move { Ok(page(&context.admin.home, StatusCode::OK, None)) })
 }
 
-pub(super) fn log_in(visit: Visit) -> Answering {
+pub(super) fn log_in(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let desk = &visit.desk;
-        match desk.server.log_in(visit.form.get("key")).await {
+        let admin = &context.admin;
+        match admin.server.log_in(context.form.get("key")).await {
             Ok(token) => {
-                desk.knew(visit.from);
-                let mut response = see_other(&desk.home);
-                let cookie = cookie::set(token.expose(), desk.is_secure, &desk.home);
+                admin.record_login(context.from);
+                let mut response = see_other(&admin.home);
+                let cookie = cookie::set(token.expose(), admin.is_secure, &admin.home);
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
                 Ok(response)
             }
-            Err(ServerError::NotFound { .. }) => Ok(match desk.guessed(visit.from) {
+            Err(ServerError::NotFound { .. }) => Ok(match admin.record_wrong_key(context.from) {
                 Ok(()) => {
                     let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
-                    page(&desk.home, StatusCode::UNAUTHORIZED, Some(problem))
+                    page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
                 }
                 Err(wait) => {
-                    let refusal = Refusal::too_often(wait);
-                    refusal.waiting(page(&desk.home, refusal.status, Some(&refusal.sentence)))
+                    let error = ErrorPage::too_many_requests(wait);
+                    error.waiting(page(&admin.home, error.status, Some(&error.sentence)))
                 }
             }),
             Err(other) => Err(other.into()),
@@ -55,14 +55,14 @@ pub(super) fn log_in(visit: Visit) -> Answering {
     })
 }
 
-pub(super) fn log_out(visit: Visit) -> Answering {
+pub(super) fn log_out(context: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let desk = &visit.desk;
-        if let Some(token) = cookie::read(&visit.headers, desk.is_secure, &desk.home) {
-            desk.server.log_out(token).await?;
+        let admin = &context.admin;
+        if let Some(token) = cookie::read(&context.headers, admin.is_secure, &admin.home) {
+            admin.server.log_out(token).await?;
         }
-        let mut response = see_other(&format!("{}/login", desk.home));
-        response.headers_mut().insert(header::SET_COOKIE, cookie::set("", desk.is_secure, &desk.home));
+        let mut response = see_other(&format!("{}/login", admin.home));
+        response.headers_mut().insert(header::SET_COOKIE, cookie::set("", admin.is_secure, &admin.home));
         Ok(response)
     })
 }

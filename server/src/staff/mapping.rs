@@ -1,7 +1,7 @@
 //! How a gateway's export is read (column mapping): what its columns are called, what stands between them, and which words say
 //! that money was taken. A browser remembers what its person said last.
 
-use super::fields::{Fields, query};
+use super::fields::{FormFields, query};
 
 /// The longest name of a column, so that all of them fit a cookie.
 const LONGEST_NAME: usize = 60;
@@ -96,7 +96,7 @@ pub(super) const SEPARATORS: [(&str, char); 4] = [("comma", ','), ("semicolon", 
 
 impl Mapping {
     /// Out of a form, or of what the browser remembered. Nothing that looks like a card number is a column's name.
-    pub(super) fn read(fields: &Fields) -> Self {
+    pub(super) fn read(fields: &FormFields) -> Self {
         let name = |name: &str| cut(fields.shown(name), LONGEST_NAME);
         let separator = fields.get("separator");
         Self {
@@ -181,15 +181,15 @@ mod tests {
         let long = "Ж".repeat(200);
         let fields =
             [("separator", "semicolon"), ("unit", "hundredths"), ("amount", "Сумма; всего"), ("charged", &long)];
-        let mapping = Mapping::read(&Fields::parse(query(&fields).as_bytes()));
+        let mapping = Mapping::read(&FormFields::parse(query(&fields).as_bytes()));
         let cookie = mapping.remembered();
-        assert_eq!(Mapping::read(&Fields::parse(cookie.as_bytes())), mapping);
+        assert_eq!(Mapping::read(&FormFields::parse(cookie.as_bytes())), mapping);
         assert_eq!((mapping.separator, mapping.amount.as_str()), (Some(';'), "Сумма; всего"));
         let all =
             ["order_number", "gateway_number", "amount", "date", "status", "charged"].map(|name| (name, long.as_str()));
-        let cookie = Mapping::read(&Fields::parse(query(&all).as_bytes())).remembered();
+        let cookie = Mapping::read(&FormFields::parse(query(&all).as_bytes())).remembered();
         assert!(cookie.len() < 3_500 && !cookie.contains([';', ' ', ',', '"']), "{}", cookie.len());
-        assert!(Mapping::read(&Fields::parse(b"amount=4000000000002016")).is_default());
+        assert!(Mapping::read(&FormFields::parse(b"amount=4000000000002016")).is_default());
     }
 
     #[test]

@@ -4,26 +4,26 @@ use std::{collections::HashMap, ops::Range};
 
 use time::Date;
 
-use super::statement::{Line, Statement};
+use super::statement::{Statement, StatementLine};
 use crate::storage::staff::Charge;
 
 /// What came of it. All lines and all charges are in it, each once.
 #[derive(Debug, Default)]
 pub(super) struct Comparison<'a> {
     /// Both say the same.
-    pub(super) matched: Vec<(&'a Charge, &'a Line)>,
+    pub(super) matched: Vec<(&'a Charge, &'a StatementLine)>,
     /// Both know it, with other amounts.
-    pub(super) differing: Vec<(&'a Charge, &'a Line)>,
+    pub(super) differing: Vec<(&'a Charge, &'a StatementLine)>,
     /// The statement tells of a payment that another line of it has told of.
-    pub(super) repeated: Vec<(&'a Charge, &'a Line)>,
+    pub(super) repeated: Vec<(&'a Charge, &'a StatementLine)>,
     /// The statement alone.
-    pub(super) only_there: Vec<&'a Line>,
+    pub(super) only_in_statement: Vec<&'a StatementLine>,
     /// The same of days that are not looked at.
-    pub(super) of_other_days: Vec<&'a Line>,
+    pub(super) of_other_days: Vec<&'a StatementLine>,
     /// Money that went back, with the payment that it is of if that was charged in this time.
-    pub(super) refunds: Vec<(Option<&'a Charge>, &'a Line)>,
+    pub(super) refunds: Vec<(Option<&'a Charge>, &'a StatementLine)>,
     /// This server alone.
-    pub(super) only_here: Vec<&'a Charge>,
+    pub(super) only_on_server: Vec<&'a Charge>,
 }
 
 /// `days` are those that are looked at, the last one not included.
@@ -31,7 +31,7 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
     let by_number = by_number(charges);
     let mut is_found = vec![false; charges.len()];
     let mut comparison = Comparison::default();
-    let find = |line: &Line| {
+    let find = |line: &StatementLine| {
         let numbers = [&line.order_number, &line.gateway_number];
         let found = numbers.into_iter().find_map(|number| by_number.get(number.as_str()).copied());
         found.and_then(|index| Some((index, charges.get(index)?)))
@@ -39,7 +39,8 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
     for line in &statement.lines {
         let Some((index, charge)) = find(line) else {
             let is_of_another_day = line.day.is_some_and(|day| !days.contains(&day));
-            let list = if is_of_another_day { &mut comparison.of_other_days } else { &mut comparison.only_there };
+            let list =
+                if is_of_another_day { &mut comparison.of_other_days } else { &mut comparison.only_in_statement };
             list.push(line);
             continue;
         };
@@ -55,12 +56,12 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days:
     let refund = |line| (find(line).map(|(_, charge)| charge), line);
     comparison.refunds = statement.refunds.iter().map(refund).collect();
     let missing = charges.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
-    comparison.only_here = missing.map(|(charge, _)| charge).collect();
+    comparison.only_on_server = missing.map(|(charge, _)| charge).collect();
     comparison
 }
 
 /// A line that names no currency is of the payment's.
-fn is_same_money(charge: &Charge, line: &Line) -> bool {
+fn is_same_money(charge: &Charge, line: &StatementLine) -> bool {
     charge.amount == line.amount && line.currency.as_ref().is_none_or(|currency| *currency == charge.currency)
 }
 

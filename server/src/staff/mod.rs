@@ -1,7 +1,7 @@
 //! The staff's pages under `/staff`: for people of the merchant's, who log in by a key of their own. They see what needs a
 //! person, find payments, read what happened, decide what nobody knows, look how a day went, and reconcile with the gateway's statement.
 
-mod alone;
+mod admin_state;
 mod amount;
 mod assets;
 mod checkout;
@@ -10,8 +10,9 @@ mod columns;
 mod cookie;
 mod day;
 mod decisions;
-mod desk;
+mod exclusive;
 mod fields;
+mod labels;
 mod login;
 mod mapping;
 mod matching;
@@ -22,6 +23,5 @@ mod router;
 mod statement;
 mod table;
 mod text;
-mod words;
 
 pub use router::staff_router;

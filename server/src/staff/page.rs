@@ -8,7 +8,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-use super::{assets, desk::Visitor};
+use super::{admin_state::StaffUser, assets};
 use crate::{net::retry_after, values::error::ServerError};
 
 /// A part of the pages, as the navigation names it.
@@ -30,8 +30,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn of(home: &str, visitor: Option<&Visitor>, section: Option<Section>) -> Self {
-        let person = visitor.map(|visitor| (visitor.name.clone(), visitor.csrf.clone()));
+    pub(super) fn of(home: &str, user: Option<&StaffUser>, section: Option<Section>) -> Self {
+        let person = user.map(|user| (user.name.clone(), user.csrf.clone()));
         Self { home: home.to_owned(), stylesheets: assets::stylesheets(), section, person }
     }
 
@@ -70,29 +70,29 @@ pub(super) fn see_other(path: &str) -> Response {
 
 /// What is not done, in one sentence.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ErrorPage {
     pub(super) status: StatusCode,
     pub(super) sentence: String,
     pub(super) retry_after: Option<Duration>,
 }
 
-impl Refusal {
+impl ErrorPage {
     pub(super) fn new(status: StatusCode, sentence: impl Into<String>) -> Self {
         Self { status, sentence: sentence.into(), retry_after: None }
     }
 
-    pub(super) fn too_often(wait: Duration) -> Self {
+    pub(super) fn too_many_requests(wait: Duration) -> Self {
         let sentence = "Too many requests. Wait a little, then try again.";
         Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, sentence) }
     }
 
-    pub(super) fn nowhere() -> Self {
+    pub(super) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "There is no such page.")
     }
 
     /// As a page of its own.
-    pub(super) fn page(&self, home: &str, visitor: Option<&Visitor>) -> Response {
-        let message = Message { frame: Frame::of(home, visitor, None), sentence: &self.sentence };
+    pub(super) fn page(&self, home: &str, user: Option<&StaffUser>) -> Response {
+        let message = Message { frame: Frame::of(home, user, None), sentence: &self.sentence };
         self.waiting(page(self.status, &message))
     }
 
@@ -105,7 +105,7 @@ impl Refusal {
     }
 }
 
-impl From<ServerError> for Refusal {
+impl From<ServerError> for ErrorPage {
     fn from(error: ServerError) -> Self {
         let status = match &error {
             ServerError::Invalid { .. } => StatusCode::BAD_REQUEST,

@@ -11,15 +11,16 @@ use kassa::Decimal;
 use time::Date;
 
 use super::{
-    alone::alone,
     cookie,
-    fields::{Fields, query},
+    exclusive::run_exclusive,
+    fields::{FormFields, query},
+    labels,
     mapping::{Mapping, SEPARATORS},
     matching::{Comparison, compare as compared},
-    page::{Frame, Refusal, Section, page},
-    route::{Answering, Visit},
-    statement::{self, Aside, Line, Statement, Unusable},
-    text, words,
+    page::{ErrorPage, Frame, Section, page},
+    route::{HandlerFuture, RequestContext},
+    statement::{self, OtherLine, Statement, StatementError, StatementLine},
+    text,
 };
 use crate::{
     storage::staff::{Charge, Charges, Period},
@@ -46,11 +47,11 @@ struct Page {
     names: Vec<String>,
     mapping: Mapping,
     /// Payments of checkouts that were paid more than once.
-    overpaid: Vec<Here>,
+    overpaid: Vec<ChargeView>,
     sums: Vec<Sum>,
     totals: Vec<Sum>,
     download: String,
-    outcome: Option<Outcome>,
+    outcome: Option<ComparisonView>,
 }
 
 impl Page {
@@ -76,7 +77,7 @@ struct Sum {
 }
 
 /// What the comparison found.
-struct Outcome {
+struct ComparisonView {
     lines: usize,
     /// How many lines were left out, in words; nothing where none was.
     skipped: Option<String>,
@@ -88,32 +89,32 @@ struct Outcome {
     other_days_lines: String,
     /// The same of those without a payment.
     aside: Option<String>,
-    asides: Vec<Aside>,
+    other_lines: Vec<OtherLine>,
     refunds: Vec<Refund>,
     matched: usize,
-    differing: Vec<Pair>,
-    repeated: Vec<Pair>,
-    only_there: Vec<There>,
-    only_here: Vec<Here>,
+    differing: Vec<MatchedPair>,
+    repeated: Vec<MatchedPair>,
+    only_in_statement: Vec<LineView>,
+    only_on_server: Vec<ChargeView>,
     /// Some of them are not shown.
     is_cut: bool,
     counts: [usize; 5],
 }
 
-struct Pair {
-    here: Here,
-    there: There,
+struct MatchedPair {
+    charge: ChargeView,
+    entry: LineView,
 }
 
 /// A line of the statement that says that money went back.
 struct Refund {
     /// The payment, if it was charged in this time.
-    here: Option<Here>,
-    there: There,
+    charge: Option<ChargeView>,
+    entry: LineView,
 }
 
 /// A charged payment of ours.
-struct Here {
+struct ChargeView {
     checkout: String,
     shop_reference: String,
     number: String,
@@ -123,7 +124,7 @@ struct Here {
 }
 
 /// A line of the statement.
-struct There {
+struct LineView {
     line: u64,
     /// What is looked up by it; nothing where it must not be shown.
     number: String,
@@ -131,13 +132,13 @@ struct There {
 }
 
 /// The days that were asked for, else the month so far.
-struct Days {
+struct DateRange {
     from: String,
     until: String,
 }
 
-impl Days {
-    fn read(fields: &Fields, now: Millis) -> Self {
+impl DateRange {
+    fn read(fields: &FormFields, now: Millis) -> Self {
         let or = |name, default: String| {
             Some(fields.get(name).to_owned()).filter(|text| !text.is_empty()).unwrap_or(default)
         };
@@ -162,78 +163,86 @@ impl Days {
 }
 
 /// It may read and write down 100,000 payments.
-fn one_at_a_time<F>(visit: Visit, work: fn(Visit) -> F) -> Answering
+fn one_at_a_time<F>(context: RequestContext, work: fn(RequestContext) -> F) -> HandlerFuture
 where
-    F: Future<Output = Result<Response, Refusal>> + Send + 'static,
+    F: Future<Output = Result<Response, ErrorPage>> + Send + 'static,
 {
     Box::pin(async move {
-        let places = visit.desk.reconciling.clone();
-        alone(&places, work(visit)).await
+        let places = context.admin.reconciling.clone();
+        run_exclusive(&places, work(context)).await
     })
 }
 
-pub(super) fn show(visit: Visit) -> Answering {
-    one_at_a_time(visit, showing)
+pub(super) fn show(context: RequestContext) -> HandlerFuture {
+    one_at_a_time(context, showing)
 }
 
-async fn showing(visit: Visit) -> Result<Response, Refusal> {
-    let days = Days::read(&visit.query, visit.desk.server.moment().await?);
-    let remembered = cookie::remembered(&visit.headers).unwrap_or_default();
-    let remembered = Mapping::read(&Fields::parse(remembered.as_bytes()));
-    match charged(&visit, &days).await? {
-        Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, &remembered, Shown::default())),
-        Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &remembered, Shown::of(problem))),
+async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
+    let days = DateRange::read(&context.query, context.admin.server.moment().await?);
+    let remembered = cookie::remembered(&context.headers).unwrap_or_default();
+    let remembered = Mapping::read(&FormFields::parse(remembered.as_bytes()));
+    match charged(&context, &days).await? {
+        Ok(charges) => Ok(answer(&context, StatusCode::OK, days, &charges, &remembered, PageContent::default())),
+        Err(problem) => {
+            Ok(answer(&context, StatusCode::BAD_REQUEST, shown(days), &[], &remembered, PageContent::of(problem)))
+        }
     }
 }
 
-pub(super) fn compare(visit: Visit) -> Answering {
-    one_at_a_time(visit, comparing)
+pub(super) fn compare(context: RequestContext) -> HandlerFuture {
+    one_at_a_time(context, comparing)
 }
 
-async fn comparing(visit: Visit) -> Result<Response, Refusal> {
-    let days = Days::read(&visit.form, visit.desk.server.moment().await?);
-    let mapping = Mapping::read(&visit.form);
-    let charges = match charged(&visit, &days).await? {
+async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
+    let days = DateRange::read(&context.form, context.admin.server.moment().await?);
+    let mapping = Mapping::read(&context.form);
+    let charges = match charged(&context, &days).await? {
         Ok(charges) => charges,
         Err(problem) => {
-            return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, Shown::of(problem)));
+            return Ok(answer(&context, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, PageContent::of(problem)));
         }
     };
     // Reading and comparing keep a processor busy: not on a thread of the runtime's.
-    let compared = tokio::task::spawn_blocking(move || held_against(&visit, days, &charges, &mapping)).await;
-    compared.map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why."))
+    let compared =
+        tokio::task::spawn_blocking(move || compare_with_statement(&context, days, &charges, &mapping)).await;
+    compared.map_err(|_| ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why."))
 }
 
 /// The charged payments, and what is pasted or in the file.
-fn held_against(visit: &Visit, days: Days, charges: &[Charge], mapping: &Mapping) -> Response {
-    let given = if visit.form.get("file").is_empty() { "statement" } else { "file" };
-    match statement::read(visit.form.whole(given), mapping) {
+fn compare_with_statement(
+    context: &RequestContext,
+    days: DateRange,
+    charges: &[Charge],
+    mapping: &Mapping,
+) -> Response {
+    let given = if context.form.get("file").is_empty() { "statement" } else { "file" };
+    match statement::read(context.form.whole(given), mapping) {
         Ok(statement) => {
             let comparison = compared(charges, &statement, &days.dates());
             let outcome = outcome(&comparison, &statement);
-            let shown = Shown { outcome: Some(outcome), ..Shown::default() };
-            let mut response = answer(visit, StatusCode::OK, days, charges, mapping, shown);
-            let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure, &visit.desk.home);
+            let shown = PageContent { outcome: Some(outcome), ..PageContent::default() };
+            let mut response = answer(context, StatusCode::OK, days, charges, mapping, shown);
+            let remember = cookie::remember(&mapping.remembered(), context.admin.is_secure, &context.admin.home);
             response.headers_mut().insert(header::SET_COOKIE, remember);
             response
         }
-        Err(Unusable { problems, names }) => {
-            let shown = Shown { problems, names, outcome: None };
-            answer(visit, StatusCode::BAD_REQUEST, days, charges, mapping, shown)
+        Err(StatementError { problems, names }) => {
+            let shown = PageContent { problems, names, outcome: None };
+            answer(context, StatusCode::BAD_REQUEST, days, charges, mapping, shown)
         }
     }
 }
 
-pub(super) fn download(visit: Visit) -> Answering {
-    one_at_a_time(visit, downloading)
+pub(super) fn download(context: RequestContext) -> HandlerFuture {
+    one_at_a_time(context, downloading)
 }
 
-async fn downloading(visit: Visit) -> Result<Response, Refusal> {
-    let days = Days::read(&visit.query, visit.desk.server.moment().await?);
-    let refused = |problem| Refusal::new(StatusCode::BAD_REQUEST, problem);
-    let charges = charged(&visit, &days).await?.map_err(refused)?;
+async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {
+    let days = DateRange::read(&context.query, context.admin.server.moment().await?);
+    let refused = |problem| ErrorPage::new(StatusCode::BAD_REQUEST, problem);
+    let charges = charged(&context, &days).await?.map_err(refused)?;
     let text = table(&charges)
-        .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
+        .map_err(|_| ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
     let name = format!("attachment; filename=\"charged-{}-{}.csv\"", days.from, days.until);
     let mut response = text.into_response();
     let headers = response.headers_mut();
@@ -243,54 +252,54 @@ async fn downloading(visit: Visit) -> Result<Response, Refusal> {
 }
 
 /// What was charged, or why that cannot be told.
-async fn charged(visit: &Visit, days: &Days) -> Result<Result<Vec<Charge>, String>, Refusal> {
+async fn charged(context: &RequestContext, days: &DateRange) -> Result<Result<Vec<Charge>, String>, ErrorPage> {
     let period = match days.period() {
         Ok(period) => period,
         Err(problem) => return Ok(Err(problem)),
     };
-    let Charges { charges, is_more } = visit.desk.server.charges(period, MOST).await?;
+    let Charges { charges, is_more } = context.admin.server.charges(period, MOST).await?;
     Ok(if is_more { Err(format!("There are more than {MOST} payments: choose a shorter time.")) } else { Ok(charges) })
 }
 
 /// Nothing comes back that was no day.
-fn shown(days: Days) -> Days {
+fn shown(days: DateRange) -> DateRange {
     let day = |text: String| Some(text).filter(|text| text::first_moment(text).is_some()).unwrap_or_default();
-    Days { from: day(days.from), until: day(days.until) }
+    DateRange { from: day(days.from), until: day(days.until) }
 }
 
 /// What came of what was asked for.
 #[derive(Default)]
-struct Shown {
+struct PageContent {
     problems: Vec<String>,
     names: Vec<String>,
-    outcome: Option<Outcome>,
+    outcome: Option<ComparisonView>,
 }
 
-impl Shown {
+impl PageContent {
     fn of(problem: String) -> Self {
         Self { problems: vec![problem], ..Self::default() }
     }
 }
 
 fn answer(
-    visit: &Visit,
+    context: &RequestContext,
     status: StatusCode,
-    days: Days,
+    days: DateRange,
     charges: &[Charge],
     mapping: &Mapping,
-    shown: Shown,
+    shown: PageContent,
 ) -> Response {
     let template = Page {
-        frame: visit.frame(Section::Reconciliation),
-        csrf: visit.csrf(),
+        frame: context.frame(Section::Reconciliation),
+        csrf: context.csrf(),
         download: query(&[("from", &days.from), ("until", &days.until)]),
         from: days.from,
         until: days.until,
         problems: shown.problems,
         names: shown.names,
         mapping: mapping.clone(),
-        overpaid: charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN).map(here).collect(),
-        sums: sums(charges, |charge| (text::day(charge.at), words::method(charge.method))),
+        overpaid: charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN).map(charge_view).collect(),
+        sums: sums(charges, |charge| (text::day(charge.at), labels::method(charge.method))),
         totals: sums(charges, |_| (String::new(), "")),
         outcome: shown.outcome,
     };
@@ -315,49 +324,55 @@ fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -
     all.into_iter().map(sum).collect()
 }
 
-fn outcome(comparison: &Comparison<'_>, statement: &Statement) -> Outcome {
-    let pair = |(charge, line): &(&Charge, &Line)| Pair { here: here(charge), there: there(line) };
+fn outcome(comparison: &Comparison<'_>, statement: &Statement) -> ComparisonView {
+    let pair = |(charge, line): &(&Charge, &StatementLine)| MatchedPair {
+        charge: charge_view(charge),
+        entry: line_view(line),
+    };
     let counts = [
         comparison.differing.len(),
         comparison.repeated.len(),
-        comparison.only_there.len(),
-        comparison.only_here.len(),
+        comparison.only_in_statement.len(),
+        comparison.only_on_server.len(),
         comparison.refunds.len(),
     ];
     let some = |lines: u64, one: &str, many: &str| (lines > 0).then(|| text::count(lines, one, many));
-    let refund = |(charge, line): &(Option<&Charge>, &Line)| Refund { here: charge.map(here), there: there(line) };
-    Outcome {
+    let refund = |(charge, line): &(Option<&Charge>, &StatementLine)| Refund {
+        charge: charge.map(charge_view),
+        entry: line_view(line),
+    };
+    ComparisonView {
         lines: statement.lines.len(),
         skipped: some(statement.skipped, "line was", "lines were"),
         skipped_statuses: statement.skipped_statuses.join(", "),
         of_other_days: some(comparison.of_other_days.len() as u64, "line is", "lines are"),
         other_days_lines: places(&comparison.of_other_days),
-        aside: some(statement.aside_count, "line names", "lines name"),
-        asides: statement.asides.clone(),
+        aside: some(statement.other_line_count, "line names", "lines name"),
+        other_lines: statement.other_lines.clone(),
         refunds: comparison.refunds.iter().take(MOST_SHOWN).map(refund).collect(),
         matched: comparison.matched.len(),
         differing: comparison.differing.iter().take(MOST_SHOWN).map(pair).collect(),
         repeated: comparison.repeated.iter().take(MOST_SHOWN).map(pair).collect(),
-        only_there: comparison.only_there.iter().take(MOST_SHOWN).map(|line| there(line)).collect(),
-        only_here: comparison.only_here.iter().take(MOST_SHOWN).map(|charge| here(charge)).collect(),
+        only_in_statement: comparison.only_in_statement.iter().take(MOST_SHOWN).map(|line| line_view(line)).collect(),
+        only_on_server: comparison.only_on_server.iter().take(MOST_SHOWN).map(|charge| charge_view(charge)).collect(),
         is_cut: counts.iter().any(|count| *count > MOST_SHOWN),
         counts,
     }
 }
 
 /// Where lines stand in the statement.
-fn places(lines: &[&Line]) -> String {
+fn places(lines: &[&StatementLine]) -> String {
     let places = lines.iter().take(MOST_PLACES).map(|line| line.at.to_string()).collect::<Vec<_>>().join(", ");
     if lines.len() > MOST_PLACES { format!("{places} and more") } else { places }
 }
 
-fn here(charge: &Charge) -> Here {
-    Here {
+fn charge_view(charge: &Charge) -> ChargeView {
+    ChargeView {
         checkout: charge.checkout.to_string(),
         shop_reference: charge.shop_reference.clone(),
         number: number(charge).to_owned(),
         at: text::moment(charge.at),
-        method: words::method(charge.method),
+        method: labels::method(charge.method),
         amount: text::money(charge.amount, &charge.currency),
     }
 }
@@ -369,11 +384,11 @@ fn number(charge: &Charge) -> &str {
 }
 
 /// Somebody may paste what has card numbers in it: those come back as stars. The line's number tells which it is.
-fn there(line: &Line) -> There {
+fn line_view(line: &StatementLine) -> LineView {
     let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
     let amount = line.amount.to_string();
     let amount = line.currency.as_ref().map_or(amount, |currency| text::money(line.amount, currency));
-    There { line: line.at, number: without_card_numbers(number), amount }
+    LineView { line: line.at, number: without_card_numbers(number), amount }
 }
 
 /// The charges as a file.
@@ -441,7 +456,7 @@ mod tests {
     fn a_card_number_of_a_statement_is_masked_and_an_order_number_is_not() {
         let text = "order_number,amount\n4000 0000 0000 2016,1\n2026112614050606,2\n";
         let statement = statement::read(text, &Mapping::default()).unwrap();
-        let numbers: Vec<_> = statement.lines.iter().map(|line| there(line).number).collect();
+        let numbers: Vec<_> = statement.lines.iter().map(|line| line_view(line).number).collect();
         assert_eq!(numbers, ["**** **** **** ****", "2026112614050606"]);
     }
 

@@ -8,9 +8,9 @@ use axum::{
 };
 
 use super::{
-    desk::{Desk, Visitor},
-    fields::Fields,
-    page::{Frame, Refusal, Section},
+    admin_state::{AdminState, StaffUser},
+    fields::FormFields,
+    page::{ErrorPage, Frame, Section},
 };
 use crate::{
     tokens::{decided_by::DecidedBy, permission::Permission, role::KeyRole},
@@ -19,62 +19,62 @@ use crate::{
 
 /// Who may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum RequiredAccess {
     /// Who is logged in, and may do this.
     Staff(Permission),
     /// Anybody.
-    Anybody,
+    Public,
 }
 
 /// An answer on its way.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
+pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Response, ErrorPage>> + Send>>;
 
 /// Somebody who came, and what was sent.
-pub(super) struct Visit {
-    pub(super) desk: Arc<Desk>,
+pub(super) struct RequestContext {
+    pub(super) admin: Arc<AdminState>,
     pub(super) from: IpAddr,
     /// Nobody only where anybody may come.
-    pub(super) visitor: Option<Visitor>,
+    pub(super) user: Option<StaffUser>,
     pub(super) headers: HeaderMap,
     pub(super) path: HashMap<String, String>,
-    pub(super) query: Fields,
-    pub(super) form: Fields,
+    pub(super) query: FormFields,
+    pub(super) form: FormFields,
 }
 
-impl Visit {
+impl RequestContext {
     pub(super) fn parameter(&self, name: &str) -> &str {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
     /// The checkout that the path names.
-    pub(super) fn checkout(&self) -> Result<CheckoutId, Refusal> {
-        self.parameter("checkout").parse().map_err(|_| Refusal::nowhere())
+    pub(super) fn checkout(&self) -> Result<CheckoutId, ErrorPage> {
+        self.parameter("checkout").parse().map_err(|_| ErrorPage::not_found())
     }
 
     /// The payment that the path names.
-    pub(super) fn payment(&self) -> Result<PaymentId, Refusal> {
-        self.parameter("payment").parse().map_err(|_| Refusal::nowhere())
+    pub(super) fn payment(&self) -> Result<PaymentId, ErrorPage> {
+        self.parameter("payment").parse().map_err(|_| ErrorPage::not_found())
     }
 
     /// The person, through the person's key.
     pub(super) fn by(&self) -> DecidedBy {
-        let by = |visitor: &Visitor| DecidedBy::new(&visitor.name).through(KeyRole::Staff, visitor.key.clone());
-        self.visitor.as_ref().map_or_else(|| DecidedBy::new(""), by)
+        let by = |user: &StaffUser| DecidedBy::new(&user.name).through(KeyRole::Staff, user.key.clone());
+        self.user.as_ref().map_or_else(|| DecidedBy::new(""), by)
     }
 
     /// Whether the person may do what changes something.
     pub(super) fn may_decide(&self) -> bool {
-        self.visitor.as_ref().is_some_and(|visitor| visitor.may >= Permission::Decide)
+        self.user.as_ref().is_some_and(|user| user.may >= Permission::Decide)
     }
 
     /// What a page of a section shows around its content.
     pub(super) fn frame(&self, section: Section) -> Frame {
-        Frame::of(&self.desk.home, self.visitor.as_ref(), Some(section))
+        Frame::of(&self.admin.home, self.user.as_ref(), Some(section))
     }
 
     /// What each form carries.
     pub(super) fn csrf(&self) -> String {
-        self.visitor.as_ref().map(|visitor| visitor.csrf.clone()).unwrap_or_default()
+        self.user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default()
     }
 }
 
@@ -82,8 +82,8 @@ impl Visit {
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    pub(super) access: Access,
+    pub(super) access: RequiredAccess,
     /// The largest form, in bytes.
     pub(super) largest: usize,
-    pub(super) answer: fn(Visit) -> Answering,
+    pub(super) answer: fn(RequestContext) -> HandlerFuture,
 }

@@ -13,11 +13,11 @@ use axum::{
 use futures_util::FutureExt;
 
 use super::{
-    desk::{Desk, Visitor},
-    fields::Fields,
+    admin_state::{AdminState, StaffUser},
+    fields::FormFields,
     login,
-    page::Refusal,
-    route::{Access, Route, Visit},
+    page::ErrorPage,
+    route::{RequestContext, RequiredAccess, Route},
     table::ROUTES,
 };
 use crate::{
@@ -34,73 +34,74 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The staff's pages of a server, under `/staff`: to be merged with [`router`](crate::router).
 pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
-    let desk = Arc::new(Desk::new(server, settings));
+    let admin = Arc::new(AdminState::new(server, settings));
     let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
     for route in &ROUTES {
-        let desk = desk.clone();
+        let admin = admin.clone();
         let filter = if route.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
         let answer = on(filter, move |parameters: Parameters, request: Request| {
-            respond(desk.clone(), route, parameters, request)
+            respond(admin.clone(), route, parameters, request)
         });
         let before = paths.remove(route.path).unwrap_or_default();
         paths.insert(route.path, before.merge(answer));
     }
     let wrong_method = move || {
-        let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
-        std::future::ready(guarded(&desk, refusal.page(&desk.home, None)))
+        let error = ErrorPage::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
+        std::future::ready(with_headers(&admin, error.page(&admin.home, None)))
     };
     let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
     router.method_not_allowed_fallback(wrong_method)
 }
 
-async fn respond(desk: Arc<Desk>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
+async fn respond(admin: Arc<AdminState>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
     let started = Instant::now();
-    let answering = AssertUnwindSafe(Box::pin(answer(&desk, route, &parameters, request))).catch_unwind();
+    let answering = AssertUnwindSafe(Box::pin(answer(&admin, route, &parameters, request))).catch_unwind();
     // The panic was already logged.
     let response = answering.await.unwrap_or_else(|_| {
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.").page(&desk.home, None)
+        ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.")
+            .page(&admin.home, None)
     });
-    desk.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
-    guarded(&desk, response)
+    admin.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
+    with_headers(&admin, response)
 }
 
-async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters, request: Request) -> Response {
-    let from = caller_of(&request, &desk.settings.proxies);
-    if let Err(wait) = desk.let_in(from) {
-        return Refusal::too_often(wait).page(&desk.home, None);
+async fn answer(admin: &Arc<AdminState>, route: &'static Route, parameters: &Parameters, request: Request) -> Response {
+    let from = caller_of(&request, &admin.settings.proxies);
+    if let Err(wait) = admin.check_address(from) {
+        return ErrorPage::too_many_requests(wait).page(&admin.home, None);
     }
     let (head, body) = request.into_parts();
-    let visitor = match route.access {
-        Access::Anybody => None,
-        Access::Staff(needed) => match desk.visitor(&head.headers).await {
-            Ok(Some(visitor)) if visitor.may < needed => return looks_alone().page(&desk.home, Some(&visitor)),
-            Ok(Some(visitor)) => Some(visitor),
-            Ok(None) => return login::page(&desk.home, StatusCode::UNAUTHORIZED, None),
-            Err(problem) => return Refusal::from(problem).page(&desk.home, None),
+    let user = match route.access {
+        RequiredAccess::Public => None,
+        RequiredAccess::Staff(needed) => match admin.user(&head.headers).await {
+            Ok(Some(user)) if user.may < needed => return looks_alone().page(&admin.home, Some(&user)),
+            Ok(Some(user)) => Some(user),
+            Ok(None) => return login::page(&admin.home, StatusCode::UNAUTHORIZED, None),
+            Err(problem) => return ErrorPage::from(problem).page(&admin.home, None),
         },
     };
-    let form = match form(desk, route, &head.headers, body, visitor.as_ref()).await {
+    let form = match form(admin, route, &head.headers, body, user.as_ref()).await {
         Ok(form) => form,
-        Err(refusal) => return refusal.page(&desk.home, visitor.as_ref()),
+        Err(error) => return error.page(&admin.home, user.as_ref()),
     };
-    let Ok(parameters) = parameters else { return Refusal::nowhere().page(&desk.home, visitor.as_ref()) };
-    let visit = Visit {
-        desk: desk.clone(),
+    let Ok(parameters) = parameters else { return ErrorPage::not_found().page(&admin.home, user.as_ref()) };
+    let context = RequestContext {
+        admin: admin.clone(),
         from,
-        visitor: visitor.clone(),
+        user: user.clone(),
         path: parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
-        query: Fields::parse(head.uri.query().unwrap_or_default().as_bytes()),
+        query: FormFields::parse(head.uri.query().unwrap_or_default().as_bytes()),
         form,
         headers: head.headers,
     };
-    match (route.answer)(visit).await {
+    match (route.answer)(context).await {
         Ok(response) => response,
-        Err(refusal) => refusal.page(&desk.home, visitor.as_ref()),
+        Err(error) => error.page(&admin.home, user.as_ref()),
     }
 }
 
-fn looks_alone() -> Refusal {
-    Refusal::new(
+fn looks_alone() -> ErrorPage {
+    ErrorPage::new(
         StatusCode::FORBIDDEN,
         "Your key lets you look, and change nothing. Ask somebody whose key lets them decide.",
     )
@@ -108,35 +109,35 @@ fn looks_alone() -> Refusal {
 
 /// What was posted: from a page of ours, and where somebody is logged in, from one of that session's.
 async fn form(
-    desk: &Desk,
+    admin: &AdminState,
     route: &Route,
     headers: &HeaderMap,
     body: Body,
-    visitor: Option<&Visitor>,
-) -> Result<Fields, Refusal> {
+    user: Option<&StaffUser>,
+) -> Result<FormFields, ErrorPage> {
     if route.method != Method::POST {
-        return Ok(Fields::default());
+        return Ok(FormFields::default());
     }
     let foreign =
-        || Refusal::new(StatusCode::FORBIDDEN, "This did not come from a page of this session. Open the page again.");
-    if !desk.is_own(headers) {
+        || ErrorPage::new(StatusCode::FORBIDDEN, "This did not come from a page of this session. Open the page again.");
+    if !admin.is_same_origin(headers) {
         return Err(foreign());
     }
     let boundary = boundary(headers);
     if boundary.is_none() && !is_of_media_type(headers, "application/x-www-form-urlencoded") {
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
+        return Err(ErrorPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
     }
-    let bytes = read_body(body, route.largest, desk.settings.body_deadline).await.map_err(|error| match error {
-        BodyError::TooLarge => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "This is too much at once."),
-        BodyError::TooSlow => Refusal::new(StatusCode::REQUEST_TIMEOUT, "This came too slowly. Try again."),
+    let bytes = read_body(body, route.largest, admin.settings.body_deadline).await.map_err(|error| match error {
+        BodyError::TooLarge => ErrorPage::new(StatusCode::PAYLOAD_TOO_LARGE, "This is too much at once."),
+        BodyError::TooSlow => ErrorPage::new(StatusCode::REQUEST_TIMEOUT, "This came too slowly. Try again."),
         BodyError::Broken => broken(),
     })?;
     let form = match boundary {
-        Some(boundary) => Fields::parse_parts(bytes, &boundary).await.map_err(|_| broken())?,
-        None => Fields::parse(&bytes),
+        Some(boundary) => FormFields::parse_parts(bytes, &boundary).await.map_err(|_| broken())?,
+        None => FormFields::parse(&bytes),
     };
-    match visitor {
-        Some(visitor) if !visitor.sent(form.get("csrf")) => Err(foreign()),
+    match user {
+        Some(user) if !user.owns_form(form.get("csrf")) => Err(foreign()),
         _ => Ok(form),
     }
 }
@@ -147,12 +148,12 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     multer::parse_boundary(media_type).ok()
 }
 
-fn broken() -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "This broke off. Try again.")
+fn broken() -> ErrorPage {
+    ErrorPage::new(StatusCode::BAD_REQUEST, "This broke off. Try again.")
 }
 
 /// What every answer carries: nobody keeps it, frames it, or runs anything in it.
-fn guarded(desk: &Desk, mut response: Response) -> Response {
+fn with_headers(admin: &AdminState, mut response: Response) -> Response {
     let headers = response.headers_mut();
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -167,7 +168,7 @@ fn guarded(desk: &Desk, mut response: Response) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if desk.is_secure {
+    if admin.is_secure {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     response

@@ -9,7 +9,7 @@ use time::{
 };
 
 use super::{
-    amount::{self, NoAmount, known_currency},
+    amount::{self, AmountError, known_currency},
     columns::{Columns, MOST_COLUMNS, clean, plain},
     mapping::{Mapping, is_refund, names_refund},
     text,
@@ -67,7 +67,7 @@ const DAYS: [&[FormatItem<'_>]; 4] = [
 
 /// A line of the statement that says that money was taken, or that it went back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct StatementLine {
     /// Its place in the text, from 1.
     pub(super) at: u64,
     pub(super) order_number: String,
@@ -82,7 +82,7 @@ pub(super) struct Line {
 
 /// A line without a payment: a title, a total, a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Aside {
+pub(super) struct OtherLine {
     pub(super) at: u64,
     /// What it says; nothing where it must not be shown.
     pub(super) text: String,
@@ -92,23 +92,23 @@ pub(super) struct Aside {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
     /// Lines that say that money was taken.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<StatementLine>,
     /// Lines that say that money went back.
-    pub(super) refunds: Vec<Line>,
+    pub(super) refunds: Vec<StatementLine>,
     /// Lines whose status says that no money was taken.
     pub(super) skipped: u64,
     /// What those statuses are, each once.
     pub(super) skipped_statuses: Vec<String>,
     /// The first lines without a payment, and how many there are.
-    pub(super) asides: Vec<Aside>,
-    pub(super) aside_count: u64,
+    pub(super) other_lines: Vec<OtherLine>,
+    pub(super) other_line_count: u64,
 }
 
 impl Statement {
-    fn put_aside(&mut self, at: u64, text: &str) {
-        self.aside_count += 1;
-        if self.asides.len() < MOST_ASIDE {
-            self.asides.push(Aside { at, text: shown(text) });
+    fn add_other_line(&mut self, at: u64, text: &str) {
+        self.other_line_count += 1;
+        if self.other_lines.len() < MOST_ASIDE {
+            self.other_lines.push(OtherLine { at, text: shown(text) });
         }
     }
 
@@ -126,7 +126,7 @@ impl Statement {
             Entry::Payment(line) => self.lines.push(line),
             Entry::Refund(line) => self.refunds.push(line),
             Entry::Skipped { status } => self.skip(&status),
-            Entry::Aside { text } => self.put_aside(at, &text),
+            Entry::OtherLine { text } => self.add_other_line(at, &text),
         }
     }
 
@@ -137,21 +137,21 @@ impl Statement {
 
 /// What a line is.
 enum Entry {
-    Payment(Line),
-    Refund(Line),
+    Payment(StatementLine),
+    Refund(StatementLine),
     Skipped { status: String },
-    Aside { text: String },
+    OtherLine { text: String },
 }
 
 /// Why a statement cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Unusable {
+pub(super) struct StatementError {
     pub(super) problems: Vec<String>,
     /// What its columns are called, so that a person can say which is which.
     pub(super) names: Vec<String>,
 }
 
-impl Unusable {
+impl StatementError {
     fn because(problem: String) -> Self {
         Self { problems: vec![problem], names: Vec::new() }
     }
@@ -161,27 +161,27 @@ impl Unusable {
 ///
 /// # Errors
 /// What is wrong, line by line. Nothing is compared with half a statement.
-pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable> {
+pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, StatementError> {
     if let Some(kind) = other_format(text) {
         let problem = format!("This is {kind}, which cannot be read. Open it and save it as CSV.");
-        return Err(Unusable::because(problem));
+        return Err(StatementError::because(problem));
     }
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let place = HeadPlace::find(&text, mapping);
     let table = table(&text, &place);
     let mut reader = ReaderBuilder::new().delimiter(place.separator).flexible(true).from_reader(table.as_bytes());
     let head =
-        reader.headers().map_err(|_| Unusable::because("The names of the columns cannot be read.".to_owned()))?;
+        reader.headers().map_err(|_| StatementError::because("The names of the columns cannot be read.".to_owned()))?;
     let head = head.clone();
     let too_many = |at: u64| format!("Line {at}: there are more than {MOST_COLUMNS} cells.");
     if head.len() > MOST_COLUMNS {
-        return Err(Unusable::because(too_many(place.above + 1)));
+        return Err(StatementError::because(too_many(place.above + 1)));
     }
     if has_line_break(&head) {
-        return Err(Unusable::because(open_quotation(place.above + 1)));
+        return Err(StatementError::because(open_quotation(place.above + 1)));
     }
     let names = || names(&head);
-    let columns = Columns::of(&head, mapping).map_err(|problems| Unusable { problems, names: names() })?;
+    let columns = Columns::of(&head, mapping).map_err(|problems| StatementError { problems, names: names() })?;
     let amount_name = head.get(columns.amount).map(plain).unwrap_or_default();
     let mut rows = Rows {
         columns,
@@ -195,7 +195,7 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable>
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
     for (at, line) in (1..).zip(text.lines()).take_while(|(at, _)| *at <= place.above) {
         if !is_empty(line) && named_separator(line).is_none() {
-            statement.put_aside(at, line);
+            statement.add_other_line(at, line);
         }
     }
     for record in reader.records() {
@@ -230,7 +230,7 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable>
         }
     }
     if !problems.is_empty() {
-        return Err(Unusable { problems, names: names() });
+        return Err(StatementError { problems, names: names() });
     }
     if rows.has_unreadable_day {
         // A column that nobody chose, and that holds something else than days: no line is put aside by it.
@@ -402,7 +402,7 @@ impl Rows<'_> {
             if !is_head && !has_sum && names_refund(&text) {
                 self.refunds_below = Some(at);
             }
-            return Ok(Entry::Aside { text });
+            return Ok(Entry::OtherLine { text });
         }
         // Of `390,` and a comma that separates, nobody can tell which was meant.
         let is_longer = self.separator == ',' && cells.len() > self.width;
@@ -428,8 +428,8 @@ impl Rows<'_> {
         }
         let amount_cell = cell(Some(columns.amount));
         let amount = amount::read(amount_cell).map_err(|problem| match problem {
-            NoAmount::Unreadable => "the amount is no number.".to_owned(),
-            NoAmount::Ambiguous => {
+            AmountError::Unreadable => "the amount is no number.".to_owned(),
+            AmountError::Ambiguous => {
                 format!("the amount {amount_cell} can mean thousands or decimals. Export amounts with two decimals.")
             }
         })?;
@@ -458,7 +458,7 @@ impl Rows<'_> {
             None => None,
         };
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        let line = Line { at, order_number, gateway_number, amount: value, currency, day };
+        let line = StatementLine { at, order_number, gateway_number, amount: value, currency, day };
         Ok(if is_back { Entry::Refund(line) } else { Entry::Payment(line) })
     }
 
@@ -490,19 +490,20 @@ impl Rows<'_> {
 
     /// A whole line that programs for tables have put into one cell. A total may have commas of its own.
     fn is_whole_line(&self, cells: &[String]) -> bool {
-        let [alone] = said(cells)[..] else { return false };
-        let is_split =
-            |separator: char| (separator != ',' || !says_total(alone)) && pieces(alone, separator) >= self.width;
-        alone.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
+        let [run_exclusive] = said(cells)[..] else { return false };
+        let is_split = |separator: char| {
+            (separator != ',' || !says_total(run_exclusive)) && pieces(run_exclusive, separator) >= self.width
+        };
+        run_exclusive.contains(char::is_numeric) && [self.separator, ',', ';', '\t'].into_iter().any(is_split)
     }
 
     /// A line for people: several words in one cell, or no number, amount and status, or words alone.
     fn is_text(&self, cells: &[String]) -> bool {
         let said = said(cells);
         let has_words = |cell: &str| cell.contains(char::is_whitespace) && cell.contains(char::is_alphabetic);
-        if let [alone] = said[..]
-            && has_words(alone)
-            && amount::read(alone) == Err(NoAmount::Unreadable)
+        if let [run_exclusive] = said[..]
+            && has_words(run_exclusive)
+            && amount::read(run_exclusive) == Err(AmountError::Unreadable)
         {
             return true;
         }
@@ -533,9 +534,9 @@ fn pieces(text: &str, separator: char) -> usize {
 fn ends_with_amount(text: &str) -> bool {
     let mut words = text.split_whitespace().rev().skip_while(|word| known_currency(word).is_some());
     let is_year = |word: &str| word.len() == 4 && word.starts_with("20");
-    words
-        .next()
-        .is_some_and(|word| !is_year(word) && !word.starts_with('(') && amount::read(word) != Err(NoAmount::Unreadable))
+    words.next().is_some_and(|word| {
+        !is_year(word) && !word.starts_with('(') && amount::read(word) != Err(AmountError::Unreadable)
+    })
 }
 
 fn says_total(cell: &str) -> bool {
@@ -567,12 +568,12 @@ fn day(text: &str) -> Option<Date> {
 mod tests {
     use super::*;
 
-    fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> Line {
+    fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> StatementLine {
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        Line { at, order_number, gateway_number, amount: amount.parse().unwrap(), currency: None, day: None }
+        StatementLine { at, order_number, gateway_number, amount: amount.parse().unwrap(), currency: None, day: None }
     }
 
-    fn read(text: &str) -> Result<Statement, Unusable> {
+    fn read(text: &str) -> Result<Statement, StatementError> {
         super::read(text, &Mapping::default())
     }
 
@@ -641,7 +642,7 @@ mod tests {
         }
         let day = Date::from_calendar_date(2026, time::Month::November, 23).ok();
         let statement = super::read(text, &mapping).unwrap();
-        assert_eq!((statement.lines, statement.skipped), (vec![Line { day, ..line(2, "a1", "", "390") }], 1));
+        assert_eq!((statement.lines, statement.skipped), (vec![StatementLine { day, ..line(2, "a1", "", "390") }], 1));
         mapping.amount = "Баланс".to_owned();
         assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Баланс"));
         let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Оборот".into(), ..mapping });
@@ -661,7 +662,7 @@ mod tests {
                     Итого;;;1 690,00;;\r\nВсего операций: 4\r\n;;Главный бухгалтер;;;Иванова А.\r\n\
                     Сформировано 30.11.2026 18:00\r\n";
         let statement = read(text).unwrap();
-        let kgs = |at, number: &str, amount: &str, day| Line {
+        let kgs = |at, number: &str, amount: &str, day| StatementLine {
             currency: Some("KGS".to_owned()),
             day: Date::from_calendar_date(2026, time::Month::November, day).ok(),
             ..line(at, number, "", amount)
@@ -669,9 +670,9 @@ mod tests {
         assert_eq!(statement.lines, [kgs(8, "a1", "1390.50", 26), kgs(10, "a2", "390", 26)]);
         assert_eq!(statement.refunds, [kgs(12, "a1", "90.50", 27), kgs(13, "a2", "390", 27)]);
         assert_eq!((statement.skipped, statement.skipped_statuses), (1, vec!["Отказ".to_owned()]));
-        let asides: Vec<u64> = statement.asides.iter().map(|aside| aside.at).collect();
-        assert_eq!(asides, [2, 3, 4, 11, 17, 18, 19, 20]);
-        assert_eq!((statement.asides[4].text.as_str(), statement.aside_count), ("Итого; 1 690,00", 8));
+        let other_lines: Vec<u64> = statement.other_lines.iter().map(|aside| aside.at).collect();
+        assert_eq!(other_lines, [2, 3, 4, 11, 17, 18, 19, 20]);
+        assert_eq!((statement.other_lines[4].text.as_str(), statement.other_line_count), ("Итого; 1 690,00", 8));
     }
 
     #[test]

@@ -4,31 +4,36 @@ use axum::http::Method;
 
 use super::{
     assets, checkout, checkouts, day, decisions, login,
-    page::Refusal,
+    page::ErrorPage,
     reconciliation,
-    route::{Access, Answering, Route, Visit},
+    route::{HandlerFuture, RequestContext, RequiredAccess, Route},
 };
 use crate::tokens::permission::Permission;
 
-const LOOK: Access = Access::Staff(Permission::Look);
-const DECIDE: Access = Access::Staff(Permission::Decide);
+const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
+const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
 const FORM: usize = 64 * 1024;
 /// The gateway's statement of a month.
 const STATEMENT: usize = 8 * 1024 * 1024;
 
-const fn get(access: Access, path: &'static str, answer: fn(Visit) -> Answering) -> Route {
+const fn get(access: RequiredAccess, path: &'static str, answer: fn(RequestContext) -> HandlerFuture) -> Route {
     Route { method: Method::GET, path, access, largest: 0, answer }
 }
 
-const fn post(access: Access, path: &'static str, largest: usize, answer: fn(Visit) -> Answering) -> Route {
+const fn post(
+    access: RequiredAccess,
+    path: &'static str,
+    largest: usize,
+    answer: fn(RequestContext) -> HandlerFuture,
+) -> Route {
     Route { method: Method::POST, path, access, largest, answer }
 }
 
 /// All of them.
 pub(super) static ROUTES: [Route; 16] = [
-    get(Access::Anybody, "/staff/assets/{name}", stylesheet),
-    get(Access::Anybody, "/staff/login", login::form),
-    post(Access::Anybody, "/staff/login", FORM, login::log_in),
+    get(RequiredAccess::Public, "/staff/assets/{name}", stylesheet),
+    get(RequiredAccess::Public, "/staff/login", login::form),
+    post(RequiredAccess::Public, "/staff/login", FORM, login::log_in),
     post(LOOK, "/staff/logout", FORM, login::log_out),
     get(LOOK, "/staff", checkouts::list),
     get(LOOK, "/staff/checkouts/{checkout}", checkout::show),
@@ -41,13 +46,13 @@ pub(super) static ROUTES: [Route; 16] = [
     get(LOOK, "/staff/reconciliation", reconciliation::show),
     post(LOOK, "/staff/reconciliation", STATEMENT, reconciliation::compare),
     get(LOOK, "/staff/reconciliation.csv", reconciliation::download),
-    get(LOOK, "/staff/{*rest}", nowhere),
+    get(LOOK, "/staff/{*rest}", not_found),
 ];
 
-fn stylesheet(visit: Visit) -> Answering {
-    Box::pin(async move { Ok(assets::serve(visit.parameter("name"), &visit.headers)) })
+fn stylesheet(context: RequestContext) -> HandlerFuture {
+    Box::pin(async move { Ok(assets::serve(context.parameter("name"), &context.headers)) })
 }
 
-fn nowhere(_: Visit) -> Answering {
-    Box::pin(async { Err(Refusal::nowhere()) })
+fn not_found(_: RequestContext) -> HandlerFuture {
+    Box::pin(async { Err(ErrorPage::not_found()) })
 }

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// What all pages share.
-pub(super) struct Till {
+pub(super) struct PageState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
     /// The merchant's name, where the settings say it.
@@ -37,13 +37,13 @@ pub(super) struct Till {
 }
 
 /// Why nobody is let in.
-pub(super) enum Closed {
+pub(super) enum AccessDenied {
     /// For so long.
-    TooOften(Duration),
-    Because(ServerError),
+    RateLimited(Duration),
+    Failed(ServerError),
 }
 
-impl Till {
+impl PageState {
     pub(super) fn new(server: Server, settings: HttpSettings, merchant: &Merchant) -> Self {
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         Self {
@@ -61,7 +61,7 @@ impl Till {
     }
 
     /// Whether an address may call once more; else how long it waits.
-    pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
+    pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Duration> {
         self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
 
@@ -70,12 +70,12 @@ impl Till {
     }
 
     /// The checkout of a page. A right address is never locked out; guessing gets slower (brute force protection).
-    pub(super) async fn checkout(&self, secret: &str, from: IpAddr) -> Result<CheckoutView, Closed> {
+    pub(super) async fn checkout(&self, secret: &str, from: IpAddr) -> Result<CheckoutView, AccessDenied> {
         match self.server.checkout_of_page(secret).await {
             Ok(view) => {
                 self.guesses.right(from);
                 let taken = self.checkouts.take(view.checkout.id.clone(), Instant::now());
-                self.counted("requests_of_token", taken).map_err(Closed::TooOften)?;
+                self.counted("requests_of_token", taken).map_err(AccessDenied::RateLimited)?;
                 Ok(view)
             }
             Err(problem @ ServerError::NotFound { .. }) => {
@@ -84,15 +84,15 @@ impl Till {
                     // The address itself is never logged: one that is mistyped may be nearly right.
                     tracing::info!(target: "kassa_server", %from, repeated, "a wrong address of a hosted page");
                 }
-                self.counted("guesses", self.guesses.wrong(from, now)).map_err(Closed::TooOften)?;
-                Err(Closed::Because(problem))
+                self.counted("guesses", self.guesses.wrong(from, now)).map_err(AccessDenied::RateLimited)?;
+                Err(AccessDenied::Failed(problem))
             }
-            Err(problem) => Err(Closed::Because(problem)),
+            Err(problem) => Err(AccessDenied::Failed(problem)),
         }
     }
 
     /// Whether a form came from a page of ours, as far as the browser says where it came from.
-    pub(super) fn is_own(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
         headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
     }
 }

@@ -11,8 +11,8 @@ use axum::{
 use super::{
     frame::{Frame, page},
     links::Links,
+    page_state::{AccessDenied, PageState},
     texts::Texts,
-    till::{Closed, Till},
 };
 use crate::{
     net::{BodyError, retry_after},
@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_secs(5);
 type Text = fn(&Texts) -> &'static str;
 
 /// What is not done, and what the payer may do.
-pub(super) struct Refusal {
+pub(super) struct ErrorPage {
     status: StatusCode,
     title: Text,
     text: Text,
@@ -41,21 +41,21 @@ struct Message {
     home: Option<String>,
 }
 
-impl Refusal {
+impl ErrorPage {
     fn new(status: StatusCode, text: Text) -> Self {
         Self { status, title: |t| t.not_done, text, retry_after: None }
     }
 
-    pub(super) fn nowhere() -> Self {
+    pub(super) fn not_found() -> Self {
         Self { title: |t| t.nowhere, ..Self::new(StatusCode::NOT_FOUND, |t| t.nowhere_more) }
     }
 
-    pub(super) fn too_often(wait: Duration) -> Self {
+    pub(super) fn too_many_requests(wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often) }
     }
 
     /// A form that is none of ours.
-    pub(super) fn not_ours(status: StatusCode) -> Self {
+    pub(super) fn bad_form(status: StatusCode) -> Self {
         Self::new(status, |t| t.foreign)
     }
 
@@ -63,8 +63,8 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.unavailable)
     }
 
-    pub(super) fn page(&self, till: &Till, links: &Links) -> Response {
-        let frame = Frame::new(till, links, None);
+    pub(super) fn page(&self, pages: &PageState, links: &Links) -> Response {
+        let frame = Frame::new(pages, links, None);
         let (title, text) = ((self.title)(frame.t), (self.text)(frame.t));
         let mut response = page(self.status, &Message { frame, title, text, home: links.home() });
         if let Some(wait) = self.retry_after {
@@ -74,11 +74,11 @@ impl Refusal {
     }
 }
 
-impl From<ServerError> for Refusal {
+impl From<ServerError> for ErrorPage {
     fn from(error: ServerError) -> Self {
         match error {
-            ServerError::NotFound { .. } => Self::nowhere(),
-            ServerError::Invalid { .. } => Self::not_ours(StatusCode::BAD_REQUEST),
+            ServerError::NotFound { .. } => ErrorPage::not_found(),
+            ServerError::Invalid { .. } => Self::bad_form(StatusCode::BAD_REQUEST),
             ServerError::Unavailable { detail } => {
                 // What a database says is for the operator.
                 tracing::error!(target: "kassa_server", detail, "a page could not be answered");
@@ -89,16 +89,16 @@ impl From<ServerError> for Refusal {
     }
 }
 
-impl From<Closed> for Refusal {
-    fn from(closed: Closed) -> Self {
-        match closed {
-            Closed::TooOften(wait) => Self::too_often(wait),
-            Closed::Because(error) => error.into(),
+impl From<AccessDenied> for ErrorPage {
+    fn from(denied: AccessDenied) -> Self {
+        match denied {
+            AccessDenied::RateLimited(wait) => Self::too_many_requests(wait),
+            AccessDenied::Failed(error) => error.into(),
         }
     }
 }
 
-impl From<BodyError> for Refusal {
+impl From<BodyError> for ErrorPage {
     fn from(error: BodyError) -> Self {
         Self::new(
             match error {

@@ -6,19 +6,19 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::problem::{Kind, Problem};
+use super::problem::{Problem, ProblemKind};
 
 /// An answer that is no refusal.
-pub(super) struct Answer {
+pub(super) struct JsonResponse {
     status: StatusCode,
     body: String,
 }
 
-impl Answer {
+impl JsonResponse {
     pub(super) fn new(status: StatusCode, body: &impl Serialize) -> Result<Self, Problem> {
         let body = serde_json::to_string(body).map_err(|problem| {
             tracing::error!(target: "kassa_server", %problem, "an answer could not be written");
-            Problem::new(Kind::Internal)
+            Problem::new(ProblemKind::Internal)
         })?;
         Ok(Self { status, body })
     }
@@ -33,7 +33,7 @@ impl Answer {
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for JsonResponse {
     fn into_response(self) -> Response {
         (self.status, [(header::CONTENT_TYPE, "application/json")], self.body).into_response()
     }

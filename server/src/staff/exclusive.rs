@@ -6,16 +6,16 @@ use axum::{http::StatusCode, response::Response};
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use super::page::Refusal;
+use super::page::ErrorPage;
 
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Does it, unless somebody else's is being done. It goes on where its caller gives up: whoever calls and hangs up again and
 /// again has one at work all the same.
-pub(super) async fn alone(
+pub(super) async fn run_exclusive(
     places: &Arc<Semaphore>,
-    work: impl Future<Output = Result<Response, Refusal>> + Send + 'static,
-) -> Result<Response, Refusal> {
+    work: impl Future<Output = Result<Response, ErrorPage>> + Send + 'static,
+) -> Result<Response, ErrorPage> {
     let Ok(place) = places.clone().try_acquire_owned() else { return Err(busy()) };
     let work = async move {
         let _place = place;
@@ -23,13 +23,13 @@ pub(super) async fn alone(
     };
     let work = tokio::spawn(work.in_current_span());
     // The panic was already logged.
-    let failed = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
+    let failed = || ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
     work.await.unwrap_or_else(|_| Err(failed()))
 }
 
-fn busy() -> Refusal {
+fn busy() -> ErrorPage {
     let sentence = "Somebody else is having this done at this moment. Try again in a few seconds.";
-    Refusal { retry_after: Some(WAIT), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, sentence) }
+    ErrorPage { retry_after: Some(WAIT), ..ErrorPage::new(StatusCode::SERVICE_UNAVAILABLE, sentence) }
 }
 
 #[cfg(test)]
@@ -44,18 +44,18 @@ mod tests {
     async fn one_at_a_time_also_where_its_caller_is_gone() {
         let places = Arc::new(Semaphore::new(1));
         let (end, ended) = oneshot::channel::<()>();
-        let mut first = Box::pin(alone(&places, async move {
+        let mut first = Box::pin(run_exclusive(&places, async move {
             let _ = ended.await;
             Ok(StatusCode::OK.into_response())
         }));
         assert!((&mut first).now_or_never().is_none());
         drop(first);
-        let second = alone(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap_err();
+        let second = run_exclusive(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap_err();
         assert_eq!((second.status, second.retry_after), (StatusCode::SERVICE_UNAVAILABLE, Some(WAIT)));
         end.send(()).unwrap();
         drop(places.acquire().await.unwrap());
         assert_eq!(
-            alone(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap().status(),
+            run_exclusive(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap().status(),
             StatusCode::OK
         );
     }

@@ -9,13 +9,13 @@ pub(super) const LANGUAGES: [(Language, &str); 3] =
 
 /// The language in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spoken {
+pub(super) struct Locale {
     pub(super) language: Language,
     /// The payer picked it, so the page's own links keep it.
     pub(super) is_picked: bool,
 }
 
-impl Spoken {
+impl Locale {
     /// By the query's `lang`, or else by the browser; English where neither names one of ours.
     pub(super) fn of(picked: &str, headers: &HeaderMap) -> Self {
         match picked.parse() {
@@ -64,9 +64,9 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static(list));
-            assert_eq!(Spoken::of("", &headers), Spoken { language: expected, is_picked: false }, "{list}");
-            assert_eq!(Spoken::of("xx", &headers).language, expected);
-            assert_eq!(Spoken::of("ky", &headers), Spoken { language: Language::Kyrgyz, is_picked: true });
+            assert_eq!(Locale::of("", &headers), Locale { language: expected, is_picked: false }, "{list}");
+            assert_eq!(Locale::of("xx", &headers).language, expected);
+            assert_eq!(Locale::of("ky", &headers), Locale { language: Language::Kyrgyz, is_picked: true });
         }
     }
 }

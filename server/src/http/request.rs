@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::IpAddr};
 
 use axum::body::Bytes;
 
-use super::{problem::Problem, query::Query};
+use super::{problem::Problem, query::QueryFields};
 use crate::{
     checkouts::checkout::CheckoutView,
     net::BodyError,
@@ -18,22 +18,22 @@ use crate::{
 };
 
 /// Who calls.
-pub(super) enum Who {
+pub(super) enum Identity {
     /// The shop's back end, by this API key.
     Shop(ApiKeyId),
     /// A payer's app, by a token that opens this checkout and nothing else.
     App { view: Box<CheckoutView>, token: TokenHash },
     /// Nobody who is known.
-    Anybody,
+    Anonymous,
 }
 
 /// A request.
-pub(super) struct Call {
-    pub(super) who: Who,
+pub(super) struct ApiRequest {
+    pub(super) identity: Identity,
     /// The caller's address.
     pub(super) from: IpAddr,
     pub(super) path: HashMap<String, String>,
-    pub(super) query: Query,
+    pub(super) query: QueryFields,
     pub(super) body: Bytes,
     /// Why the body was not received in full, where the route takes any.
     pub(super) body_problem: Option<BodyError>,
@@ -43,17 +43,17 @@ pub(super) struct Call {
     pub(super) key: Option<String>,
 }
 
-impl Call {
+impl ApiRequest {
     /// The checkout that the path names.
     pub(super) fn checkout(&self) -> Result<CheckoutId, Problem> {
-        let nowhere = || ServerError::NotFound { what: "checkout" };
-        self.parameter("checkout").parse().map_err(|_| nowhere().into())
+        let not_found = || ServerError::NotFound { what: "checkout" };
+        self.parameter("checkout").parse().map_err(|_| not_found().into())
     }
 
     /// The payment that the path names.
     pub(super) fn payment(&self) -> Result<PaymentId, Problem> {
-        let nowhere = || ServerError::NotFound { what: "payment" };
-        self.parameter("payment").parse().map_err(|_| nowhere().into())
+        let not_found = || ServerError::NotFound { what: "payment" };
+        self.parameter("payment").parse().map_err(|_| not_found().into())
     }
 
     /// A part of the path.
@@ -62,27 +62,27 @@ impl Call {
     }
 
     /// The checkout that the token opens.
-    pub(super) fn opened(&self) -> Result<&CheckoutView, Problem> {
-        match &self.who {
-            Who::App { view, .. } => Ok(view),
-            Who::Shop(_) | Who::Anybody => Err(ServerError::NotFound { what: "checkout" }.into()),
+    pub(super) fn own_checkout(&self) -> Result<&CheckoutView, Problem> {
+        match &self.identity {
+            Identity::App { view, .. } => Ok(view),
+            Identity::Shop(_) | Identity::Anonymous => Err(ServerError::NotFound { what: "checkout" }.into()),
         }
     }
 
     /// What the caller was let in by. Who waits is looked at again by it.
     pub(super) fn credential(&self) -> Option<Credential> {
-        match &self.who {
-            Who::Shop(key) => Some(Credential::Key(key.clone())),
-            Who::App { token, .. } => Some(Credential::Token(*token)),
-            Who::Anybody => None,
+        match &self.identity {
+            Identity::Shop(key) => Some(Credential::Key(key.clone())),
+            Identity::App { token, .. } => Some(Credential::Token(*token)),
+            Identity::Anonymous => None,
         }
     }
 
     /// Somebody whom the caller names, through the caller's key.
     pub(super) fn by(&self, name: String) -> DecidedBy {
-        match &self.who {
-            Who::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
-            Who::App { .. } | Who::Anybody => DecidedBy::new(name),
+        match &self.identity {
+            Identity::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
+            Identity::App { .. } | Identity::Anonymous => DecidedBy::new(name),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What all pages share.
-pub(super) struct Desk {
+pub(super) struct AdminState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
     /// Whether the public URL is https.
@@ -45,7 +45,7 @@ pub(super) struct Desk {
 
 /// Somebody who is logged in.
 #[derive(Clone, Debug)]
-pub(super) struct Visitor {
+pub(super) struct StaffUser {
     /// The name of the key, which is the person's.
     pub(super) name: String,
     pub(super) key: ApiKeyId,
@@ -54,14 +54,14 @@ pub(super) struct Visitor {
     pub(super) csrf: String,
 }
 
-impl Visitor {
+impl StaffUser {
     /// Whether a form is of this session's.
-    pub(super) fn sent(&self, csrf: &str) -> bool {
+    pub(super) fn owns_form(&self, csrf: &str) -> bool {
         is_same(&self.csrf, csrf)
     }
 }
 
-impl Desk {
+impl AdminState {
     pub(super) fn new(server: Server, settings: HttpSettings) -> Self {
         let addresses = RateLimit::per_second(settings.per_address);
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
@@ -73,7 +73,7 @@ impl Desk {
     }
 
     /// Whether an address may call once more; else how long it waits.
-    pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
+    pub(super) fn check_address(&self, from: IpAddr) -> Result<(), Duration> {
         self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
     }
 
@@ -82,7 +82,7 @@ impl Desk {
     }
 
     /// Counts a wrong key: guessing gets slower (brute force protection). A right one is never locked out.
-    pub(super) fn guessed(&self, from: IpAddr) -> Result<(), Duration> {
+    pub(super) fn record_wrong_key(&self, from: IpAddr) -> Result<(), Duration> {
         let now = Instant::now();
         if let Some(repeated) = self.wrong_key_log.is_time(now) {
             tracing::info!(target: "kassa_server", %from, repeated, "a wrong key of the staff's");
@@ -90,25 +90,25 @@ impl Desk {
         self.counted("guesses", self.guesses.wrong(from, now))
     }
 
-    pub(super) fn knew(&self, from: IpAddr) {
+    pub(super) fn record_login(&self, from: IpAddr) {
         self.guesses.right(from);
     }
 
     /// Who is logged in.
-    pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, ServerError> {
+    pub(super) async fn user(&self, headers: &HeaderMap) -> Result<Option<StaffUser>, ServerError> {
         let Some(token) = cookie::read(headers, self.is_secure, &self.home) else { return Ok(None) };
         let session = self.server.staff_session(token).await?;
-        let visitor = |session: StaffSession| Visitor {
+        let user = |session: StaffSession| StaffUser {
             name: session.name,
             key: session.key,
             may: session.may,
             csrf: csrf_of(token),
         };
-        Ok(session.map(visitor))
+        Ok(session.map(user))
     }
 
     /// Whether a form came from a page of ours, as far as the browser says where it came from.
-    pub(super) fn is_own(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
         headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
     }
 }
