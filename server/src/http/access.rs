@@ -6,23 +6,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::http::{HeaderMap, header};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, header, request::Parts},
+};
 use kassa_pages::{Lockout, Network};
 
 use super::{
     problem::{Problem, ProblemKind},
-    request::Identity,
     settings::HttpSettings,
 };
 use crate::{
+    checkouts::checkout::CheckoutView,
     limits::{RateLimit, Recent},
     metrics::Metrics,
     rarely::Rarely,
-    server::Server,
-    tokens::TokenHash,
+    server::{Credential, Server},
+    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
     values::{
         error::ServerError,
         ids::{ApiKeyId, CheckoutId},
+        violation::Rule,
     },
 };
 
@@ -41,6 +45,69 @@ pub(super) enum Audience {
     Gateway,
     /// Anybody.
     Public,
+}
+
+/// Who calls.
+#[derive(Clone)]
+pub(super) enum Identity {
+    /// The shop's back end, by this API key.
+    Shop(ApiKeyId),
+    /// A payer's app, by a token that opens this checkout and nothing else.
+    App { view: Box<CheckoutView>, token: TokenHash },
+    /// Nobody who is known.
+    Anonymous,
+}
+
+/// A request that was let through. The router authenticates it before anything of its body is read; handlers extract it.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) identity: Identity,
+    /// The caller's address.
+    pub(super) from: IpAddr,
+    /// The header `Idempotency-Key`.
+    pub(super) key: Option<String>,
+}
+
+impl Caller {
+    /// The checkout that the token opens.
+    pub(super) fn own_checkout(&self) -> Result<&CheckoutView, Problem> {
+        match &self.identity {
+            Identity::App { view, .. } => Ok(view),
+            Identity::Shop(_) | Identity::Anonymous => Err(ServerError::NotFound { what: "checkout" }.into()),
+        }
+    }
+
+    /// What the caller was let in by. Who waits is looked at again by it.
+    pub(super) fn credential(&self) -> Option<Credential> {
+        match &self.identity {
+            Identity::Shop(key) => Some(Credential::Key(key.clone())),
+            Identity::App { token, .. } => Some(Credential::Token(*token)),
+            Identity::Anonymous => None,
+        }
+    }
+
+    /// Somebody whom the caller names, through the caller's key.
+    pub(super) fn by(&self, name: String) -> DecidedBy {
+        match &self.identity {
+            Identity::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
+            Identity::App { .. } | Identity::Anonymous => DecidedBy::new(name),
+        }
+    }
+
+    /// The idempotency key, which what moves money must have: it is what makes a request safe to send again.
+    pub(super) fn required_key(&self) -> Result<&str, Problem> {
+        let missing =
+            || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that it is safe to try again");
+        self.key.as_deref().ok_or_else(missing)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.remove().ok_or_else(|| Problem::new(ProblemKind::Internal))
+    }
 }
 
 /// The limits, and the wrong guesses so far.

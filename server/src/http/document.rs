@@ -1,18 +1,15 @@
 //! The description of the interface, as OpenAPI 3.1: made of the table that answers requests, so that the two cannot differ.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
+use axum::{extract::State, http::StatusCode};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
     access::Audience,
     problem::{self, ProblemKind},
-    request::ApiRequest,
+    request::Api,
     response::JsonResponse,
-    route::{Body, HandlerFuture, Route},
-    state::ApiState,
+    route::{RequestBody, Route},
     webhooks,
 };
 
@@ -34,8 +31,8 @@ pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "type": "object" })
 }
 
-pub(super) fn serve(http: Arc<ApiState>, _: ApiRequest) -> HandlerFuture {
-    Box::pin(async move { Ok(JsonResponse::text(http.description.clone())) })
+pub(super) async fn serve(State(api): Api) -> JsonResponse {
+    JsonResponse::text(api.description.clone())
 }
 
 /// What this server takes: cards are described where they are on.
@@ -99,17 +96,16 @@ fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) 
         operation["security"] = json!([security]);
     }
     match route.body {
-        Body::None => {}
-        Body::Json { schema, example } => {
+        RequestBody::None => {}
+        RequestBody::Json { schema, example } => {
             let example: Value = serde_json::from_str(example).unwrap_or_default();
             let is_required = example != json!({});
-            let schema = route.schema_with_cards.filter(|_| takes_cards).unwrap_or(schema);
             operation["requestBody"] = json!({
                 "required": is_required,
-                "content": { "application/json": { "schema": schema(), "example": example } },
+                "content": { "application/json": { "schema": schema(takes_cards), "example": example } },
             });
         }
-        Body::Any => {
+        RequestBody::Any => {
             operation["requestBody"] = json!({
                 "description": "The callback, as the gateway wrote it.",
                 "content": { "application/json": { "schema": {} } },
@@ -171,7 +167,7 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
     if matches!(route.access, Audience::Shop | Audience::App) {
         kinds.push(ProblemKind::Unauthorized);
     }
-    if matches!(route.body, Body::Json { .. }) {
+    if matches!(route.body, RequestBody::Json { .. }) {
         kinds.push(ProblemKind::UnsupportedMediaType);
     }
     for kind in kinds {

@@ -2,7 +2,7 @@
 //! known is refused, and so is whatever looks like a card number, wherever it stands; but for the number of the card that a
 //! payment is begun with, where cards are on.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::{collections::BTreeMap, ops::RangeInclusive, str::FromStr};
 
 use kassa::{Decimal, normalized_phone};
 use serde_json::Number;
@@ -23,33 +23,31 @@ use crate::values::{
 pub(super) struct BodyFields {
     members: Members,
     checks: Checks,
+    card_number: Option<Zeroizing<String>>,
 }
 
 impl BodyFields {
-    /// A body; none counts as one without members.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
-        let fields = Self::read(body)?;
+    /// A body; none counts as one without members. Where it may hold a card and is one by card, `card.number` is taken out of it,
+    /// and **nothing else of it may look like a card number**, as anywhere.
+    pub(super) fn parse(body: &[u8], may_hold_card: bool) -> Result<Self, Problem> {
+        let mut fields = Self::read(body)?;
+        if may_hold_card && fields.is_by_card() {
+            fields.card_number = fields.find_card_number();
+        }
         refuse_card_numbers(&fields.members)?;
         Ok(fields)
     }
 
-    /// A body that begins a payment: where cards are on and it is one by card, `card.number` is taken out of it, and **nothing
-    /// else of it may look like a card number**, as anywhere.
-    pub(super) fn parse_for_payment(
-        body: &[u8],
-        takes_cards: bool,
-    ) -> Result<(Self, Option<Zeroizing<String>>), Problem> {
-        let mut fields = Self::read(body)?;
-        let number = if takes_cards && fields.is_by_card() { fields.take_card_number() } else { None };
-        refuse_card_numbers(&fields.members)?;
-        Ok((fields, number))
+    /// The number of the payer's card, if the body may hold one and does.
+    pub(super) fn take_card_number(&mut self) -> Option<Zeroizing<String>> {
+        self.card_number.take()
     }
 
     fn read(body: &[u8]) -> Result<Self, Problem> {
         let body = if body.is_empty() { b"{}" } else { body };
         let not_json = |_| Problem::field("body", Rule::Format, "must be JSON");
         match serde_json::from_slice(body).map_err(not_json)? {
-            Json::Object(members) => Ok(Self { members, checks: Checks::default() }),
+            Json::Object(members) => Ok(Self { members, checks: Checks::default(), card_number: None }),
             _ => Err(Problem::field("body", Rule::Format, "must be a JSON object")),
         }
     }
@@ -59,7 +57,7 @@ impl BodyFields {
         matches!(method, Some((_, Json::Text(text))) if text.as_str() == "card")
     }
 
-    fn take_card_number(&mut self) -> Option<Zeroizing<String>> {
+    fn find_card_number(&mut self) -> Option<Zeroizing<String>> {
         let card = self.members.iter_mut().find(|(name, _)| name.as_str() == "card");
         let Some((_, Json::Object(card))) = card else { return None };
         let is_number =
@@ -86,6 +84,13 @@ impl BodyFields {
             Json::Text(mut text) => Some(std::mem::take(&mut *text)),
             _ => self.wrong(name, "must be a text"),
         }
+    }
+
+    /// An identifier; null is as good as none.
+    pub(super) fn optional_id<T: FromStr>(&mut self, name: &str, sentence: &str) -> Option<T> {
+        let id = self.optional_text(name)?.parse().ok();
+        self.require(name, id.is_some(), Rule::Format, sentence);
+        id
     }
 
     /// An amount, as a text: a JSON number would pass through a float.
@@ -115,7 +120,7 @@ impl BodyFields {
     }
 
     /// A list of words, each of which is one of these.
-    pub(super) fn words<T: std::str::FromStr>(&mut self, name: &str, choices: &str) -> Vec<T> {
+    pub(super) fn words<T: FromStr>(&mut self, name: &str, choices: &str) -> Vec<T> {
         let Some(value) = self.take(name) else { return Vec::new() };
         let word = |word: &Json| if let Json::Text(word) = word { word.parse::<T>().ok() } else { None };
         let words = if let Json::List(list) = &value { list.iter().map(word).collect() } else { None };
@@ -126,7 +131,7 @@ impl BodyFields {
     }
 
     /// One word of these, which must be there.
-    pub(super) fn word<T: std::str::FromStr>(&mut self, name: &str, choices: &str) -> Option<T> {
+    pub(super) fn word<T: FromStr>(&mut self, name: &str, choices: &str) -> Option<T> {
         let text = self.text(name);
         if self.checks.is_broken(name) {
             return None;
@@ -160,7 +165,7 @@ impl BodyFields {
     /// The members of an object that must be there, to be read like a body's. [`close`](Self::close) ends it.
     pub(super) fn object(&mut self, name: &str) -> Option<Self> {
         match self.take(name) {
-            Some(Json::Object(members)) => Some(Self { members, checks: Checks::default() }),
+            Some(Json::Object(members)) => Some(Self { members, checks: Checks::default(), card_number: None }),
             Some(_) => self.wrong(name, "must be an object"),
             None => {
                 self.checks.fail(name, Rule::Required, "must be given");
@@ -267,7 +272,7 @@ mod tests {
     fn everything_that_is_wrong_is_told_at_once() {
         let body =
             br#"{"amount": 390, "lifetime_s": 59, "methods": ["cash"], "metadata": {"a": 1}, "cvc": "1", "A B": 1}"#;
-        let mut fields = BodyFields::parse(body).unwrap();
+        let mut fields = BodyFields::parse(body, false).unwrap();
         fields.text("reference");
         fields.amount("amount");
         fields.number("lifetime_s", &(60..=100));
@@ -306,7 +311,7 @@ mod tests {
             (".5", false),
             ("", false),
         ] {
-            let mut fields = BodyFields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes()).unwrap();
+            let mut fields = BodyFields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes(), false).unwrap();
             fields.amount("amount");
             assert_eq!(fields.finish().is_ok(), is_one, "{text}");
         }
@@ -317,7 +322,7 @@ mod tests {
         for (text, number) in
             [("60", Some(60)), ("60.0", Some(60)), ("6e1", Some(60)), ("60.5", None), ("-60", None), ("1e300", None)]
         {
-            let mut fields = BodyFields::parse(format!(r#"{{"lifetime_s": {text}}}"#).as_bytes()).unwrap();
+            let mut fields = BodyFields::parse(format!(r#"{{"lifetime_s": {text}}}"#).as_bytes(), false).unwrap();
             assert_eq!(fields.number("lifetime_s", &(60..=100)), number, "{text}");
         }
     }
@@ -332,7 +337,7 @@ mod tests {
             r#"{"x": [[{"y": "4000000000002016"}]]}"#,
             r#"{"4000000000002016": 1}"#,
         ] {
-            let problem = BodyFields::parse(body.as_bytes()).err().unwrap();
+            let problem = BodyFields::parse(body.as_bytes(), false).err().unwrap();
             assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
             assert!(!format!("{problem:?}").contains("2016"), "{body}");
         }
@@ -343,12 +348,12 @@ mod tests {
     fn a_phone_number_is_no_card_number_however_it_is_dialled() {
         for last in 0..10 {
             let body = format!(r#"{{"method": "mbank", "phone": "00996 700 000 00{last}"}}"#);
-            assert!(BodyFields::parse(body.as_bytes()).is_ok(), "{body}");
+            assert!(BodyFields::parse(body.as_bytes(), false).is_ok(), "{body}");
         }
         for body in
             [r#"{"phone": "4000 0000 0000 2016"}"#, r#"{"reference": "00996 700 000 000", "x": "4000000000002016"}"#]
         {
-            assert!(BodyFields::parse(body.as_bytes()).is_err(), "{body}");
+            assert!(BodyFields::parse(body.as_bytes(), false).is_err(), "{body}");
         }
     }
 
@@ -356,12 +361,9 @@ mod tests {
     fn the_number_of_a_card_may_stand_in_one_place_alone_and_where_cards_are_on() {
         let pan = "4000 0000 0000 2016";
         let right = format!(r#"{{"method": "card", "card": {{"number": "{pan}", "cvc": "737"}}}}"#);
-        let (_, number) = BodyFields::parse_for_payment(right.as_bytes(), true).ok().unwrap();
+        let number = BodyFields::parse(right.as_bytes(), true).ok().unwrap().take_card_number();
         assert_eq!(number.as_deref().map(String::as_str), Some(pan));
-        assert_eq!(
-            broken(&BodyFields::parse_for_payment(right.as_bytes(), false).err().unwrap())[0].1,
-            Rule::CardNumber
-        );
+        assert_eq!(broken(&BodyFields::parse(right.as_bytes(), false).err().unwrap())[0].1, Rule::CardNumber);
         for body in [
             format!(r#"{{"method": "qr", "card": {{"number": "{pan}"}}}}"#),
             format!(r#"{{"card": {{"number": "{pan}"}}}}"#),
@@ -375,7 +377,7 @@ mod tests {
             format!(r#"{{"method": "card", "card": {{"number": {}}}}}"#, pan.replace(' ', "")),
             format!(r#"{{"method": "card", "language": "{pan}", "card": {{"number": "{pan}"}}}}"#),
         ] {
-            let problem = BodyFields::parse_for_payment(body.as_bytes(), true).err().unwrap();
+            let problem = BodyFields::parse(body.as_bytes(), true).err().unwrap();
             assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
             assert!(!format!("{problem:?}").contains("2016"), "{body}");
         }
@@ -383,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_field_is_given_once() {
-        let mut fields = BodyFields::parse(br#"{"reference": "a", "reference": "b"}"#).unwrap();
+        let mut fields = BodyFields::parse(br#"{"reference": "a", "reference": "b"}"#, false).unwrap();
         fields.text("reference");
         assert_eq!(broken(&fields.finish().unwrap_err()), [("reference", Rule::Format)]);
     }
@@ -391,8 +393,12 @@ mod tests {
     #[test]
     fn what_is_no_object_is_refused() {
         for body in ["[]", "1", "nul", "{", "\"\"", "{}{}"] {
-            assert_eq!(broken(&BodyFields::parse(body.as_bytes()).err().unwrap()), [("body", Rule::Format)], "{body}");
+            assert_eq!(
+                broken(&BodyFields::parse(body.as_bytes(), false).err().unwrap()),
+                [("body", Rule::Format)],
+                "{body}"
+            );
         }
-        assert!(BodyFields::parse(b"").unwrap().finish().is_ok());
+        assert!(BodyFields::parse(b"", false).unwrap().finish().is_ok());
     }
 }

@@ -2,7 +2,7 @@
 
 mod access;
 mod app;
-mod card;
+mod bodies;
 mod document;
 mod examples;
 mod fields;

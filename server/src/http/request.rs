@@ -1,95 +1,111 @@
-//! A request that was let through: who calls, and what with.
+//! What handlers extract from a request, beside who calls: the query, and bodies that keep their rules.
 
-use std::{collections::HashMap, net::IpAddr};
+use std::{convert::Infallible, net::IpAddr, sync::Arc};
 
-use axum::body::Bytes;
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Request, State},
+    http::request::Parts,
+};
+use serde_json::Value;
 
-use super::{problem::Problem, query::QueryFields};
+use super::{
+    fields::BodyFields,
+    problem::{Problem, ProblemKind},
+    query::QueryFields,
+    state::ApiState,
+};
 use crate::{
-    checkouts::checkout::CheckoutView,
-    net::BodyError,
-    server::Credential,
-    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
+    net::{BodyError, caller_of, is_of_media_type, read_body},
     values::{
         error::ServerError,
-        ids::{ApiKeyId, CheckoutId, PaymentId},
-        violation::Rule,
+        ids::{CheckoutId, PaymentId},
     },
 };
 
-/// Who calls.
-pub(super) enum Identity {
-    /// The shop's back end, by this API key.
-    Shop(ApiKeyId),
-    /// A payer's app, by a token that opens this checkout and nothing else.
-    App { view: Box<CheckoutView>, token: TokenHash },
-    /// Nobody who is known.
-    Anonymous,
+/// What all requests share, as handlers extract it.
+pub(super) type Api = State<Arc<ApiState>>;
+
+impl<S: Sync> FromRequestParts<S> for QueryFields {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::parse(parts.uri.query().unwrap_or_default()))
+    }
 }
 
-/// A request.
-pub(super) struct ApiRequest {
-    pub(super) identity: Identity,
+/// The checkout that a path names.
+pub(super) fn checkout_id(text: &str) -> Result<CheckoutId, Problem> {
+    text.parse().map_err(|_| ServerError::NotFound { what: "checkout" }.into())
+}
+
+/// The payment that a path names.
+pub(super) fn payment_id(text: &str) -> Result<PaymentId, Problem> {
+    text.parse().map_err(|_| ServerError::NotFound { what: "payment" }.into())
+}
+
+/// What a body is read by, beside what it says.
+pub(super) struct BodyRules {
+    pub(super) takes_cards: bool,
     /// The caller's address.
     pub(super) from: IpAddr,
-    pub(super) path: HashMap<String, String>,
-    pub(super) query: QueryFields,
-    pub(super) body: Bytes,
-    /// Why the body was not received in full, where the route takes any.
-    pub(super) body_problem: Option<BodyError>,
-    /// The query as it came, where the route takes any body.
-    pub(super) whole_query: String,
-    /// The header `Idempotency-Key`.
-    pub(super) key: Option<String>,
 }
 
-impl ApiRequest {
-    /// The checkout that the path names.
-    pub(super) fn checkout(&self) -> Result<CheckoutId, Problem> {
-        let not_found = || ServerError::NotFound { what: "checkout" };
-        self.parameter("checkout").parse().map_err(|_| not_found().into())
-    }
+/// A body in JSON: its description and how it is read.
+pub(super) trait JsonBody: Sized {
+    /// One that is taken.
+    const EXAMPLE: &'static str;
+    /// Whether it may hold a payer's card, where cards are on.
+    const MAY_HOLD_CARD: bool = false;
 
-    /// The payment that the path names.
-    pub(super) fn payment(&self) -> Result<PaymentId, Problem> {
-        let not_found = || ServerError::NotFound { what: "payment" };
-        self.parameter("payment").parse().map_err(|_| not_found().into())
-    }
+    /// Its JSON Schema.
+    fn schema(takes_cards: bool) -> Value;
 
-    /// A part of the path.
-    pub(super) fn parameter(&self, name: &str) -> &str {
-        self.path.get(name).map(String::as_str).unwrap_or_default()
-    }
+    /// Reads its fields. What is wrong with them is noted there, and then nothing of what is returned is used.
+    fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self;
 
-    /// The checkout that the token opens.
-    pub(super) fn own_checkout(&self) -> Result<&CheckoutView, Problem> {
-        match &self.identity {
-            Identity::App { view, .. } => Ok(view),
-            Identity::Shop(_) | Identity::Anonymous => Err(ServerError::NotFound { what: "checkout" }.into()),
+    /// Reads all of it, and tells everything that is wrong at once.
+    fn parse(body: &[u8], rules: &BodyRules) -> Result<Self, Problem> {
+        let mut fields = BodyFields::parse(body, Self::MAY_HOLD_CARD && rules.takes_cards)?;
+        let read = Self::read(&mut fields, rules);
+        fields.finish()?;
+        Ok(read)
+    }
+}
+
+/// A body that keeps its rules. Its bytes are wiped before the handler runs.
+pub(super) struct ValidatedJson<T>(pub(super) T);
+
+impl<T: JsonBody> FromRequest<Arc<ApiState>> for ValidatedJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Arc<ApiState>) -> Result<Self, Problem> {
+        let from = caller_of(&request, &api.settings.proxies);
+        let rules = BodyRules { takes_cards: api.server.settings().takes_cards, from };
+        let is_json = is_of_media_type(request.headers(), "application/json");
+        let body = read_body(request.into_body(), api.settings.largest_body, api.settings.body_deadline).await?;
+        if !body.is_empty() && !is_json {
+            return Err(Problem::new(ProblemKind::UnsupportedMediaType));
         }
+        T::parse(&body, &rules).map(Self)
     }
+}
 
-    /// What the caller was let in by. Who waits is looked at again by it.
-    pub(super) fn credential(&self) -> Option<Credential> {
-        match &self.identity {
-            Identity::Shop(key) => Some(Credential::Key(key.clone())),
-            Identity::App { token, .. } => Some(Credential::Token(*token)),
-            Identity::Anonymous => None,
-        }
-    }
+/// A body that somebody else made, with what was wrong with it.
+pub(super) struct AnyBody {
+    pub(super) bytes: Bytes,
+    /// Why it was not received in full.
+    pub(super) problem: Option<BodyError>,
+}
 
-    /// Somebody whom the caller names, through the caller's key.
-    pub(super) fn by(&self, name: String) -> DecidedBy {
-        match &self.identity {
-            Identity::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
-            Identity::App { .. } | Identity::Anonymous => DecidedBy::new(name),
-        }
-    }
+impl FromRequest<Arc<ApiState>> for AnyBody {
+    type Rejection = Infallible;
 
-    /// The idempotency key, which what moves money must have: it is what makes a request safe to send again.
-    pub(super) fn required_key(&self) -> Result<&str, Problem> {
-        let missing =
-            || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that it is safe to try again");
-        self.key.as_deref().ok_or_else(missing)
+    async fn from_request(request: Request, api: &Arc<ApiState>) -> Result<Self, Infallible> {
+        let read = read_body(request.into_body(), api.settings.largest_body, api.settings.body_deadline).await;
+        Ok(match read {
+            Ok(bytes) => Self { bytes, problem: None },
+            Err(problem) => Self { bytes: Bytes::new(), problem: Some(problem) },
+        })
     }
 }

@@ -1,18 +1,15 @@
 //! What a route is: where it is, who may call it, what it takes, how it answers, and how it is described.
 
-use std::{pin::Pin, sync::Arc};
+use std::sync::Arc;
 
-use axum::http::{Method, StatusCode};
+use axum::{
+    http::{Method, StatusCode},
+    routing::{MethodFilter, MethodRouter},
+};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-use super::{
-    access::Audience,
-    problem::{Problem, ProblemKind},
-    request::ApiRequest,
-    response::JsonResponse,
-    state::ApiState,
-};
+use super::{access::Audience, problem::ProblemKind, request::JsonBody, state::ApiState};
 
 /// A parameter of the query.
 #[derive(Clone, Copy)]
@@ -25,22 +22,19 @@ pub(super) struct Parameter {
 
 /// What a route's body is.
 #[derive(Clone, Copy)]
-pub(super) enum Body {
+pub(super) enum RequestBody {
     /// None, or an empty object.
     None,
     /// A JSON object.
     Json {
         /// Its JSON Schema.
-        schema: fn() -> Value,
+        schema: fn(takes_cards: bool) -> Value,
         /// One that is taken.
         example: &'static str,
     },
     /// Whatever somebody else made of it.
     Any,
 }
-
-/// An answer on its way.
-pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<JsonResponse, Problem>> + Send>>;
 
 /// One method of one path.
 pub(super) struct Route {
@@ -53,9 +47,7 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
     pub(super) text: &'static str,
     pub(super) query: &'static [Parameter],
-    pub(super) body: Body,
-    /// The JSON Schema of its body where cards are on, where that is another one.
-    pub(super) schema_with_cards: Option<fn() -> Value>,
+    pub(super) body: RequestBody,
     /// Whether it asks for an idempotency key.
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
@@ -64,7 +56,7 @@ pub(super) struct Route {
     pub(super) examples: Option<fn() -> Value>,
     /// The refusals that not every route has.
     pub(super) refusals: &'static [ProblemKind],
-    pub(super) answer: fn(Arc<ApiState>, ApiRequest) -> HandlerFuture,
+    pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<ApiState>>,
 }
 
 impl Route {
@@ -75,7 +67,7 @@ impl Route {
         access: Audience,
         summary: &'static str,
         says: fn(&mut SchemaGenerator) -> Schema,
-        answer: fn(Arc<ApiState>, ApiRequest) -> HandlerFuture,
+        handler: fn(MethodFilter) -> MethodRouter<Arc<ApiState>>,
     ) -> Self {
         Self {
             method,
@@ -85,14 +77,13 @@ impl Route {
             summary,
             text: "",
             query: &[],
-            body: Body::None,
-            schema_with_cards: None,
+            body: RequestBody::None,
             needs_key: false,
             success: &[StatusCode::OK],
             says,
             examples: None,
             refusals: &[],
-            answer,
+            handler,
         }
     }
 
@@ -106,18 +97,13 @@ impl Route {
         self
     }
 
-    pub(super) const fn json(mut self, schema: fn() -> Value, example: &'static str) -> Self {
-        self.body = Body::Json { schema, example };
-        self
-    }
-
-    pub(super) const fn with_cards(mut self, schema: fn() -> Value) -> Self {
-        self.schema_with_cards = Some(schema);
+    pub(super) const fn json<T: JsonBody>(mut self) -> Self {
+        self.body = RequestBody::Json { schema: T::schema, example: T::EXAMPLE };
         self
     }
 
     pub(super) const fn any_body(mut self) -> Self {
-        self.body = Body::Any;
+        self.body = RequestBody::Any;
         self
     }
 

@@ -1,41 +1,38 @@
-//! All routes together: what happens before and after each of them.
+//! The routes of the HTTP interface, and what happens before and after each of them.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    time::Instant,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use axum::{
     Router,
-    body::{Body as HttpBody, Bytes},
-    extract::{RawPathParams, Request, rejection::RawPathParamsRejection},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    body::Body,
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::{HeaderMap, Method, header},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, MethodRouter, get, on},
+    routing::{MethodFilter, get},
 };
 use futures_util::FutureExt;
 
 use super::{
+    access::Caller,
     document::document,
     fields::BodyFields,
     problem::{Problem, ProblemKind},
     query::QueryFields,
-    request::ApiRequest,
-    route::{Body, Route},
+    route::{RequestBody, Route},
     settings::HttpSettings,
     state::ApiState,
     table::ROUTES,
 };
 use crate::{
     metrics::Metrics,
-    net::{BodyError, caller_of, is_of_media_type, read_body},
+    net::{caller_of, read_body, with_security_headers},
     server::{LONGEST_KEY, Server},
     values::{checks::Checks, violation::Rule},
 };
 
 const KEY: &str = "idempotency-key";
+const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// The parts of a path; none where they are no text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
@@ -43,32 +40,15 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 /// The HTTP interface of a server.
 pub fn router(server: Server, settings: HttpSettings) -> Router {
     let description = document(&ROUTES, &settings.public_url, server.settings().takes_cards).to_string();
-    let http = Arc::new(ApiState::new(server, settings, description));
-    let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
+    let is_secure = settings.public_url.starts_with("https://");
+    let api = Arc::new(ApiState::new(server, settings, description));
+    let mut router = Router::new();
     for route in &ROUTES {
-        let http = http.clone();
-        let answer = on(filter(&route.method), move |parameters: Parameters, request: Request| {
-            respond(http.clone(), route, parameters, request)
-        });
-        let before = paths.remove(route.path).unwrap_or_default();
-        paths.insert(route.path, before.merge(answer));
+        let handler = (route.handler)(filter(&route.method));
+        router = router.route(route.path, handler.route_layer(from_fn_with_state((api.clone(), route), admit)));
     }
-    let not_found = {
-        let http = http.clone();
-        move |request: Request| {
-            let result = http.access.check_address(caller_of(&request, &http.settings.proxies));
-            std::future::ready(finished(
-                &http,
-                result.err().unwrap_or_else(|| Problem::new(ProblemKind::NotFound)).into_response(),
-            ))
-        }
-    };
-    let wrong_method = {
-        let http = http.clone();
-        move || std::future::ready(finished(&http, Problem::new(ProblemKind::MethodNotAllowed).into_response()))
-    };
-    let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    router.method_not_allowed_fallback(wrong_method).fallback(not_found)
+    let router = router.method_not_allowed_fallback(wrong_method).fallback(not_found).with_state(api);
+    with_security_headers(router, is_secure, POLICY, &[(header::REFERRER_POLICY, "no-referrer")])
 }
 
 /// The metrics of a server, for a listener of their own.
@@ -88,65 +68,60 @@ fn filter(method: &Method) -> MethodFilter {
     }
 }
 
-async fn respond(http: Arc<ApiState>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
+async fn not_found(State(api): State<Arc<ApiState>>, request: Request) -> Problem {
+    let checked = api.access.check_address(caller_of(&request, &api.settings.proxies));
+    checked.err().unwrap_or_else(|| Problem::new(ProblemKind::NotFound))
+}
+
+async fn wrong_method() -> Problem {
+    Problem::new(ProblemKind::MethodNotAllowed)
+}
+
+/// Lets a request through to its handler. A panic, which was already logged, is the server's failure.
+async fn admit(
+    State((api, route)): State<(Arc<ApiState>, &'static Route)>,
+    parameters: Parameters,
+    request: Request,
+    next: Next,
+) -> Response {
     let started = Instant::now();
-    let answering = AssertUnwindSafe(Box::pin(answer(&http, route, &parameters, request))).catch_unwind();
-    let response = match answering.await {
-        Ok(Ok(response)) => response,
-        Ok(Err(problem)) => problem.into_response(),
-        // The panic was already logged.
+    let is_path_valid = parameters.is_ok();
+    let answering = async {
+        let request = admitted(&api, route, is_path_valid, request).await?;
+        Ok::<_, Problem>(next.run(request).await)
+    };
+    let response = match AssertUnwindSafe(Box::pin(answering)).catch_unwind().await {
+        Ok(answered) => answered.unwrap_or_else(IntoResponse::into_response),
         Err(_) => Problem::new(ProblemKind::Internal).into_response(),
     };
-    http.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
-    finished(&http, response)
+    api.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
+    response
 }
 
-async fn answer(
-    http: &Arc<ApiState>,
-    route: &'static Route,
-    parameters: &Parameters,
-    request: Request,
-) -> Result<Response, Problem> {
-    let from = caller_of(&request, &http.settings.proxies);
-    let (head, body) = request.into_parts();
-    let identity = http.access.authenticate(&http.server, route.access, &head.headers, from).await?;
-    let parameters = parameters.as_ref().map_err(|_| Problem::new(ProblemKind::NotFound))?;
-    let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-    let takes_anything = matches!(route.body, Body::Any);
-    let whole_query = head.uri.query().unwrap_or_default();
-    let query = QueryFields::parse(whole_query);
-    let whole_query = if takes_anything { whole_query.to_owned() } else { String::new() };
-    let is_to_be_empty = route.query.is_empty() && !takes_anything;
-    let query = if is_to_be_empty { query.finish().map(|()| QueryFields::default())? } else { query };
-    let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };
-    let (body, body_problem) = whole_body(http, route, &head.headers, body).await?;
-    let request = ApiRequest { identity, from, path, query, body, body_problem, whole_query, key };
-    // Thousands may wait in what follows.
-    drop(head);
-    Ok((route.answer)(http.clone(), request).await?.into_response())
-}
-
-/// The body, within its limits and of the right kind. A route that takes any body is told what was wrong with it.
-async fn whole_body(
-    http: &ApiState,
+/// A request of somebody who may call the route. Nothing of its body is read before that is known.
+async fn admitted(
+    api: &ApiState,
     route: &Route,
-    headers: &HeaderMap,
-    body: HttpBody,
-) -> Result<(Bytes, Option<BodyError>), Problem> {
-    let (limit, deadline) = (http.settings.largest_body, http.settings.body_deadline);
-    let body = match read_body(body, limit, deadline).await {
-        Ok(body) => body,
-        Err(error) if matches!(route.body, Body::Any) => return Ok((Bytes::new(), Some(error))),
-        Err(error) => return Err(error.into()),
-    };
-    match route.body {
-        Body::None => BodyFields::parse(&body)?.finish()?,
-        Body::Json { .. } if !body.is_empty() && !is_of_media_type(headers, "application/json") => {
-            return Err(Problem::new(ProblemKind::UnsupportedMediaType));
-        }
-        Body::Json { .. } | Body::Any => {}
+    is_path_valid: bool,
+    mut request: Request,
+) -> Result<Request, Problem> {
+    let from = caller_of(&request, &api.settings.proxies);
+    let identity = api.access.authenticate(&api.server, route.access, request.headers(), from).await?;
+    if !is_path_valid {
+        return Err(Problem::new(ProblemKind::NotFound));
     }
-    Ok((body, None))
+    let takes_anything = matches!(route.body, RequestBody::Any);
+    if route.query.is_empty() && !takes_anything {
+        QueryFields::parse(request.uri().query().unwrap_or_default()).finish()?;
+    }
+    let key = if route.needs_key { idempotency_key(request.headers())? } else { None };
+    if matches!(route.body, RequestBody::None) {
+        let body = std::mem::replace(request.body_mut(), Body::empty());
+        let body = read_body(body, api.settings.largest_body, api.settings.body_deadline).await?;
+        BodyFields::parse(&body, false)?.finish()?;
+    }
+    request.extensions_mut().insert(Caller { identity, from, key });
+    Ok(request)
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -161,23 +136,4 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     }
     checks.finish()?;
     Ok(Some(text.to_owned()))
-}
-
-/// What every answer carries: nobody keeps it, frames it, or takes it for something else.
-fn finished(http: &ApiState, mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CACHE_CONTROL, "no-store"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if http.settings.public_url.starts_with("https://") {
-        let value = HeaderValue::from_static("max-age=31536000");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
-    }
-    response
 }

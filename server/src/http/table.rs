@@ -1,8 +1,20 @@
 //! The routing table: one for those who answer and for those who describe.
 
-use axum::http::{Method, StatusCode};
+use axum::{
+    http::{Method, StatusCode},
+    routing::on,
+};
 
-use super::{access::Audience, app, document, examples, gateway, health, problem::ProblemKind, route::Route, shop};
+use super::{
+    access::Audience,
+    app,
+    bodies::{ConfirmPayment, NewPayment, ReplayEvents, ResolvePayment},
+    document, examples, gateway, health,
+    problem::ProblemKind,
+    route::Route,
+    shop,
+};
+use crate::checkouts::new_checkout::NewCheckout;
 
 const CREATED: &[StatusCode] = &[StatusCode::CREATED];
 /// Done, or still under way.
@@ -18,14 +30,13 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Open a checkout",
         shop::checkout,
-        shop::open,
+        |method| on(method, shop::open),
     )
     .text(
         "The same reference with the same content gives the same checkout, so this is safe to \
              send again.",
     )
-    .json(shop::new_checkout, shop::EXAMPLE)
-    .with_cards(shop::new_checkout_with_cards)
+    .json::<NewCheckout>()
     .success(CREATED)
     .examples(examples::opened_checkout)
     .refusals(&[ProblemKind::ReferenceUsed]),
@@ -36,7 +47,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Find a checkout",
         shop::checkout,
-        shop::find,
+        |method| on(method, shop::find),
     )
     .query(&[shop::REFERENCE])
     .refusals(&[ProblemKind::NotFound]),
@@ -47,7 +58,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Read a checkout",
         shop::checkout,
-        shop::read,
+        |method| on(method, shop::read),
     )
     .query(&[app::AFTER, app::WAIT])
     .examples(examples::any_checkout)
@@ -59,7 +70,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Cancel a checkout",
         shop::checkout,
-        shop::cancel,
+        |method| on(method, shop::cancel),
     )
     .text("One of which a payment is under way is not cancelled: wait for its end.")
     .examples(examples::cancelled_checkout)
@@ -71,7 +82,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Ask the gateway about its payments now",
         shop::done,
-        shop::check,
+        |method| on(method, shop::check),
     )
     .success(&[StatusCode::ACCEPTED])
     .refusals(&[ProblemKind::NotFound]),
@@ -82,7 +93,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Make a client token",
         shop::token,
-        shop::new_token,
+        |method| on(method, shop::new_token),
     )
     .text("For the payer's app: it opens this one checkout, and is shown once.")
     .success(CREATED)
@@ -94,7 +105,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Revoke its client tokens",
         shop::count,
-        shop::revoke_tokens,
+        |method| on(method, shop::revoke_tokens),
     )
     .refusals(&[ProblemKind::NotFound]),
     Route::new(
@@ -104,24 +115,18 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Decide what became of a payment",
         shop::payment,
-        shop::resolve,
+        |method| on(method, shop::resolve),
     )
     .text(
         "For a person who has looked at the gateway's own records: of one that has not \
              ended and is not being sent. One that was charged pays its checkout. If the gateway \
              reports a charge after all, that counts and is told.",
     )
-    .json(shop::resolution, shop::RESOLUTION)
+    .json::<ResolvePayment>()
     .refusals(&[ProblemKind::NotFound, ProblemKind::NotInDoubt]),
-    Route::new(
-        Method::GET,
-        "/v1/events",
-        "listEvents",
-        Audience::Shop,
-        "Read events",
-        shop::events_schema,
-        shop::events,
-    )
+    Route::new(Method::GET, "/v1/events", "listEvents", Audience::Shop, "Read events", shop::events_schema, |method| {
+        on(method, shop::events)
+    })
     .text(
         "In the order in which they happened; none is ever skipped. Those that are delivered \
              are these.",
@@ -135,9 +140,9 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Shop,
         "Deliver again what was given up, or refused",
         shop::count,
-        shop::replay,
+        |method| on(method, shop::replay),
     )
-    .json(shop::what_to_replay, "{}"),
+    .json::<ReplayEvents>(),
     Route::new(
         Method::GET,
         "/v1/checkout",
@@ -145,7 +150,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::App,
         "Read the checkout",
         app::checkout,
-        app::read,
+        |method| on(method, app::read),
     )
     .text(
         "With `after`, waits until its version is above that, or `wait` seconds are over \
@@ -159,14 +164,13 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::App,
         "Begin a payment",
         app::payment,
-        app::pay,
+        |method| on(method, app::pay),
     )
     .text(
         "202 where the gateway has not answered yet: read the checkout, or send the same \
              again with the same key.",
     )
-    .json(app::new_payment, app::EXAMPLE)
-    .with_cards(app::new_payment_with_cards)
+    .json::<NewPayment>()
     .needs_key()
     .success(BEGUN)
     .refusals(&[ProblemKind::NotOpen, ProblemKind::UnderWay, ProblemKind::NoAttemptsLeft, ProblemKind::KeyReused]),
@@ -177,10 +181,10 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::App,
         "Send the payer's one-time password",
         app::payment,
-        app::confirm,
+        |method| on(method, app::confirm),
     )
     .text("Sent to the gateway once. 202 where its outcome is not known yet.")
-    .json(app::otp, r#"{"otp": "123456"}"#)
+    .json::<ConfirmPayment>()
     .needs_key()
     .success(CONFIRMED)
     .refusals(&[
@@ -198,7 +202,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::App,
         "Ask the gateway about its payments now",
         shop::done,
-        app::check,
+        |method| on(method, app::check),
     )
     .text("For a payer who came back.")
     .success(&[StatusCode::ACCEPTED]),
@@ -209,7 +213,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Gateway,
         "Take a callback of the gateway's",
         shop::done,
-        gateway::callback,
+        |method| on(method, gateway::callback),
     )
     .text(
         "The address is known to the gateway alone. What comes is a hint: the payment is \
@@ -225,7 +229,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Gateway,
         "Take a callback of a gateway that calls by GET",
         shop::done,
-        gateway::callback,
+        |method| on(method, gateway::callback),
     )
     .text(
         "The address is known to the gateway alone. What comes is a hint: the payment is \
@@ -240,17 +244,11 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Public,
         "Whether the program runs",
         health::schema,
-        health::alive,
+        |method| on(method, health::alive),
     ),
-    Route::new(
-        Method::GET,
-        "/readyz",
-        "isReady",
-        Audience::Public,
-        "Whether it can work",
-        health::schema,
-        health::ready,
-    ),
+    Route::new(Method::GET, "/readyz", "isReady", Audience::Public, "Whether it can work", health::schema, |method| {
+        on(method, health::ready)
+    }),
     Route::new(
         Method::GET,
         "/openapi.json",
@@ -258,6 +256,6 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Public,
         "This description",
         document::schema,
-        document::serve,
+        |method| on(method, document::serve),
     ),
 ];

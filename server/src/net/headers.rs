@@ -1,8 +1,43 @@
 //! Headers that pages and the HTTP interface read and write alike.
 
-use std::time::Duration;
+use std::{future::ready, time::Duration};
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::{
+    Router,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    middleware::map_response,
+    response::Response,
+};
+
+/// Sets these headers, and those that every interface has, in each response: also where no route was found. Whatever sets its own
+/// `Cache-Control` or policy, as a stylesheet does, keeps it; nothing else is kept by anybody.
+pub(crate) fn with_security_headers(
+    router: Router,
+    is_secure: bool,
+    policy: &'static str,
+    others: &[(HeaderName, &'static str)],
+) -> Router {
+    let defaults = [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_SECURITY_POLICY, policy)];
+    let same_site = HeaderName::from_static("cross-origin-resource-policy");
+    let mut always = HeaderMap::from_iter([
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (same_site, HeaderValue::from_static("same-origin")),
+    ]);
+    always.extend(others.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))));
+    if is_secure {
+        always.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+    router.layer(map_response(move |mut response: Response| {
+        let headers = response.headers_mut();
+        for (name, value) in &defaults {
+            headers.entry(name).or_insert(HeaderValue::from_static(value));
+        }
+        for (name, value) in &always {
+            headers.insert(name, value.clone());
+        }
+        ready(response)
+    }))
+}
 
 /// Whether a body says that it is of this media type, whatever parameters stand behind it.
 pub(crate) fn is_of_media_type(headers: &HeaderMap, media_type: &str) -> bool {

@@ -23,7 +23,7 @@ pub(crate) use caller::caller_of;
 pub(crate) use certificates::check_files;
 pub use connection::Peer;
 pub use error::NetError;
-pub(crate) use headers::{is_of_media_type, retry_after};
+pub(crate) use headers::{is_of_media_type, retry_after, with_security_headers};
 pub use listener::Listener;
 pub use proxies::Proxies;
 pub use settings::{ListenerSettings, TlsFiles};

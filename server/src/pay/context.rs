@@ -1,16 +1,14 @@
-//! Somebody who came to a page, and what was sent.
+//! A request for the page of a checkout: what a handler gets of it.
 
-use std::{pin::Pin, sync::Arc};
+use std::sync::Arc;
 
-use axum::{http::Method, response::Response};
+use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 
 use super::{error_page::ErrorPage, form::Form, frame::see_other, links::Links, page_state::PageState};
 use crate::checkouts::checkout::CheckoutView;
 
-/// An answer on its way.
-pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Response, ErrorPage>> + Send>>;
-
-/// Somebody who came to the page of a checkout.
+/// A request for the page of a checkout. The router admits it and reads its form; handlers extract it.
+#[derive(Clone)]
 pub(super) struct RequestContext {
     pub(super) pages: Arc<PageState>,
     pub(super) view: Box<CheckoutView>,
@@ -28,11 +26,10 @@ impl RequestContext {
     }
 }
 
-/// One method of one path.
-pub(super) struct Route {
-    pub(super) method: Method,
-    pub(super) path: &'static str,
-    /// Whether other sites may post here, as a gateway's page that sends its payer back does. What they post is not read.
-    pub(super) takes_foreign_posts: bool,
-    pub(super) answer: fn(RequestContext) -> HandlerFuture,
+impl<S: Sync> FromRequestParts<S> for RequestContext {
+    type Rejection = ErrorPage;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorPage> {
+        parts.extensions.remove().ok_or_else(ErrorPage::failed)
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::{
     http::{StatusCode, header},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 
 use super::{
@@ -24,7 +24,8 @@ const SOON: Duration = Duration::from_secs(5);
 
 type Text = fn(&Texts) -> &'static str;
 
-/// What is not done, and what the payer may do.
+/// What is not done, and what the payer may do. A handler returns it; the router, which knows the language, makes a page of it.
+#[derive(Clone)]
 pub(super) struct ErrorPage {
     status: StatusCode,
     title: Text,
@@ -74,10 +75,18 @@ impl ErrorPage {
     }
 }
 
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
 impl From<ServerError> for ErrorPage {
     fn from(error: ServerError) -> Self {
         match error {
-            ServerError::NotFound { .. } => ErrorPage::not_found(),
+            ServerError::NotFound { .. } => Self::not_found(),
             ServerError::Invalid { .. } => Self::bad_form(StatusCode::BAD_REQUEST),
             ServerError::Unavailable { detail } => {
                 // What a database says is for the operator.

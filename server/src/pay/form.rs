@@ -12,7 +12,7 @@ const MOST: usize = 8;
 pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
 
 /// What was sent. It can hold a one-time password, so it prints as nothing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {

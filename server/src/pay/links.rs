@@ -19,6 +19,11 @@ impl Links {
         Self { prefix: path_prefix(public_url), secret, locale }
     }
 
+    /// For what is no page of a checkout.
+    pub(super) fn without_page(public_url: &str, locale: Locale) -> Self {
+        Self::new(public_url, None, locale)
+    }
+
     /// A part of the page, such as `/state`; the page itself by nothing.
     pub(super) fn to(&self, end: &str) -> String {
         let language = self.locale.is_picked.then_some(self.locale.language);

@@ -20,7 +20,6 @@ mod router;
 mod screen;
 mod show;
 mod state;
-mod table;
 mod texts;
 
 pub use colour::Colour;

@@ -7,7 +7,7 @@ use axum::{http::StatusCode, response::Response};
 use tokio::time::timeout;
 
 use super::{
-    context::{HandlerFuture, RequestContext},
+    context::RequestContext,
     error_page::ErrorPage,
     frame::see_other,
     screen::{Screen, page_of},
@@ -33,38 +33,36 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 /// What was begun; nothing where it takes long. It goes on then, and the page shows it.
 type StartResult = Option<Result<Payment, ServerError>>;
 
-pub(super) fn pay(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let method = context.form.get("method").parse().ok().filter(|method| *method != Method::Card);
-        let Some(method) = method else { return Err(ErrorPage::bad_form(StatusCode::BAD_REQUEST)) };
-        let problem = match start_payment(&context, method).await {
-            None => return Ok(context.home()),
-            Some(Ok(payment)) => return Ok(redirect_after(&context, &payment)),
-            Some(Err(problem)) => problem,
-        };
-        let t = texts(context.links.locale.language);
-        let typed = RejectedInput {
-            method: Some(method),
-            phone: context.form.shown("phone").to_owned(),
-            ..RejectedInput::default()
-        };
-        match problem {
-            ServerError::UnderWay { .. } | ServerError::NotOpen { .. } => Ok(context.home()),
-            ServerError::Invalid { violations } if is_about(&violations, "phone") => {
-                let typed = RejectedInput { phone_problem: Some(t.phone_wrong), ..typed };
-                render_page(&context, StatusCode::UNPROCESSABLE_ENTITY, typed)
-            }
-            // An old form with a new phone number: its key is used up.
-            ServerError::KeyReused if !offers_form(&context) => Ok(context.home()),
-            ServerError::KeyReused => {
-                render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.once_more), ..typed })
-            }
-            ServerError::NoAttemptsLeft => {
-                render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.too_many_tries), ..typed })
-            }
-            other => Err(other.into()),
+pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> {
+    let method = context.form.get("method").parse().ok().filter(|method| *method != Method::Card);
+    let Some(method) = method else { return Err(ErrorPage::bad_form(StatusCode::BAD_REQUEST)) };
+    let problem = match start_payment(&context, method).await {
+        None => return Ok(context.home()),
+        Some(Ok(payment)) => return Ok(redirect_after(&context, &payment)),
+        Some(Err(problem)) => problem,
+    };
+    let t = texts(context.links.locale.language);
+    let typed = RejectedInput {
+        method: Some(method),
+        phone: context.form.shown("phone").to_owned(),
+        ..RejectedInput::default()
+    };
+    match problem {
+        ServerError::UnderWay { .. } | ServerError::NotOpen { .. } => Ok(context.home()),
+        ServerError::Invalid { violations } if is_about(&violations, "phone") => {
+            let typed = RejectedInput { phone_problem: Some(t.phone_wrong), ..typed };
+            render_page(&context, StatusCode::UNPROCESSABLE_ENTITY, typed)
         }
-    })
+        // An old form with a new phone number: its key is used up.
+        ServerError::KeyReused if !offers_form(&context) => Ok(context.home()),
+        ServerError::KeyReused => {
+            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.once_more), ..typed })
+        }
+        ServerError::NoAttemptsLeft => {
+            render_page(&context, StatusCode::CONFLICT, RejectedInput { notice: Some(t.too_many_tries), ..typed })
+        }
+        other => Err(other.into()),
+    }
 }
 
 async fn start_payment(context: &RequestContext, method: Method) -> StartResult {
@@ -104,58 +102,54 @@ fn redirect_after(context: &RequestContext, payment: &Payment) -> Response {
     context.home()
 }
 
-pub(super) fn confirm(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let Ok(payment) = context.form.get("payment").parse::<PaymentId>() else {
-            return Err(ErrorPage::bad_form(StatusCode::BAD_REQUEST));
-        };
-        let (server, id, key) = (&context.pages.server, &context.view.checkout.id, context.form.get("key"));
-        let confirming = server.confirm(id, &payment, context.form.get("otp"), Some(key));
-        let problem = match timeout(context.pages.settings.answer_within, confirming).await {
-            Err(_) | Ok(Ok(_)) => return Ok(context.home()),
-            Ok(Err(problem)) => problem,
-        };
-        match problem {
-            ServerError::NotAwaited { .. } | ServerError::NotOpen { .. } | ServerError::NoAttemptsLeft => {
-                Ok(context.home())
-            }
-            ServerError::Invalid { violations } if is_about(&violations, "otp") => {
-                let t = texts(context.links.locale.language);
-                let is_missing = violations.iter().any(|violation| violation.rule == Rule::Required);
-                let problem = if is_missing { t.code_missing } else { t.code_unlike };
-                render_page(
-                    &context,
-                    StatusCode::UNPROCESSABLE_ENTITY,
-                    RejectedInput { code_problem: Some(problem), ..RejectedInput::default() },
-                )
-            }
-            other => Err(other.into()),
+pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPage> {
+    let Ok(payment) = context.form.get("payment").parse::<PaymentId>() else {
+        return Err(ErrorPage::bad_form(StatusCode::BAD_REQUEST));
+    };
+    let (server, id, key) = (&context.pages.server, &context.view.checkout.id, context.form.get("key"));
+    let confirming = server.confirm(id, &payment, context.form.get("otp"), Some(key));
+    let problem = match timeout(context.pages.settings.answer_within, confirming).await {
+        Err(_) | Ok(Ok(_)) => return Ok(context.home()),
+        Ok(Err(problem)) => problem,
+    };
+    match problem {
+        ServerError::NotAwaited { .. } | ServerError::NotOpen { .. } | ServerError::NoAttemptsLeft => {
+            Ok(context.home())
         }
-    })
+        ServerError::Invalid { violations } if is_about(&violations, "otp") => {
+            let t = texts(context.links.locale.language);
+            let is_missing = violations.iter().any(|violation| violation.rule == Rule::Required);
+            let problem = if is_missing { t.code_missing } else { t.code_unlike };
+            render_page(
+                &context,
+                StatusCode::UNPROCESSABLE_ENTITY,
+                RejectedInput { code_problem: Some(problem), ..RejectedInput::default() },
+            )
+        }
+        other => Err(other.into()),
+    }
 }
 
 /// The payer says that it is paid: the gateway is asked at once, and its answer is waited for a little, so that a page without
 /// scripts shows it.
-pub(super) fn check(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (server, checkout) = (&context.pages.server, &context.view.checkout);
-        server.check_now(&checkout.id).await?;
-        if Screen::of(&context.view).can_change() {
-            server.checkout_after(&checkout.id, checkout.version, ANSWER_WITHIN).await?;
-        }
-        Ok(context.home())
-    })
+pub(super) async fn check(context: RequestContext) -> Result<Response, ErrorPage> {
+    let (server, checkout) = (&context.pages.server, &context.view.checkout);
+    server.check_now(&checkout.id).await?;
+    if Screen::of(&context.view).can_change() {
+        server.checkout_after(&checkout.id, checkout.version, ANSWER_WITHIN).await?;
+    }
+    Ok(context.home())
 }
 
 /// The payer comes back from the gateway's page, by a link or by a form that it posts: a hint, and no more. The address alone
 /// says which checkout it is about.
-pub(super) fn back(context: RequestContext) -> HandlerFuture {
-    if context.is_head { Box::pin(async move { Ok(context.home()) }) } else { check(context) }
+pub(super) async fn back(context: RequestContext) -> Result<Response, ErrorPage> {
+    if context.is_head { Ok(context.home()) } else { check(context).await }
 }
 
 /// A form's address that is opened by itself, or reloaded.
-pub(super) fn to_page(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move { Ok(context.home()) })
+pub(super) async fn to_page(context: RequestContext) -> Result<Response, ErrorPage> {
+    Ok(context.home())
 }
 
 fn is_about(violations: &[Violation], field: &str) -> bool {

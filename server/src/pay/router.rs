@@ -1,31 +1,32 @@
-//! All pages together: what happens before and after each of them.
+//! The hosted page's routes, and what happens before and after each of them.
 
-use std::{collections::BTreeMap, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use axum::{
     Router,
     body::Body,
-    extract::{Path, RawPathParams, Request, rejection::RawPathParamsRejection},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
-    response::Response,
-    routing::{MethodFilter, MethodRouter, get, on},
+    extract::{Path, RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get},
 };
 use futures_util::FutureExt;
 
 use super::{
     assets,
-    context::{RequestContext, Route},
+    context::RequestContext,
     error_page::ErrorPage,
     form::{Form, QUERY_SEPARATORS},
     links::Links,
     locale::Locale,
     merchant::Merchant,
     page_state::PageState,
-    table::ROUTES,
+    paying, show,
 };
 use crate::{
     http::HttpSettings,
-    net::{caller_of, is_of_media_type, read_body},
+    net::{caller_of, is_of_media_type, read_body, with_security_headers},
     server::Server,
     values::hidden::Hidden,
 };
@@ -36,69 +37,102 @@ const LARGEST_FORM: usize = 4 * 1024;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The parts of a path; none where they are no text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
+
+/// Who may post to a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Posts {
+    /// Pages of ours.
+    SameOrigin,
+    /// Any site, as a gateway's page that sends its payer back does. What it posts is not read: the route does no more than the same
+    /// path by GET.
+    AnyOrigin,
+}
 
 /// The hosted pages of a server, under `/pay`: to be merged with [`router`](crate::router), whose settings say by
 /// `has_pay_page` that they are there.
 pub fn pay_router(server: Server, settings: HttpSettings, merchant: &Merchant) -> Router {
     let pages = Arc::new(PageState::new(server, settings, merchant));
-    let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
-    for route in &ROUTES {
-        let pages = pages.clone();
-        let filter = if route.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
-        let answer = on(filter, move |parameters: Parameters, request: Request| {
-            respond(pages.clone(), route, parameters, request)
-        });
-        let before = paths.remove(route.path).unwrap_or_default();
-        paths.insert(route.path, before.merge(answer));
+    let is_secure = pages.is_secure;
+    let mut router = Router::new().route(ASSETS, get(asset));
+    for (path, methods, posts) in routes() {
+        let route = Route { pages: pages.clone(), path, posts };
+        router = router.route(path, methods.route_layer(from_fn_with_state(route, admit)));
     }
-    let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    let asset = {
-        let pages = pages.clone();
-        move |Path(name): Path<String>, request: Request| std::future::ready(asset(&pages, &name, &request))
-    };
-    let wrong_method = move |request: Request| {
-        let error = ErrorPage::bad_form(StatusCode::METHOD_NOT_ALLOWED);
-        std::future::ready(with_headers(&pages, error.page(&pages, &not_found_links(&pages, request.headers()))))
-    };
-    router.route(ASSETS, get(asset)).method_not_allowed_fallback(wrong_method)
+    let others = [
+        // The address is a capability: no other site hears of it. Forms of a page that names none at all would say that they
+        // come from nowhere.
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    let router = router.method_not_allowed_fallback(wrong_method).with_state(pages);
+    with_security_headers(router, is_secure, POLICY, &others)
 }
 
-fn asset(pages: &PageState, name: &str, request: &Request) -> Response {
-    let from = caller_of(request, &pages.settings.proxies);
-    let error = match (pages.check_address(from), pages.assets.find(name)) {
+/// All of them, but for what pages load.
+fn routes() -> [(&'static str, MethodRouter<Arc<PageState>>, Posts); 8] {
+    use Posts::{AnyOrigin, SameOrigin};
+    [
+        ("/pay/{page}", get(show::show).post(paying::to_page), AnyOrigin),
+        ("/pay/{page}/state", get(show::state), SameOrigin),
+        ("/pay/{page}/go", get(show::go), SameOrigin),
+        ("/pay/{page}/back", get(paying::back).post(paying::back), AnyOrigin),
+        ("/pay/{page}/pay", get(paying::to_page).post(paying::pay), SameOrigin),
+        ("/pay/{page}/confirm", get(paying::to_page).post(paying::confirm), SameOrigin),
+        ("/pay/{page}/check", get(paying::to_page).post(paying::check), SameOrigin),
+        // A return address that a gateway put together carelessly, such as `back&OrderNumber=1`, where no query began before.
+        ("/pay/{page}/{*end}", get(paying::back).post(paying::back), AnyOrigin),
+    ]
+}
+
+/// What the admission to a route needs to know of it.
+#[derive(Clone)]
+struct Route {
+    pages: Arc<PageState>,
+    path: &'static str,
+    posts: Posts,
+}
+
+/// A stylesheet, the script or a picture.
+async fn asset(State(pages): State<Arc<PageState>>, Path(name): Path<String>, request: Request) -> Response {
+    let from = caller_of(&request, &pages.settings.proxies);
+    let error = match (pages.check_address(from), pages.assets.find(&name)) {
         (Err(wait), _) => ErrorPage::too_many_requests(wait),
-        (Ok(()), Some(asset)) => return with_headers(pages, assets::serve(asset, request.headers())),
+        (Ok(()), Some(asset)) => return assets::serve(asset, request.headers()),
         (Ok(()), None) => ErrorPage::not_found(),
     };
-    with_headers(pages, error.page(pages, &not_found_links(pages, request.headers())))
+    error.page(&pages, &Links::without_page(&pages.settings.public_url, Locale::of("", request.headers())))
 }
 
-/// The addresses of a page that is none.
-fn not_found_links(pages: &PageState, headers: &HeaderMap) -> Links {
-    Links::new(&pages.settings.public_url, None, Locale::of("", headers))
+async fn wrong_method(State(pages): State<Arc<PageState>>, headers: HeaderMap) -> Response {
+    let links = Links::without_page(&pages.settings.public_url, Locale::of("", &headers));
+    ErrorPage::bad_form(StatusCode::METHOD_NOT_ALLOWED).page(&pages, &links)
 }
 
-async fn respond(pages: Arc<PageState>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
-    let started = Instant::now();
+/// Lets a request through to its handler, and shows as a page what is refused before, in it, or by a panic, which was already logged.
+async fn admit(State(route): State<Route>, parameters: Parameters, request: Request, next: Next) -> Response {
+    let (started, pages) = (Instant::now(), route.pages);
     let from = caller_of(&request, &pages.settings.proxies);
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let query = Form::of_query(head.uri.query().unwrap_or_default());
-    let locale = Locale::of(query.get("lang"), &head.headers);
-    let mut links = Links::new(&pages.settings.public_url, None, locale);
+    let mut links = Links::without_page(&pages.settings.public_url, Locale::of(query.get("lang"), &head.headers));
     let answering = async {
         let context = admitted(&pages, parameters, from, &head, query, &mut links).await?;
-        let form = form(&pages, route, &head.headers, body).await?;
-        drop(head);
-        (route.answer)(RequestContext { form, ..context }).await
+        let form = form(&pages, route.posts, &head, body).await?;
+        head.extensions.insert(RequestContext { form, ..context });
+        Ok::<_, ErrorPage>(next.run(Request::from_parts(head, Body::empty())).await)
     };
     let answered = AssertUnwindSafe(Box::pin(answering)).catch_unwind().await;
-    // The panic was already logged.
-    let response =
-        answered.unwrap_or_else(|_| Err(ErrorPage::failed())).unwrap_or_else(|error| error.page(&pages, &links));
+    let answered = answered.unwrap_or_else(|_| Err(ErrorPage::failed()));
+    let mut response = answered.unwrap_or_else(IntoResponse::into_response);
+    if let Some(error) = response.extensions_mut().remove::<ErrorPage>() {
+        response = error.page(&pages, &links);
+    }
     // By the route, as the path is a secret.
     pages.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
-    with_headers(&pages, response)
+    response
 }
 
 /// Somebody who brings the address of a page, within the limits.
@@ -122,46 +156,21 @@ async fn admitted(
 }
 
 /// What was posted, from a page of ours; from anywhere where the route allows that, and then it is not read.
-async fn form(pages: &PageState, route: &Route, headers: &HeaderMap, body: Body) -> Result<Form, ErrorPage> {
-    if route.method != Method::POST {
+async fn form(pages: &PageState, posts: Posts, head: &Parts, body: Body) -> Result<Form, ErrorPage> {
+    if head.method != Method::POST {
         return Ok(Form::default());
     }
-    if route.takes_foreign_posts {
+    if posts == Posts::AnyOrigin {
         // Nothing of it is kept. It is taken off the line, as a browser that is busy sending would miss the answer; one that
         // is too large, too slow or broken is led on all the same.
         let _unread = read_body(body, 0, pages.settings.body_deadline).await;
         return Ok(Form::default());
     }
-    if !pages.is_same_origin(headers) {
+    if !pages.is_same_origin(&head.headers) {
         return Err(ErrorPage::bad_form(StatusCode::FORBIDDEN));
     }
-    if !is_of_media_type(headers, "application/x-www-form-urlencoded") {
+    if !is_of_media_type(&head.headers, "application/x-www-form-urlencoded") {
         return Err(ErrorPage::bad_form(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     Ok(Form::parse(&read_body(body, LARGEST_FORM, pages.settings.body_deadline).await?))
-}
-
-/// What every answer carries: nobody keeps it, frames it, finds it, or is told where its payer came from.
-fn with_headers(pages: &PageState, mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    for (name, value) in [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_SECURITY_POLICY, POLICY)] {
-        if !headers.contains_key(&name) {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-    }
-    for (name, value) in [
-        // The address is a capability: no other site hears of it. Forms of a page that names none at all would say that they
-        // come from nowhere.
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if pages.is_secure {
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
-    }
-    response
 }

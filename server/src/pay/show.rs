@@ -8,7 +8,7 @@ use axum::{
 use url::Url;
 
 use super::{
-    context::{HandlerFuture, RequestContext},
+    context::RequestContext,
     error_page::ErrorPage,
     frame::{Frame, page},
     screen::{Screen, is_web},
@@ -35,11 +35,9 @@ struct RedirectPage<'a> {
     url: &'a str,
 }
 
-pub(super) fn show(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let is_choosing = !context.query.get(OTHER_WAYS).is_empty();
-        render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() })
-    })
+pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
+    let is_choosing = !context.query.get(OTHER_WAYS).is_empty();
+    render_page(&context, StatusCode::OK, RejectedInput { is_choosing, ..RejectedInput::default() })
 }
 
 /// The page as it stands, with what was typed and is not taken.
@@ -62,33 +60,29 @@ pub(super) fn render_page(
 }
 
 /// The part that changes, as soon as it has changed (long poll); 204 where it has not.
-pub(super) fn state(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let after = context.query.get("after").parse::<i64>().unwrap_or(-1);
-        let RequestContext { pages, view, links, .. } = context;
-        let id = view.checkout.id.clone();
-        // Thousands may wait.
-        drop(view);
-        let view = {
-            let _waiting = pages.server.metrics().waiting();
-            pages.server.checkout_after(&id, after, pages.settings.longest_wait).await?
-        };
-        if view.checkout.version <= after {
-            return Ok(StatusCode::NO_CONTENT.into_response());
-        }
-        let key = pages.server.new_form_key()?;
-        Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default())))
-    })
+pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage> {
+    let after = context.query.get("after").parse::<i64>().unwrap_or(-1);
+    let RequestContext { pages, view, links, .. } = context;
+    let id = view.checkout.id.clone();
+    // Thousands may wait.
+    drop(view);
+    let view = {
+        let _waiting = pages.server.metrics().waiting();
+        pages.server.checkout_after(&id, after, pages.settings.longest_wait).await?
+    };
+    if view.checkout.version <= after {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let key = pages.server.new_form_key()?;
+    Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default())))
 }
 
 /// On to the gateway's page. A page between, as a policy of forms that post to their own origin alone holds for redirects after
 /// them, too.
-pub(super) fn go(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let Screen::OpenPage(_, url) = Screen::of(&context.view) else { return Ok(context.home()) };
-        let frame = Frame::new(&context.pages, &context.links, host(&context.view).as_deref());
-        Ok(page(StatusCode::OK, &RedirectPage { frame, url }))
-    })
+pub(super) async fn go(context: RequestContext) -> Result<Response, ErrorPage> {
+    let Screen::OpenPage(_, url) = Screen::of(&context.view) else { return Ok(context.home()) };
+    let frame = Frame::new(&context.pages, &context.links, host(&context.view).as_deref());
+    Ok(page(StatusCode::OK, &RedirectPage { frame, url }))
 }
 
 /// The host that payers return to, where they return to a page.

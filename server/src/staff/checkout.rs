@@ -5,9 +5,9 @@ use axum::{http::StatusCode, response::Response};
 use serde_json::Value;
 
 use super::{
+    context::RequestContext,
     labels::{self, Chip},
     page::{ErrorPage, Frame, Section, page},
-    route::{HandlerFuture, RequestContext},
     text,
 };
 use crate::{
@@ -101,8 +101,8 @@ struct EventRow {
     delivered: String,
 }
 
-pub(super) fn show(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move { shown(&context, StatusCode::OK, None).await })
+pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
+    shown(&context, StatusCode::OK, None).await
 }
 
 /// The page, with what was wrong where something was.

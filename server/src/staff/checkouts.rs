@@ -1,14 +1,14 @@
 //! `/staff`: what needs a person, and all checkouts, the newest first.
 
 use askama::Template;
-use axum::http::StatusCode;
+use axum::{http::StatusCode, response::Response};
 use strum::IntoEnumIterator;
 
 use super::{
+    context::RequestContext,
     fields::{FormFields, query},
     labels::{self, Chip},
-    page::{Frame, Section, page},
-    route::{HandlerFuture, RequestContext},
+    page::{ErrorPage, Frame, Section, page},
     text,
 };
 use crate::{
@@ -110,37 +110,35 @@ fn place(text: &str) -> Option<Place> {
     Some(Place { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
 }
 
-pub(super) fn list(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let server = &context.admin.server;
-        let search = Search::read(&context.query);
-        let counts = server.count_needs().await?;
-        let is_start = !search.is_filtered() && search.after.is_none();
-        let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
-            server.list_checkouts(ListCheckouts { which: Which::NeedPerson, after: None, most: ON_TOP }).await?
-        } else {
-            Listed::default()
-        };
-        let found = match search.problem {
-            None => {
-                let list = ListCheckouts { which: search.which(), after: search.after.clone(), most: PAGE };
-                server.list_checkouts(list).await?
-            }
-            Some(_) => Listed::default(),
-        };
-        let status = if search.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-        let template = Page {
-            frame: context.frame(Section::Checkouts),
-            needs: counts.into_iter().map(|(need, count)| NeedRow { chip: labels::need(need), count }).collect(),
-            is_more_urgent: urgent.is_more,
-            urgent: urgent.checkouts.iter().map(row).collect(),
-            states: CheckoutState::iter().map(|state| (state.into(), search.state == Some(state))).collect(),
-            rows: found.checkouts.iter().map(row).collect(),
-            next: search.next(&found),
-            search,
-        };
-        Ok(page(status, &template))
-    })
+pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage> {
+    let server = &context.admin.server;
+    let search = Search::read(&context.query);
+    let counts = server.count_needs().await?;
+    let is_start = !search.is_filtered() && search.after.is_none();
+    let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
+        server.list_checkouts(ListCheckouts { which: Which::NeedPerson, after: None, most: ON_TOP }).await?
+    } else {
+        Listed::default()
+    };
+    let found = match search.problem {
+        None => {
+            let list = ListCheckouts { which: search.which(), after: search.after.clone(), most: PAGE };
+            server.list_checkouts(list).await?
+        }
+        Some(_) => Listed::default(),
+    };
+    let status = if search.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let template = Page {
+        frame: context.frame(Section::Checkouts),
+        needs: counts.into_iter().map(|(need, count)| NeedRow { chip: labels::need(need), count }).collect(),
+        is_more_urgent: urgent.is_more,
+        urgent: urgent.checkouts.iter().map(row).collect(),
+        states: CheckoutState::iter().map(|state| (state.into(), search.state == Some(state))).collect(),
+        rows: found.checkouts.iter().map(row).collect(),
+        next: search.next(&found),
+        search,
+    };
+    Ok(page(status, &template))
 }
 
 fn row(listed: &ListedCheckout) -> Row {

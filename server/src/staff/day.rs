@@ -8,11 +8,11 @@ use kassa::Decimal;
 use kassa_pages::chart::{self, About, Values};
 
 use super::{
+    context::RequestContext,
     exclusive::run_exclusive,
     fields::query,
     labels,
     page::{ErrorPage, Frame, Section, page},
-    route::{HandlerFuture, RequestContext},
     text,
 };
 use crate::{
@@ -101,11 +101,9 @@ impl Sums {
 }
 
 /// It may read 200,000 events.
-pub(super) fn show(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let places = context.admin.drawing.clone();
-        run_exclusive(&places, showing(context)).await
-    })
+pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
+    let places = context.admin.drawing.clone();
+    run_exclusive(&places, showing(context)).await
 }
 
 async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {

@@ -23,8 +23,7 @@ pub(super) async fn run_exclusive(
     };
     let work = tokio::spawn(work.in_current_span());
     // The panic was already logged.
-    let failed = || ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
-    work.await.unwrap_or_else(|_| Err(failed()))
+    work.await.unwrap_or_else(|_| Err(ErrorPage::failed()))
 }
 
 fn busy() -> ErrorPage {

@@ -14,7 +14,7 @@ use crate::values::card_number::looks_like_card_number;
 const MOST: usize = 16;
 
 /// What was sent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct FormFields(Vec<(String, String)>);
 
 impl FormFields {

@@ -7,9 +7,9 @@ use axum::{
 };
 
 use super::{
+    context::RequestContext,
     cookie,
     page::{self, ErrorPage, Frame, see_other},
-    route::{HandlerFuture, RequestContext},
 };
 use crate::values::error::ServerError;
 
@@ -25,44 +25,40 @@ pub(super) fn page(home: &str, status: StatusCode, problem: Option<&str>) -> Res
     page::page(status, &Login { frame: Frame::of(home, None, None), problem })
 }
 
-pub(super) fn form(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move { Ok(page(&context.admin.home, StatusCode::OK, None)) })
+pub(super) async fn form(context: RequestContext) -> Result<Response, ErrorPage> {
+    Ok(page(&context.admin.home, StatusCode::OK, None))
 }
 
-pub(super) fn log_in(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let admin = &context.admin;
-        match admin.server.log_in(context.form.get("key")).await {
-            Ok(token) => {
-                admin.record_login(context.from);
-                let mut response = see_other(&admin.home);
-                let cookie = cookie::set(token.expose(), admin.is_secure, &admin.home);
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
-                Ok(response)
+pub(super) async fn log_in(context: RequestContext) -> Result<Response, ErrorPage> {
+    let admin = &context.admin;
+    match admin.server.log_in(context.form.get("key")).await {
+        Ok(token) => {
+            admin.record_login(context.from);
+            let mut response = see_other(&admin.home);
+            let cookie = cookie::set(token.expose(), admin.is_secure, &admin.home);
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+            Ok(response)
+        }
+        Err(ServerError::NotFound { .. }) => Ok(match admin.record_wrong_key(context.from) {
+            Ok(()) => {
+                let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
+                page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
             }
-            Err(ServerError::NotFound { .. }) => Ok(match admin.record_wrong_key(context.from) {
-                Ok(()) => {
-                    let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
-                    page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
-                }
-                Err(wait) => {
-                    let error = ErrorPage::too_many_requests(wait);
-                    error.waiting(page(&admin.home, error.status, Some(&error.sentence)))
-                }
-            }),
-            Err(other) => Err(other.into()),
-        }
-    })
+            Err(wait) => {
+                let error = ErrorPage::too_many_requests(wait);
+                error.waiting(page(&admin.home, error.status, Some(&error.sentence)))
+            }
+        }),
+        Err(other) => Err(other.into()),
+    }
 }
 
-pub(super) fn log_out(context: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let admin = &context.admin;
-        if let Some(token) = cookie::read(&context.headers, admin.is_secure, &admin.home) {
-            admin.server.log_out(token).await?;
-        }
-        let mut response = see_other(&format!("{}/login", admin.home));
-        response.headers_mut().insert(header::SET_COOKIE, cookie::set("", admin.is_secure, &admin.home));
-        Ok(response)
-    })
+pub(super) async fn log_out(context: RequestContext) -> Result<Response, ErrorPage> {
+    let admin = &context.admin;
+    if let Some(token) = cookie::read(&context.headers, admin.is_secure, &admin.home) {
+        admin.server.log_out(token).await?;
+    }
+    let mut response = see_other(&format!("{}/login", admin.home));
+    response.headers_mut().insert(header::SET_COOKIE, cookie::set("", admin.is_secure, &admin.home));
+    Ok(response)
 }

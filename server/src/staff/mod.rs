@@ -7,6 +7,7 @@ mod assets;
 mod checkout;
 mod checkouts;
 mod columns;
+mod context;
 mod cookie;
 mod day;
 mod decisions;
@@ -18,10 +19,8 @@ mod mapping;
 mod matching;
 mod page;
 mod reconciliation;
-mod route;
 mod router;
 mod statement;
-mod table;
 mod text;
 
 pub use router::staff_router;

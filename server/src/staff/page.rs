@@ -68,8 +68,8 @@ pub(super) fn see_other(path: &str) -> Response {
     }
 }
 
-/// What is not done, in one sentence.
-#[derive(Debug)]
+/// What is not done, in one sentence. A handler returns it; the router, which knows who is logged in, makes a page of it.
+#[derive(Clone, Debug)]
 pub(super) struct ErrorPage {
     pub(super) status: StatusCode,
     pub(super) sentence: String,
@@ -90,6 +90,10 @@ impl ErrorPage {
         Self::new(StatusCode::NOT_FOUND, "There is no such page.")
     }
 
+    pub(super) fn failed() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.")
+    }
+
     /// As a page of its own.
     pub(super) fn page(&self, home: &str, user: Option<&StaffUser>) -> Response {
         let message = Message { frame: Frame::of(home, user, None), sentence: &self.sentence };
@@ -101,6 +105,14 @@ impl ErrorPage {
         if let Some(wait) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
         }
+        response
+    }
+}
+
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
         response
     }
 }

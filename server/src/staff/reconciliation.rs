@@ -11,6 +11,7 @@ use kassa::Decimal;
 use time::Date;
 
 use super::{
+    context::RequestContext,
     cookie,
     exclusive::run_exclusive,
     fields::{FormFields, query},
@@ -18,7 +19,6 @@ use super::{
     mapping::{Mapping, SEPARATORS},
     matching::{Comparison, compare as compared},
     page::{ErrorPage, Frame, Section, page},
-    route::{HandlerFuture, RequestContext},
     statement::{self, OtherLine, Statement, StatementError, StatementLine},
     text,
 };
@@ -162,19 +162,9 @@ impl DateRange {
     }
 }
 
-/// It may read and write down 100,000 payments.
-fn one_at_a_time<F>(context: RequestContext, work: fn(RequestContext) -> F) -> HandlerFuture
-where
-    F: Future<Output = Result<Response, ErrorPage>> + Send + 'static,
-{
-    Box::pin(async move {
-        let places = context.admin.reconciling.clone();
-        run_exclusive(&places, work(context)).await
-    })
-}
-
-pub(super) fn show(context: RequestContext) -> HandlerFuture {
-    one_at_a_time(context, showing)
+/// It may read 100,000 payments, as may what follows.
+pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage> {
+    run_exclusive(&context.admin.reconciling.clone(), showing(context)).await
 }
 
 async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -189,8 +179,8 @@ async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     }
 }
 
-pub(super) fn compare(context: RequestContext) -> HandlerFuture {
-    one_at_a_time(context, comparing)
+pub(super) async fn compare(context: RequestContext) -> Result<Response, ErrorPage> {
+    run_exclusive(&context.admin.reconciling.clone(), comparing(context)).await
 }
 
 async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -205,7 +195,7 @@ async fn comparing(context: RequestContext) -> Result<Response, ErrorPage> {
     // Reading and comparing keep a processor busy: not on a thread of the runtime's.
     let compared =
         tokio::task::spawn_blocking(move || compare_with_statement(&context, days, &charges, &mapping)).await;
-    compared.map_err(|_| ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why."))
+    compared.map_err(|_| ErrorPage::failed())
 }
 
 /// The charged payments, and what is pasted or in the file.
@@ -233,8 +223,8 @@ fn compare_with_statement(
     }
 }
 
-pub(super) fn download(context: RequestContext) -> HandlerFuture {
-    one_at_a_time(context, downloading)
+pub(super) async fn download(context: RequestContext) -> Result<Response, ErrorPage> {
+    run_exclusive(&context.admin.reconciling.clone(), downloading(context)).await
 }
 
 async fn downloading(context: RequestContext) -> Result<Response, ErrorPage> {

@@ -1,86 +1,144 @@
-//! All pages together: what happens before and after each of them.
+//! The routes of the staff's pages, and what happens before and after each of them.
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{panic::AssertUnwindSafe, str::FromStr, sync::Arc, time::Instant};
 
 use axum::{
     Router,
     body::Body,
-    extract::{RawPathParams, Request, rejection::RawPathParamsRejection},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    extract::{Path, RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts},
+    middleware::{Next, from_fn_with_state},
     response::Response,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodRouter, get, post},
 };
 use futures_util::FutureExt;
 
 use super::{
     admin_state::{AdminState, StaffUser},
+    assets, checkout, checkouts,
+    context::RequestContext,
+    day, decisions,
     fields::FormFields,
     login,
     page::ErrorPage,
-    route::{RequestContext, RequiredAccess, Route},
-    table::ROUTES,
+    reconciliation,
 };
 use crate::{
     http::HttpSettings,
-    net::{BodyError, caller_of, is_of_media_type, read_body},
+    net::{BodyError, caller_of, is_of_media_type, read_body, with_security_headers},
     server::Server,
+    tokens::permission::Permission,
 };
 
 /// Nothing runs, and nothing comes from elsewhere.
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const FORM: usize = 64 * 1024;
+/// The gateway's statement of a month.
+const STATEMENT: usize = 8 * 1024 * 1024;
 
+/// The parts of a path; none where they are no text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
+
+/// Who may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequiredAccess {
+    /// Who is logged in, and may do this.
+    Staff(Permission),
+    /// Anybody.
+    Public,
+}
 
 /// The staff's pages of a server, under `/staff`: to be merged with [`router`](crate::router).
 pub fn staff_router(server: Server, settings: HttpSettings) -> Router {
     let admin = Arc::new(AdminState::new(server, settings));
-    let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
-    for route in &ROUTES {
-        let admin = admin.clone();
-        let filter = if route.method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
-        let answer = on(filter, move |parameters: Parameters, request: Request| {
-            respond(admin.clone(), route, parameters, request)
-        });
-        let before = paths.remove(route.path).unwrap_or_default();
-        paths.insert(route.path, before.merge(answer));
+    let is_secure = admin.is_secure;
+    let mut router = Router::new();
+    for (access, path, largest_form, methods) in routes() {
+        let route = Route { admin: admin.clone(), access, path, largest_form };
+        router = router.route(path, methods.route_layer(from_fn_with_state(route, admit)));
     }
-    let wrong_method = move || {
-        let error = ErrorPage::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
-        std::future::ready(with_headers(&admin, error.page(&admin.home, None)))
-    };
-    let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    router.method_not_allowed_fallback(wrong_method)
+    let others = [
+        // Forms of a page without any referrer would say that they come from nowhere.
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    let router = router.method_not_allowed_fallback(wrong_method).with_state(admin);
+    with_security_headers(router, is_secure, POLICY, &others)
 }
 
-async fn respond(admin: Arc<AdminState>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
-    let started = Instant::now();
-    let answering = AssertUnwindSafe(Box::pin(answer(&admin, route, &parameters, request))).catch_unwind();
-    // The panic was already logged.
-    let response = answering.await.unwrap_or_else(|_| {
-        ErrorPage::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.")
-            .page(&admin.home, None)
-    });
+/// All of them: who may come, where, with how large a form.
+fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminState>>); 14] {
+    const LOOK: RequiredAccess = RequiredAccess::Staff(Permission::Look);
+    const DECIDE: RequiredAccess = RequiredAccess::Staff(Permission::Decide);
+    const PUBLIC: RequiredAccess = RequiredAccess::Public;
+    [
+        (PUBLIC, "/staff/assets/{name}", 0, get(stylesheet)),
+        (PUBLIC, "/staff/login", FORM, get(login::form).post(login::log_in)),
+        (LOOK, "/staff/logout", FORM, post(login::log_out)),
+        (LOOK, "/staff", 0, get(checkouts::list)),
+        (LOOK, "/staff/checkouts/{checkout}", 0, get(checkout::show)),
+        (DECIDE, "/staff/checkouts/{checkout}/ask", FORM, post(decisions::ask)),
+        (DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, post(decisions::cancel)),
+        (DECIDE, "/staff/checkouts/{checkout}/replay", FORM, post(decisions::replay)),
+        (DECIDE, "/staff/checkouts/{checkout}/refund", FORM, post(decisions::refund)),
+        (DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, post(decisions::resolve)),
+        (LOOK, "/staff/day", 0, get(day::show)),
+        (LOOK, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
+        (LOOK, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
+        (LOOK, "/staff/{*rest}", 0, get(not_found)),
+    ]
+}
+
+async fn stylesheet(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    assets::serve(&name, &headers)
+}
+
+async fn not_found() -> ErrorPage {
+    ErrorPage::not_found()
+}
+
+async fn wrong_method(State(admin): State<Arc<AdminState>>) -> Response {
+    let error = ErrorPage::new(StatusCode::METHOD_NOT_ALLOWED, "This page cannot be called like that.");
+    error.page(&admin.home, None)
+}
+
+/// What the admission to a route needs to know of it.
+#[derive(Clone)]
+struct Route {
+    admin: Arc<AdminState>,
+    access: RequiredAccess,
+    path: &'static str,
+    /// In bytes.
+    largest_form: usize,
+}
+
+/// Lets a request through to its handler, and shows as a page what is refused before, in it, or by a panic, which was already logged.
+async fn admit(State(route): State<Route>, parameters: Parameters, request: Request, next: Next) -> Response {
+    let (started, admin) = (Instant::now(), &route.admin);
+    let answering = AssertUnwindSafe(Box::pin(answer(&route, parameters, request, next))).catch_unwind();
+    let response = answering.await.unwrap_or_else(|_| ErrorPage::failed().page(&admin.home, None));
     admin.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
-    with_headers(&admin, response)
+    response
 }
 
-async fn answer(admin: &Arc<AdminState>, route: &'static Route, parameters: &Parameters, request: Request) -> Response {
+async fn answer(route: &Route, parameters: Parameters, request: Request, next: Next) -> Response {
+    let admin = &route.admin;
     let from = caller_of(&request, &admin.settings.proxies);
     if let Err(wait) = admin.check_address(from) {
         return ErrorPage::too_many_requests(wait).page(&admin.home, None);
     }
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let user = match route.access {
         RequiredAccess::Public => None,
         RequiredAccess::Staff(needed) => match admin.user(&head.headers).await {
-            Ok(Some(user)) if user.may < needed => return looks_alone().page(&admin.home, Some(&user)),
+            Ok(Some(user)) if user.may < needed => return may_only_look().page(&admin.home, Some(&user)),
             Ok(Some(user)) => Some(user),
             Ok(None) => return login::page(&admin.home, StatusCode::UNAUTHORIZED, None),
             Err(problem) => return ErrorPage::from(problem).page(&admin.home, None),
         },
     };
-    let form = match form(admin, route, &head.headers, body, user.as_ref()).await {
+    let form = match form(route, &head, body, user.as_ref()).await {
         Ok(form) => form,
         Err(error) => return error.page(&admin.home, user.as_ref()),
     };
@@ -89,18 +147,26 @@ async fn answer(admin: &Arc<AdminState>, route: &'static Route, parameters: &Par
         admin: admin.clone(),
         from,
         user: user.clone(),
-        path: parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
+        headers: head.headers.clone(),
+        checkout: named(&parameters, "checkout"),
+        payment: named(&parameters, "payment"),
         query: FormFields::parse(head.uri.query().unwrap_or_default().as_bytes()),
         form,
-        headers: head.headers,
     };
-    match (route.answer)(context).await {
-        Ok(response) => response,
-        Err(error) => error.page(&admin.home, user.as_ref()),
+    head.extensions.insert(context);
+    let mut response = next.run(Request::from_parts(head, Body::empty())).await;
+    match response.extensions_mut().remove::<ErrorPage>() {
+        Some(error) => error.page(&admin.home, user.as_ref()),
+        None => response,
     }
 }
 
-fn looks_alone() -> ErrorPage {
+/// What a part of the path names, if it can be.
+fn named<T: FromStr>(parameters: &RawPathParams, name: &str) -> Option<T> {
+    parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
+}
+
+fn may_only_look() -> ErrorPage {
     ErrorPage::new(
         StatusCode::FORBIDDEN,
         "Your key lets you look, and change nothing. Ask somebody whose key lets them decide.",
@@ -108,26 +174,21 @@ fn looks_alone() -> ErrorPage {
 }
 
 /// What was posted: from a page of ours, and where somebody is logged in, from one of that session's.
-async fn form(
-    admin: &AdminState,
-    route: &Route,
-    headers: &HeaderMap,
-    body: Body,
-    user: Option<&StaffUser>,
-) -> Result<FormFields, ErrorPage> {
-    if route.method != Method::POST {
+async fn form(route: &Route, head: &Parts, body: Body, user: Option<&StaffUser>) -> Result<FormFields, ErrorPage> {
+    if head.method != Method::POST {
         return Ok(FormFields::default());
     }
     let foreign =
         || ErrorPage::new(StatusCode::FORBIDDEN, "This did not come from a page of this session. Open the page again.");
-    if !admin.is_same_origin(headers) {
+    if !route.admin.is_same_origin(&head.headers) {
         return Err(foreign());
     }
-    let boundary = boundary(headers);
-    if boundary.is_none() && !is_of_media_type(headers, "application/x-www-form-urlencoded") {
+    let boundary = boundary(&head.headers);
+    if boundary.is_none() && !is_of_media_type(&head.headers, "application/x-www-form-urlencoded") {
         return Err(ErrorPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
     }
-    let bytes = read_body(body, route.largest, admin.settings.body_deadline).await.map_err(|error| match error {
+    let read = read_body(body, route.largest_form, route.admin.settings.body_deadline).await;
+    let bytes = read.map_err(|error| match error {
         BodyError::TooLarge => ErrorPage::new(StatusCode::PAYLOAD_TOO_LARGE, "This is too much at once."),
         BodyError::TooSlow => ErrorPage::new(StatusCode::REQUEST_TIMEOUT, "This came too slowly. Try again."),
         BodyError::Broken => broken(),
@@ -150,26 +211,4 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
 
 fn broken() -> ErrorPage {
     ErrorPage::new(StatusCode::BAD_REQUEST, "This broke off. Try again.")
-}
-
-/// What every answer carries: nobody keeps it, frames it, or runs anything in it.
-fn with_headers(admin: &AdminState, mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    if !headers.contains_key(header::CACHE_CONTROL) {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        // Forms of a page without any referrer would say that they come from nowhere.
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if admin.is_secure {
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
-    }
-    response
 }

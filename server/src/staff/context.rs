@@ -1,10 +1,10 @@
-//! What a route is, and who came to it with what.
+//! A request for a page of the staff's: what a handler gets of it.
 
-use std::{collections::HashMap, net::IpAddr, pin::Pin, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
-    http::{HeaderMap, Method},
-    response::Response,
+    extract::FromRequestParts,
+    http::{HeaderMap, request::Parts},
 };
 
 use super::{
@@ -17,43 +17,30 @@ use crate::{
     values::ids::{CheckoutId, PaymentId},
 };
 
-/// Who may come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequiredAccess {
-    /// Who is logged in, and may do this.
-    Staff(Permission),
-    /// Anybody.
-    Public,
-}
-
-/// An answer on its way.
-pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Response, ErrorPage>> + Send>>;
-
-/// Somebody who came, and what was sent.
+/// A request that was let through. The router admits it and reads its form; handlers extract it.
+#[derive(Clone)]
 pub(super) struct RequestContext {
     pub(super) admin: Arc<AdminState>,
     pub(super) from: IpAddr,
     /// Nobody only where anybody may come.
     pub(super) user: Option<StaffUser>,
     pub(super) headers: HeaderMap,
-    pub(super) path: HashMap<String, String>,
+    /// The checkout and the payment that the path names, where it names some that can be.
+    pub(super) checkout: Option<CheckoutId>,
+    pub(super) payment: Option<PaymentId>,
     pub(super) query: FormFields,
     pub(super) form: FormFields,
 }
 
 impl RequestContext {
-    pub(super) fn parameter(&self, name: &str) -> &str {
-        self.path.get(name).map(String::as_str).unwrap_or_default()
-    }
-
     /// The checkout that the path names.
     pub(super) fn checkout(&self) -> Result<CheckoutId, ErrorPage> {
-        self.parameter("checkout").parse().map_err(|_| ErrorPage::not_found())
+        self.checkout.clone().ok_or_else(ErrorPage::not_found)
     }
 
     /// The payment that the path names.
     pub(super) fn payment(&self) -> Result<PaymentId, ErrorPage> {
-        self.parameter("payment").parse().map_err(|_| ErrorPage::not_found())
+        self.payment.clone().ok_or_else(ErrorPage::not_found)
     }
 
     /// The person, through the person's key.
@@ -78,12 +65,10 @@ impl RequestContext {
     }
 }
 
-/// One method of one path.
-pub(super) struct Route {
-    pub(super) method: Method,
-    pub(super) path: &'static str,
-    pub(super) access: RequiredAccess,
-    /// The largest form, in bytes.
-    pub(super) largest: usize,
-    pub(super) answer: fn(RequestContext) -> HandlerFuture,
+impl<S: Sync> FromRequestParts<S> for RequestContext {
+    type Rejection = ErrorPage;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorPage> {
+        parts.extensions.remove().ok_or_else(ErrorPage::failed)
+    }
 }
