@@ -13,11 +13,8 @@ use super::{
     access::Caller,
     bodies::{ConfirmPayment, NewPayment},
     problem::{Problem, ProblemKind},
-    query::QueryFields,
-    request::{Api, ValidatedJson, payment_id},
-    response::JsonResponse,
+    request::{Api, ApiState, JsonResponse, QueryFields, ValidatedJson, payment_id},
     route::Parameter,
-    state::ApiState,
     views::{self, AppCheckout, AppPayment, Done},
 };
 use crate::{

@@ -140,7 +140,8 @@ impl JsonBody for ResolvePayment {
                     "description": "What the person found, which the event tells.",
                 },
                 "by": {
-                    "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT, "description": "Who decides it. The event tells it as it is given, and through which key it came.",
+                    "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT,
+                    "description": "Who decides it. The event tells it as it is given, and through which key it came.",
                 },
             },
         })
@@ -166,7 +167,10 @@ impl JsonBody for ReplayEvents {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "checkout": { "type": ["string", "null"], "pattern": "^co_[0-9a-f]{32}$", "description": "That checkout's alone; all unless it says so." },
+                "checkout": {
+                    "type": ["string", "null"], "pattern": "^co_[0-9a-f]{32}$",
+                    "description": "That checkout's alone; all unless it says so.",
+                },
             },
         })
     }

@@ -1,4 +1,5 @@
-//! The description of the interface, as OpenAPI 3.1: made of the table that answers requests, so that the two cannot differ.
+//! The description of the interface, as OpenAPI 3.1: made of the table that answers requests, so that the two cannot differ; with what
+//! the server sends to the shop (webhooks): events, by the Standard Webhooks scheme.
 
 use axum::{extract::State, http::StatusCode};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
@@ -6,12 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     access::Audience,
+    examples,
     problem::{self, ProblemKind},
-    request::Api,
-    response::JsonResponse,
+    request::{Api, JsonResponse},
     route::{RequestBody, Route},
-    webhooks,
 };
+use crate::{delivery::headers, events::body::Body};
 
 const ABOUT: &str = "The merchant's side. It holds the credentials, writes every payment down before it is sent, follows \
     it to its end and tells the shop.\n\nEvery request is safe to send again: what moves money by its `Idempotency-Key`, a \
@@ -48,7 +49,7 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.method.as_str().to_ascii_lowercase()] = operation;
     }
-    let webhooks = webhooks::described(&mut generator);
+    let webhooks = describe_webhooks(&mut generator);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -185,4 +186,47 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
         }
     }
     responses
+}
+
+const SUMMARY: &str = "An event";
+
+const TEXT: &str = "Sent to `events.url`. The events of a checkout come one after the other, each at least once. Anything but an \
+    answer 2xx within 15 seconds is a failure, a redirect too: the event is sent again, after 5 seconds, then less and less often; \
+    after three days without a success the checkout's events wait until something new happens to it, or somebody replays \
+    them. Answer 2xx to a kind that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: after five of them it is \
+    stepped over, until somebody replays it, unless it is `checkout.paid` or `checkout.overpaid`.\n\nVerify it by a library of the Standard Webhooks \
+    scheme before anything is believed, and remember `webhook-id`: an event whose identifier was seen before is a repeated \
+    delivery. Ignore members that you do not know: newer servers may tell more.";
+
+const ID: &str = "The event's identifier, the same however often it comes.";
+const TIMESTAMP: &str = "When it was sent, in seconds since the beginning of 1970.";
+const SIGNATURE: &str =
+    "`v1,` and the signature in base64; one for each secret that is valid, with a space between two.";
+
+pub(super) fn describe_webhooks(generator: &mut SchemaGenerator) -> Value {
+    let schema = generator.subschema_for::<Body<'_>>();
+    json!({
+        "event": {
+            "post": {
+                "operationId": "event",
+                "tags": ["shop"],
+                "summary": SUMMARY,
+                "description": TEXT,
+                "parameters": [
+                    header(headers::ID, ID, "string"),
+                    header(headers::TIMESTAMP, TIMESTAMP, "integer"),
+                    header(headers::SIGNATURE, SIGNATURE, "string"),
+                ],
+                "requestBody": {
+                    "required": true,
+                    "content": { "application/json": { "schema": schema, "examples": examples::events() } },
+                },
+                "responses": { "2XX": { "description": "Taken. It is sent again only where the server did not hear this." } },
+            },
+        },
+    })
+}
+
+fn header(name: &str, text: &str, kind: &str) -> Value {
+    json!({ "name": name, "in": "header", "required": true, "description": text, "schema": { "type": kind } })
 }

@@ -162,7 +162,7 @@ impl BodyFields {
         })
     }
 
-    /// The members of an object that must be there, to be read like a body's. [`close`](Self::close) ends it.
+    /// The members of an object that must be there, to be read like a body's. [`finish_object`](Self::finish_object) ends it.
     pub(super) fn object(&mut self, name: &str) -> Option<Self> {
         match self.take(name) {
             Some(Json::Object(members)) => Some(Self { members, checks: Checks::default(), card_number: None }),

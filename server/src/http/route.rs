@@ -9,7 +9,11 @@ use axum::{
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-use super::{access::Audience, problem::ProblemKind, request::JsonBody, state::ApiState};
+use super::{
+    access::Audience,
+    problem::ProblemKind,
+    request::{ApiState, JsonBody},
+};
 
 /// A parameter of the query.
 #[derive(Clone, Copy)]

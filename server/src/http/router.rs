@@ -18,10 +18,9 @@ use super::{
     document::document,
     fields::BodyFields,
     problem::{Problem, ProblemKind},
-    query::QueryFields,
+    request::{ApiState, QueryFields},
     route::{RequestBody, Route},
     settings::HttpSettings,
-    state::ApiState,
     table::ROUTES,
 };
 use crate::{

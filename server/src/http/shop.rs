@@ -12,9 +12,7 @@ use super::{
     app::wait_for_change,
     bodies::{ReplayEvents, ResolvePayment},
     problem::Problem,
-    query::QueryFields,
-    request::{Api, ValidatedJson, checkout_id, payment_id},
-    response::JsonResponse,
+    request::{Api, JsonResponse, QueryFields, ValidatedJson, checkout_id, payment_id},
     route::Parameter,
     views::{self, Count, Done, Events, ShopCheckout, ShopPayment, Token},
 };

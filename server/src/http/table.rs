@@ -9,7 +9,7 @@ use super::{
     access::Audience,
     app,
     bodies::{ConfirmPayment, NewPayment, ReplayEvents, ResolvePayment},
-    document, examples, gateway, health,
+    document, examples, others,
     problem::ProblemKind,
     route::Route,
     shop,
@@ -213,7 +213,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Gateway,
         "Take a callback of the gateway's",
         shop::done,
-        |method| on(method, gateway::callback),
+        |method| on(method, others::callback),
     )
     .text(
         "The address is known to the gateway alone. What comes is a hint: the payment is \
@@ -229,7 +229,7 @@ pub(super) static ROUTES: [Route; 19] = [
         Audience::Gateway,
         "Take a callback of a gateway that calls by GET",
         shop::done,
-        |method| on(method, gateway::callback),
+        |method| on(method, others::callback),
     )
     .text(
         "The address is known to the gateway alone. What comes is a hint: the payment is \
@@ -243,11 +243,11 @@ pub(super) static ROUTES: [Route; 19] = [
         "isAlive",
         Audience::Public,
         "Whether the program runs",
-        health::schema,
-        |method| on(method, health::alive),
+        others::schema,
+        |method| on(method, others::alive),
     ),
-    Route::new(Method::GET, "/readyz", "isReady", Audience::Public, "Whether it can work", health::schema, |method| {
-        on(method, health::ready)
+    Route::new(Method::GET, "/readyz", "isReady", Audience::Public, "Whether it can work", others::schema, |method| {
+        on(method, others::ready)
     }),
     Route::new(
         Method::GET,

@@ -1,15 +1,24 @@
-//! Client address: the peer of the connection, or whom a reverse proxy that is named speaks for.
+//! Client address: the peer of the connection, or whom a reverse proxy that is named speaks for; and which proxies are named.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    str::FromStr,
+};
 
 use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName},
 };
+use ipnet::IpNet;
 
-use super::{connection::Peer, proxies::Proxies};
+use super::error::NetError;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The address at the other end of the connection; each request carries it among its extensions. Behind a proxy it is the
+/// proxy's: [`caller`](crate::caller) says whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
 
 /// Who sent a request. One that came over no listener of ours, as in a test, is from this machine.
 pub(crate) fn caller_of(request: &Request, proxies: &Proxies) -> IpAddr {
@@ -37,6 +46,47 @@ fn read(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()));
     address.map(|address: IpAddr| address.to_canonical())
+}
+
+/// The reverse proxies in front of the server: their addresses and networks, such as `10.0.0.7, 192.168.0.0/16`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proxies(Vec<IpNet>);
+
+impl Proxies {
+    /// All of these texts, each with an address, a network, or several of them.
+    ///
+    /// # Errors
+    /// [`NetError::Proxy`] for the first that is none.
+    pub fn of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, NetError> {
+        let mut all = Self::default();
+        for text in texts {
+            all.0.extend(text.as_ref().parse::<Self>()?.0);
+        }
+        Ok(all)
+    }
+
+    pub(super) fn has(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// Addresses and networks (CIDR), with commas between them.
+impl FromStr for Proxies {
+    type Err = NetError;
+
+    fn from_str(text: &str) -> Result<Self, NetError> {
+        text.split(',').map(|one| network(one.trim())).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn network(text: &str) -> Result<IpNet, NetError> {
+    let refused = |detail: &str| NetError::Proxy { text: text.to_owned(), detail: detail.to_owned() };
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(IpNet::from(address.to_canonical()));
+    }
+    let network: IpNet = text.parse().map_err(|_| refused("it must be such as 10.0.0.7 or 10.0.0.0/8"))?;
+    // Then everybody could say to be anybody.
+    if network.prefix_len() == 0 { Err(refused("it holds every address")) } else { Ok(network.trunc()) }
 }
 
 #[cfg(test)]
@@ -86,5 +136,13 @@ mod tests {
             assert_eq!(called_by("10.0.0.1", &[nobody]), "10.0.0.1", "{nobody}");
         }
         assert_eq!(called_by("10.0.0.1", &["203.0.113.9, nonsense, 10.0.0.2"]), "10.0.0.2");
+    }
+
+    #[test]
+    fn what_names_no_proxy_is_refused() {
+        assert_eq!(Proxies::of(["10.0.0.1", "192.0.2.7, 10.0.0.2"]).unwrap().0.len(), 3);
+        for text in ["", "10.0.0.1,", "proxy.example", "10.0.0.0/33", "0.0.0.0/0", "::/0", "10.0.0.1:80"] {
+            assert!(matches!(text.parse::<Proxies>(), Err(NetError::Proxy { .. })), "{text}");
+        }
     }
 }

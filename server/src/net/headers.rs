@@ -1,12 +1,13 @@
-//! Headers that pages and the HTTP interface read and write alike.
+//! Headers that pages and the HTTP interface read and write alike, and pages as answers.
 
 use std::{future::ready, time::Duration};
 
+use askama::Template;
 use axum::{
     Router,
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::map_response,
-    response::Response,
+    response::{Html, IntoResponse, Response},
 };
 
 /// Sets these headers, and those that every interface has, in each response: also where no route was found. Whatever sets its own
@@ -49,6 +50,25 @@ pub(crate) fn is_of_media_type(headers: &HeaderMap, media_type: &str) -> bool {
 pub(crate) fn retry_after(wait: Duration) -> HeaderValue {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     HeaderValue::from(seconds.max(1))
+}
+
+/// A template's page.
+pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(problem) => {
+            tracing::error!(target: "kassa_server", %problem, "a page could not be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// 303: the browser goes there with a GET, so that reloading sends nothing again.
+pub(crate) fn see_other(path: &str) -> Response {
+    match HeaderValue::from_str(path) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 #[cfg(test)]

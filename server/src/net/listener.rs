@@ -1,6 +1,9 @@
-//! The listener: it accepts connections, keeps their number within a limit, and stops gracefully.
+//! The listener: it accepts connections, keeps their number within a limit, and stops gracefully. That there can be no connection for
+//! now, as where file descriptors have run out, neither ends the server nor keeps a processor busy.
 
 use std::{
+    fs,
+    io::{self, ErrorKind},
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -8,13 +11,17 @@ use std::{
 
 use axum::Router;
 use kassa_pages::Network;
-use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use super::{
-    accept,
+    caller::Peer,
     certificates::Certificates,
-    connection::{ConnectionHandler, Peer},
-    descriptors::max_connections,
+    connection::ConnectionHandler,
     error::NetError,
     registry::{LimitReached, Registry, Slot},
     settings::ListenerSettings,
@@ -54,7 +61,7 @@ impl Listener {
             None => None,
         };
         let address = settings.address;
-        let refused = |problem: std::io::Error| NetError::Listen { address, detail: problem.to_string() };
+        let refused = |problem: io::Error| NetError::Listen { address, detail: problem.to_string() };
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(Self { listener, address, certificates, settings, metrics: None })
@@ -90,7 +97,7 @@ impl Listener {
                     log_panic(&ended);
                     continue;
                 }
-                accepted = accept::next(&self.listener, &failures), if !registry.has_many_closing() => accepted,
+                accepted = next_connection(&self.listener, &failures), if !registry.has_many_closing() => accepted,
             };
             let peer = Peer(peer.ip().to_canonical());
             let Some(slot) = limit_log.slot(&registry, peer, self.settings.proxies.has(peer.0)) else { continue };
@@ -160,5 +167,133 @@ async fn end(mut connections: JoinSet<()>, patience: Duration) {
 fn log_panic(ended: &Result<(), tokio::task::JoinError>) {
     if ended.as_ref().is_err_and(tokio::task::JoinError::is_panic) {
         tracing::error!(target: "kassa_server", "answering a request panicked");
+    }
+}
+
+/// How long it waits after a failure that is not the connection's own.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Who brings connections: the system, or a test.
+pub(super) trait Acceptor {
+    /// A connection.
+    type Stream;
+
+    /// The next one, or why there is none.
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>> + Send;
+}
+
+impl Acceptor for TcpListener {
+    type Stream = TcpStream;
+
+    fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send {
+        Self::accept(self)
+    }
+}
+
+/// Brings the next connection, however long that takes.
+pub(super) async fn next_connection<A: Acceptor>(from: &A, told: &Rarely) -> (A::Stream, SocketAddr) {
+    loop {
+        match from.accept().await {
+            Ok(accepted) => return accepted,
+            Err(problem) if is_peer_error(&problem) => {}
+            Err(problem) => {
+                if let Some(repeated) = told.is_time(Instant::now()) {
+                    tracing::error!(target: "kassa_server", %problem, repeated, "no connection can be accepted for now");
+                }
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// It was there and ended before it was accepted.
+fn is_peer_error(problem: &io::Error) -> bool {
+    matches!(problem.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
+}
+
+/// What everything but callers needs: requests to the gateway and to the shop, the database's files, listeners.
+const KEPT: usize = 256;
+
+/// How many connections may be open, of those that the settings allow.
+pub(super) fn max_connections(wanted: usize) -> usize {
+    let Some(allowed) = fs::read_to_string("/proc/self/limits").ok().and_then(|limits| allowed(&limits)) else {
+        return wanted;
+    };
+    let most = wanted.min(for_callers(allowed));
+    if most < wanted {
+        tracing::warn!(
+            target: "kassa_server",
+            most, wanted, files = allowed,
+            "fewer connections than set are accepted, as the process may open so few files: raise LimitNOFILE, or ulimit -n"
+        );
+    }
+    most
+}
+
+fn for_callers(allowed: usize) -> usize {
+    allowed.saturating_sub(KEPT).max(allowed / 2)
+}
+
+/// As Linux tells it; nothing where there is no limit.
+fn allowed(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, sync::Mutex};
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Fails in these ways before it brings a connection.
+    struct Failing(Mutex<RefCell<Vec<io::Error>>>);
+
+    impl Acceptor for Failing {
+        type Stream = ();
+
+        async fn accept(&self) -> io::Result<((), SocketAddr)> {
+            let failure = self.0.lock().unwrap().borrow_mut().pop();
+            failure.map_or_else(|| Ok(((), ([127, 0, 0, 1], 1).into())), Err)
+        }
+    }
+
+    fn failing(failures: impl Iterator<Item = io::Error>) -> Failing {
+        Failing(Mutex::new(RefCell::new(failures.collect())))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_descriptors_left_is_waited_out_without_spinning() {
+        let start = Instant::now();
+        // EMFILE
+        let from = failing((0..10).map(|_| io::Error::from_raw_os_error(24)));
+        next_connection(&from, &Rarely::default()).await;
+        assert!(start.elapsed() >= 10 * PAUSE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_ended_early_holds_up_no_other() {
+        let start = Instant::now();
+        let from = failing((0..10).map(|_| ErrorKind::ConnectionAborted.into()));
+        next_connection(&from, &Rarely::default()).await;
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_the_system_allows_is_read() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+            Max processes             127234               127234               processes \n\
+            Max open files            1024                 524288               files     \n";
+        assert_eq!(allowed(limits), Some(1024));
+        assert_eq!(allowed(&limits.replace("1024 ", "unlimited ")), None);
+        assert_eq!(allowed(""), None);
+    }
+
+    #[test]
+    fn database_and_gateway_keep_theirs() {
+        assert_eq!((for_callers(1024), for_callers(65_536)), (768, 65_280));
+        assert_eq!(for_callers(100), 50, "where there is too little for both, both get a part");
     }
 }

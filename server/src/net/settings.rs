@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use super::proxies::Proxies;
+use super::caller::Proxies;
 
 /// The settings of a [`Listener`](crate::Listener).
 #[derive(Clone, Debug)]

@@ -1,11 +1,15 @@
-//! A request for the page of a checkout: what a handler gets of it.
+//! A request for the page of a checkout: what a handler gets of it, and the fields of its form and its query.
 
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use url::form_urlencoded;
 
-use super::{error_page::ErrorPage, form::Form, frame::see_other, links::Links, page_state::PageState};
-use crate::checkouts::checkout::CheckoutView;
+use super::{
+    frame::{ErrorPage, Links},
+    page_state::PageState,
+};
+use crate::{checkouts::checkout::CheckoutView, net::see_other, values::card_number::looks_like_card_number};
 
 /// A request for the page of a checkout. The router admits it and reads its form; handlers extract it.
 #[derive(Clone)]
@@ -31,5 +35,69 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorPage> {
         parts.extensions.remove().ok_or_else(ErrorPage::failed)
+    }
+}
+
+/// No form of the page's has more: of a body of a million fields the rest is not looked at.
+const MOST: usize = 8;
+
+/// What separates the parameters of a query. But for the first, which belongs there, these come from gateways and browsers that
+/// add to an address carelessly: a second `?`, an escaped `#`, a `&amp;`.
+pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
+
+/// What was sent. It can hold a one-time password, so it prints as nothing.
+#[derive(Clone, Default)]
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    pub(super) fn parse(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
+    }
+
+    /// A query of the page's own, whatever was added to it on the way: no value of its own holds one of the [`QUERY_SEPARATORS`].
+    pub(super) fn of_query(query: &str) -> Self {
+        let field = |part: &str| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        let pairs = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| format!("{name}={value}"));
+        Self(pairs.flat_map(|pair| pair.split(QUERY_SEPARATORS).map(field).collect::<Vec<_>>()).take(MOST).collect())
+    }
+
+    /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim()).unwrap_or_default()
+    }
+
+    /// The same for what the page shows again: nothing that looks like a card number comes back.
+    pub(super) fn shown(&self, name: &str) -> &str {
+        Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_whatever_was_added_to_it() {
+        for query in [
+            "lang=ky",
+            "lang=ky&OrderNumber=1&statusCode=200",
+            "lang=ky?OrderNumber=1&statusCode=200",
+            "lang=ky%3FOrderNumber=1",
+            "lang=ky#OrderNumber=1",
+            "lang=ky%23OrderNumber=1",
+            "lang=ky%26OrderNumber=1",
+            "lang=ky&amp;OrderNumber=1",
+            "lang=ky;OrderNumber=1",
+            "utm=1&amp;lang=ky",
+            "OrderNumber=1?lang=ky",
+            "?lang=ky",
+            "lang=ky&lang=ru",
+        ] {
+            assert_eq!(Form::of_query(query).get("lang"), "ky", "{query}");
+        }
+        assert_eq!(Form::of_query("OrderNumber=1&language=ky").get("lang"), "");
     }
 }

@@ -1,17 +1,24 @@
-//! What every page shows around its content, and pages as answers.
+//! What every page shows around its content, the addresses of a page, and pages as answers: also those that say what is not done.
+
+use std::time::Duration;
 
 use askama::Template;
 use axum::{
-    http::{HeaderValue, StatusCode, header},
-    response::{Html, IntoResponse, Response},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
 };
+use kassa::Language;
 use kassa_pages::Asset;
 
 use super::{
-    links::Links,
-    locale::LANGUAGES,
-    page_state::PageState,
+    locale::{LANGUAGES, Locale},
+    page_state::{AccessDenied, PageState},
     texts::{Texts, texts},
+};
+use crate::{
+    http::path_prefix,
+    net::{BodyError, page, retry_after},
+    values::{error::ServerError, hidden::Hidden},
 };
 
 /// What every page shows around its content.
@@ -55,21 +62,169 @@ impl Frame {
     }
 }
 
-/// A template's page.
-pub(super) fn page(status: StatusCode, template: &impl Template) -> Response {
-    match template.render() {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(problem) => {
-            tracing::error!(target: "kassa_server", %problem, "a page could not be written");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+/// The addresses of one page; without a secret, of a page that is none.
+#[derive(Clone)]
+pub(super) struct Links {
+    /// The path of the public address, such as `/kassa`; mostly nothing.
+    prefix: String,
+    secret: Option<Hidden>,
+    pub(super) locale: Locale,
+}
+
+impl Links {
+    pub(super) fn new(public_url: &str, secret: Option<Hidden>, locale: Locale) -> Self {
+        Self { prefix: path_prefix(public_url), secret, locale }
+    }
+
+    /// For what is no page of a checkout.
+    pub(super) fn without_page(public_url: &str, locale: Locale) -> Self {
+        Self::new(public_url, None, locale)
+    }
+
+    /// A part of the page, such as `/state`; the page itself by nothing.
+    pub(super) fn to(&self, end: &str) -> String {
+        let language = self.locale.is_picked.then_some(self.locale.language);
+        self.address(end, language)
+    }
+
+    /// The page in another language.
+    pub(super) fn in_language(&self, language: Language) -> String {
+        self.address("", Some(language))
+    }
+
+    /// The page, where there is one.
+    pub(super) fn home(&self) -> Option<String> {
+        self.secret.is_some().then(|| self.to(""))
+    }
+
+    pub(super) fn asset(&self, name: &str) -> String {
+        format!("{}/pay/assets/{name}", self.prefix)
+    }
+
+    fn address(&self, end: &str, language: Option<Language>) -> String {
+        let secret = self.secret.as_ref().map(Hidden::expose).unwrap_or_default();
+        // A tag of two letters needs no escapes.
+        let query = language.map(|language| format!("?lang={language}"));
+        format!("{}/pay/{secret}{end}{}", self.prefix, query.unwrap_or_default())
+    }
+}
+
+/// When somebody should come back whom the server could not answer.
+const SOON: Duration = Duration::from_secs(5);
+
+type Text = fn(&Texts) -> &'static str;
+
+/// What is not done, and what the payer may do. A handler returns it; the router, which knows the language, makes a page of it.
+#[derive(Clone)]
+pub(super) struct ErrorPage {
+    status: StatusCode,
+    title: Text,
+    text: Text,
+    retry_after: Option<Duration>,
+}
+
+#[derive(Template)]
+#[template(path = "pay/message.html")]
+struct Message {
+    frame: Frame,
+    title: &'static str,
+    text: &'static str,
+    home: Option<String>,
+}
+
+impl ErrorPage {
+    fn new(status: StatusCode, text: Text) -> Self {
+        Self { status, title: |t| t.not_done, text, retry_after: None }
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self { title: |t| t.nowhere, ..Self::new(StatusCode::NOT_FOUND, |t| t.nowhere_more) }
+    }
+
+    pub(super) fn too_many_requests(wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often) }
+    }
+
+    /// A form that is none of ours.
+    pub(super) fn bad_form(status: StatusCode) -> Self {
+        Self::new(status, |t| t.foreign)
+    }
+
+    pub(super) fn failed() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.unavailable)
+    }
+
+    pub(super) fn page(&self, pages: &PageState, links: &Links) -> Response {
+        let frame = Frame::new(pages, links, None);
+        let (title, text) = ((self.title)(frame.t), (self.text)(frame.t));
+        let mut response = page(self.status, &Message { frame, title, text, home: links.home() });
+        if let Some(wait) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
+        }
+        response
+    }
+}
+
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<ServerError> for ErrorPage {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::NotFound { .. } => Self::not_found(),
+            ServerError::Invalid { .. } => Self::bad_form(StatusCode::BAD_REQUEST),
+            ServerError::Unavailable { detail } => {
+                // What a database says is for the operator.
+                tracing::error!(target: "kassa_server", detail, "a page could not be answered");
+                Self { retry_after: Some(SOON), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.unavailable) }
+            }
+            _ => Self::new(StatusCode::CONFLICT, |t| t.unavailable),
         }
     }
 }
 
-/// 303: the browser goes there with a GET, so that reloading sends nothing again.
-pub(super) fn see_other(path: &str) -> Response {
-    match HeaderValue::from_str(path) {
-        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+impl From<AccessDenied> for ErrorPage {
+    fn from(denied: AccessDenied) -> Self {
+        match denied {
+            AccessDenied::RateLimited(wait) => Self::too_many_requests(wait),
+            AccessDenied::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<BodyError> for ErrorPage {
+    fn from(error: BodyError) -> Self {
+        Self::new(
+            match error {
+                BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+                _ => StatusCode::BAD_REQUEST,
+            },
+            |t| t.unavailable,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_stay_under_the_public_path_and_in_the_picked_language() {
+        let locale = |is_picked| Locale { language: Language::Kyrgyz, is_picked };
+        let secret = || Some(Hidden::new("abc"));
+        let links = Links::new("https://shop.example.kg/kassa/", secret(), locale(true));
+        assert_eq!(links.to("/state"), "/kassa/pay/abc/state?lang=ky");
+        assert_eq!(links.asset("x.css"), "/kassa/pay/assets/x.css");
+        let links = Links::new("https://shop.example.kg", secret(), locale(false));
+        assert_eq!(
+            (links.to(""), links.in_language(Language::Russian)),
+            ("/pay/abc".into(), "/pay/abc?lang=ru".into())
+        );
     }
 }

@@ -8,14 +8,13 @@ use tokio::time::timeout;
 
 use super::{
     context::RequestContext,
-    error_page::ErrorPage,
-    frame::see_other,
+    frame::ErrorPage,
     screen::{Screen, page_of},
-    show::render_page,
-    state::RejectedInput,
+    show::{RejectedInput, render_page},
     texts::texts,
 };
 use crate::{
+    net::see_other,
     payments::payment::Payment,
     sending::Way,
     values::{

@@ -14,14 +14,11 @@ use axum::{
 use futures_util::FutureExt;
 
 use super::{
-    assets,
-    context::RequestContext,
-    error_page::ErrorPage,
-    form::{Form, QUERY_SEPARATORS},
-    links::Links,
+    context::{Form, QUERY_SEPARATORS, RequestContext},
+    frame::{ErrorPage, Links},
     locale::Locale,
     merchant::Merchant,
-    page_state::PageState,
+    page_state::{PageState, serve_asset},
     paying, show,
 };
 use crate::{
@@ -100,7 +97,7 @@ async fn asset(State(pages): State<Arc<PageState>>, Path(name): Path<String>, re
     let from = caller_of(&request, &pages.settings.proxies);
     let error = match (pages.check_address(from), pages.assets.find(&name)) {
         (Err(wait), _) => ErrorPage::too_many_requests(wait),
-        (Ok(()), Some(asset)) => return assets::serve(asset, request.headers()),
+        (Ok(()), Some(asset)) => return serve_asset(asset, request.headers()),
         (Ok(()), None) => ErrorPage::not_found(),
     };
     error.page(&pages, &Links::without_page(&pages.settings.public_url, Locale::of("", request.headers())))

@@ -1,4 +1,4 @@
-//! The page, and the part of it that changes.
+//! The page, and the part of it that changes: how a payment stands.
 
 use askama::Template;
 use axum::{
@@ -9,12 +9,22 @@ use url::Url;
 
 use super::{
     context::RequestContext,
-    error_page::ErrorPage,
-    frame::{Frame, page},
-    screen::{Screen, is_web},
-    state::{OTHER_WAYS, Order, RejectedInput, StateFragment},
+    frame::{ErrorPage, Frame, Links},
+    locale::{moment, money},
+    qr::{CodeLinks, Drawing, draw},
+    screen::{Screen, is_web, last_failed, offered},
+    texts::{Texts, texts},
 };
-use crate::checkouts::checkout::CheckoutView;
+use crate::{
+    checkouts::checkout::CheckoutView,
+    net::page,
+    payments::payment::Payment,
+    values::{
+        ids::PaymentId,
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
+};
 
 #[derive(Template)]
 #[template(path = "pay/page.html")]
@@ -94,4 +104,217 @@ fn host(view: &CheckoutView) -> Option<String> {
 fn render_failed(problem: askama::Error) -> ErrorPage {
     tracing::error!(target: "kassa_server", %problem, "a page could not be written");
     ErrorPage::failed()
+}
+
+/// The query that asks for the other ways to pay.
+pub(super) const OTHER_WAYS: &str = "others";
+
+/// What the payer typed and is not taken.
+#[derive(Default)]
+pub(super) struct RejectedInput {
+    pub(super) method: Option<Method>,
+    pub(super) phone: String,
+    pub(super) phone_problem: Option<&'static str>,
+    pub(super) code_problem: Option<&'static str>,
+    /// What is said above the form.
+    pub(super) notice: Option<&'static str>,
+    /// Without scripts: the payer has asked for the other ways to pay.
+    pub(super) is_choosing: bool,
+}
+
+/// The part of the page that changes.
+#[derive(Template)]
+#[template(path = "pay/state.html")]
+pub(super) struct StateFragment<'a> {
+    t: &'static Texts,
+    screen: Screen<'a>,
+    version: i64,
+    /// What the script waits on.
+    watch: Option<String>,
+    pay: String,
+    confirm: String,
+    check: String,
+    go: String,
+    /// The idempotency key of this rendering's form.
+    key: String,
+    ways: Vec<MethodChoice>,
+    /// The payment that another one would be begun instead of.
+    instead: Option<&'a PaymentId>,
+    /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
+    others: String,
+    typed: RejectedInput,
+    /// What became of the last try, and the gateway's words.
+    last_failed: Option<(&'static str, Option<String>)>,
+    drawing: Option<Drawing>,
+    /// What opens the code on the phone that shows it.
+    code_links: CodeLinks,
+    /// Until when the payer can act.
+    until: Option<String>,
+    has_way_back: bool,
+    reference: &'a str,
+    return_url: &'a str,
+    is_paid_twice: bool,
+    code_problem: Option<&'static str>,
+    /// To which number the code went, as far as that is kept.
+    code_more: String,
+}
+
+/// A way to pay.
+struct MethodChoice {
+    name: &'static str,
+    title: &'static str,
+    hint: &'static str,
+    is_picked: bool,
+    asks_for_phone: bool,
+}
+
+impl<'a> StateFragment<'a> {
+    pub(super) fn new(view: &'a CheckoutView, links: &Links, key: String, typed: RejectedInput) -> Self {
+        let (t, checkout) = (texts(links.locale.language), &view.checkout);
+        let screen = Screen::of(view);
+        let is_open = checkout.state == CheckoutState::Open;
+        Self {
+            version: checkout.version,
+            watch: screen.can_change().then(|| links.to("/state")),
+            pay: links.to("/pay"),
+            confirm: links.to("/confirm"),
+            check: links.to("/check"),
+            go: links.to("/go"),
+            key,
+            ways: ways(&choices(view, screen), t, typed.method.or_else(|| preselected(screen))),
+            instead: screen.replaceable(view).map(|payment| &payment.id),
+            others: others_link(&links.to("")),
+            last_failed: last_failed(view).map(|payment| failure_text(payment, t)),
+            drawing: if let Screen::ShowQr(_, text) = screen { draw(text) } else { None },
+            code_links: if let Screen::ShowQr(_, text) = screen {
+                CodeLinks::of(text, t)
+            } else {
+                CodeLinks::default()
+            },
+            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.locale.language)),
+            has_way_back: is_open,
+            reference: &checkout.reference,
+            return_url: &checkout.return_url,
+            is_paid_twice: checkout.is_overpaid,
+            code_problem: typed.code_problem.or_else(|| code_problem(screen, t)),
+            code_more: code_more(screen, t),
+            typed,
+            t,
+            screen,
+        }
+    }
+
+    /// The page's heading, which is announced when it changes.
+    pub(super) fn heading(&self) -> &'static str {
+        let t = self.t;
+        match self.screen {
+            Screen::Choose => t.choose,
+            Screen::UnderWay => t.under_way,
+            Screen::EnterCode(_) => t.code,
+            Screen::NoCodesLeft => t.no_codes,
+            Screen::OpenPage(..) => t.page,
+            Screen::ShowQr(..) => t.scan,
+            Screen::Waiting => t.waiting,
+            Screen::Unknown => t.unknown,
+            Screen::Paid => t.paid,
+            Screen::PersonNeeded => t.person,
+            Screen::Expired => t.expired,
+            Screen::Cancelled => t.cancelled,
+            Screen::Late => t.late,
+        }
+    }
+
+    /// Never while its payer may be typing.
+    pub(super) fn reload_after(&self) -> Option<u32> {
+        self.screen.reload_after().filter(|_| !self.is_choosing())
+    }
+
+    /// Whether the other ways to pay are shown without being asked for.
+    fn is_choosing(&self) -> bool {
+        self.typed.is_choosing || self.typed.method.is_some()
+    }
+
+    /// A payment that was not made is told where another one can be begun.
+    fn shows_end(&self) -> bool {
+        self.screen.offers_ways()
+    }
+}
+
+/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others. Instead of a
+/// payment whose code is awaited, everything, as it may have gone to somebody else's number; instead of a QR code, everything
+/// else.
+fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
+    match screen {
+        Screen::Choose => offered(view).collect(),
+        Screen::OpenPage(payment, _) if payment.method == Method::PayForm => {
+            offered(view).filter(|method| *method != Method::PayForm).collect()
+        }
+        Screen::EnterCode(_) if screen.replaceable(view).is_some() => offered(view).collect(),
+        Screen::ShowQr(..) if screen.replaceable(view).is_some() => {
+            offered(view).filter(|method| *method != Method::Qr).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<MethodChoice> {
+    let picked = picked.filter(|method| offered.contains(method)).or(offered.first().copied());
+    let way = |method: &Method| {
+        let (title, hint) = match method {
+            Method::PayForm => (t.pay_form, t.pay_form_hint),
+            Method::Qr => (t.qr, t.qr_hint),
+            Method::Mbank | Method::Card => (t.mbank, t.mbank_hint),
+        };
+        let (is_picked, asks_for_phone) = (picked == Some(*method), *method == Method::Mbank);
+        MethodChoice { name: method.into(), title, hint, is_picked, asks_for_phone }
+    };
+    offered.iter().map(way).collect()
+}
+
+/// What became of a payment that took no money, and why, in the gateway's own words.
+fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
+    let failure = payment.failure.as_ref();
+    let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
+    let text = match payment.state {
+        PaymentState::Rejected => t.declined,
+        _ if is_trouble => t.not_reached,
+        _ => t.not_made,
+    };
+    (text, failure.and_then(|failure| failure.reason.clone()))
+}
+
+/// What is picked until the payer does: where a code is awaited, the same with another number.
+fn preselected(screen: Screen<'_>) -> Option<Method> {
+    matches!(screen, Screen::EnterCode(_)).then_some(Method::Mbank)
+}
+
+fn others_link(home: &str) -> String {
+    let separator = if home.contains('?') { '&' } else { '?' };
+    format!("{home}{separator}{OTHER_WAYS}=1")
+}
+
+fn code_more(screen: Screen<'_>, t: &Texts) -> String {
+    let digits = if let Screen::EnterCode(payment) = screen { payment.phone_last2.as_deref() } else { None };
+    digits.map_or_else(|| t.code_more.to_owned(), |digits| t.code_more_to.replace("{}", digits))
+}
+
+/// Why the last one-time password was not taken.
+fn code_problem(screen: Screen<'_>, t: &Texts) -> Option<&'static str> {
+    let Screen::EnterCode(payment) = screen else { return None };
+    let failure = payment.failure.as_ref()?;
+    Some(if failure.kind == "Refused" { t.code_wrong } else { t.code_not_sent })
+}
+
+/// What is paid, which stays the same.
+pub(super) struct Order {
+    pub(super) amount: String,
+    pub(super) description: String,
+}
+
+impl Order {
+    pub(super) fn of(view: &CheckoutView, links: &Links) -> Self {
+        let checkout = &view.checkout;
+        let amount = money(checkout.amount, &checkout.currency, links.locale.language);
+        Self { amount, description: checkout.description.clone() }
+    }
 }

@@ -1,4 +1,5 @@
-//! `/staff/checkouts/{checkout}`: what was wanted, where each payment stands, and everything that happened.
+//! `/staff/checkouts/{checkout}`: what was wanted, where each payment stands, everything that happened, and what a person decides. A
+//! decision is made by that person's name, and leads back to the page.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -7,20 +8,21 @@ use serde_json::Value;
 use super::{
     context::RequestContext,
     labels::{self, Chip},
-    page::{ErrorPage, Frame, Section, page},
-    text,
+    page::{ErrorPage, Frame, Section},
 };
 use crate::{
     events::{Event, kind::EventKind},
+    net::{page, see_other},
     payments::{
         machine::is_for_a_person,
         payment::{Failure, Payment},
     },
-    server::Server,
-    storage::staff::{History, KeptExchange, ListedClaim},
+    server::{Decision, Server},
+    storage::staff::{History, KeptExchange, ListedClaim, RefundNoted},
     values::{
+        error::ServerError,
         method::Method,
-        states::{CheckoutState, PaymentState},
+        states::{CheckoutState, PaymentState, Resolution},
     },
 };
 
@@ -118,8 +120,8 @@ pub(super) async fn shown(
     let number = |event: &Event| event.payment.as_ref().and_then(|id| view.payment(id)).map(|payment| payment.number);
     let mut facts = vec![
         ("What is paid for", checkout.description.clone()),
-        ("Opened", text::moment(checkout.opened_at)),
-        ("Can be paid until", text::moment(checkout.expires_at)),
+        ("Opened", labels::moment(checkout.opened_at)),
+        ("Can be paid until", labels::moment(checkout.expires_at)),
         ("Ways to pay", checkout.methods.iter().map(|method| labels::method(*method)).collect::<Vec<_>>().join(", ")),
     ];
     if let Some(payment) = checkout.paid_by.as_ref().and_then(|id| view.payment(id)) {
@@ -132,7 +134,7 @@ pub(super) async fn shown(
         problem,
         id: checkout.id.to_string(),
         reference: checkout.reference.clone(),
-        amount: text::money(checkout.amount, &checkout.currency),
+        amount: labels::money(checkout.amount, &checkout.currency),
         state: labels::checkout_state(checkout.state),
         needs: history.listed.needs.iter().map(|need| labels::need(*need)).collect(),
         facts,
@@ -185,7 +187,7 @@ fn claim_row(claim: &ListedClaim) -> ClaimRow {
     ClaimRow {
         number: claim.number.clone(),
         provider: claim.provider.clone().unwrap_or_else(|| "not said".to_owned()),
-        at: text::moment(claim.at),
+        at: labels::moment(claim.at),
         state: labels::claim_state(claim.state),
         reason: claim.reason.clone(),
     }
@@ -197,8 +199,8 @@ fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
     let code = exchange.code.as_ref().map(|code| format!("code {code}"));
     let said = [http, code, exchange.words.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
     ExchangeRow {
-        at: text::moment(kept.first_at),
-        until: Some(text::moment(kept.last_at)).filter(|_| kept.times > 1),
+        at: labels::moment(kept.first_at),
+        until: Some(labels::moment(kept.last_at)).filter(|_| kept.times > 1),
         times: kept.times,
         asked: labels::asked(exchange.asked),
         claim: exchange.claim.clone(),
@@ -210,7 +212,7 @@ fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
 
 fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
     let reference = &payment.reference;
-    let mut facts = vec![("Begun", text::moment(payment.begun_at)), ("Payment", payment.id.to_string())];
+    let mut facts = vec![("Begun", labels::moment(payment.begun_at)), ("Payment", payment.id.to_string())];
     let numbers = [
         ("Order number", &reference.order_number),
         ("Gateway's number", &reference.gateway_number),
@@ -271,7 +273,7 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Se
     });
     let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by"), via];
     EventRow {
-        at: text::moment(event.at),
+        at: labels::moment(event.at),
         words: event.kind.map_or("A later version of the server wrote this event", labels::event),
         kind: event
             .kind
@@ -297,4 +299,74 @@ fn delivered(event: &Event, history: &History, server: &Server) -> String {
         () => "on its way",
     };
     words.to_owned()
+}
+
+const MOVED: &str = "Nothing was noted: something happened to this checkout since you opened its page. Look at what is below, then note \
+    it again.";
+
+pub(super) async fn ask(context: RequestContext) -> Result<Response, ErrorPage> {
+    let id = context.checkout()?;
+    let result = context.admin.server.check_now(&id).await;
+    finish(&context, result, "asked").await
+}
+
+pub(super) async fn cancel(context: RequestContext) -> Result<Response, ErrorPage> {
+    let id = context.checkout()?;
+    let result = context.admin.server.cancel_by(&id, context.by()).await.map(drop);
+    finish(&context, result, "cancelled").await
+}
+
+pub(super) async fn replay(context: RequestContext) -> Result<Response, ErrorPage> {
+    let id = context.checkout()?;
+    let result = context.admin.server.replay(Some(&id)).await.map(drop);
+    finish(&context, result, "replayed").await
+}
+
+pub(super) async fn refund(context: RequestContext) -> Result<Response, ErrorPage> {
+    let id = context.checkout()?;
+    let noted =
+        context.admin.server.note_refund(&id, seen_version(&context), context.form.get("reason"), context.by()).await;
+    let problem = match noted {
+        Ok(RefundNoted::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
+        Ok(RefundNoted::Moved) => MOVED,
+        result => return finish(&context, result.map(drop), "refund").await,
+    };
+    shown(&context, StatusCode::CONFLICT, Some(problem.to_owned())).await
+}
+
+pub(super) async fn resolve(context: RequestContext) -> Result<Response, ErrorPage> {
+    let (id, payment) = (context.checkout()?, context.payment()?);
+    // Of this checkout: what is decided is what stands on the page.
+    if context.admin.server.checkout(&id).await?.payment(&payment).is_none() {
+        return Err(ErrorPage::not_found());
+    }
+    let Ok(resolution) = context.form.get("outcome").parse::<Resolution>() else {
+        let sentence = "Say whether the money was taken.".to_owned();
+        return shown(&context, StatusCode::BAD_REQUEST, Some(sentence)).await;
+    };
+    let (reason, seen) = (context.form.get("reason"), Some(seen_version(&context)));
+    match context.admin.server.decide(&payment, resolution, reason, context.by(), seen).await {
+        Ok(Decision::Moved(_)) => shown(&context, StatusCode::CONFLICT, Some(MOVED.to_owned())).await,
+        Ok(Decision::Again(_)) => {
+            let sentence =
+                "It stood so already: nothing was noted of what you wrote. What is below says who decided it.";
+            shown(&context, StatusCode::CONFLICT, Some(sentence.to_owned())).await
+        }
+        result => finish(&context, result.map(drop), "resolved").await,
+    }
+}
+
+/// Of the checkout as the person saw it; none is that of a page that nobody saw.
+fn seen_version(context: &RequestContext) -> i64 {
+    context.form.get("version").parse().unwrap_or(-1)
+}
+
+/// Back to the page; with what was wrong, where something was.
+async fn finish(context: &RequestContext, result: Result<(), ServerError>, done: &str) -> Result<Response, ErrorPage> {
+    let id = context.checkout()?;
+    match result.map_err(ErrorPage::from) {
+        Ok(()) => Ok(see_other(&format!("{}/checkouts/{id}?done={done}", context.admin.home))),
+        Err(error) if error.status == StatusCode::NOT_FOUND => Err(error),
+        Err(error) => shown(context, error.status, Some(error.sentence)).await,
+    }
 }

@@ -8,10 +8,10 @@ use super::{
     context::RequestContext,
     fields::{FormFields, query},
     labels::{self, Chip},
-    page::{ErrorPage, Frame, Section, page},
-    text,
+    page::{ErrorPage, Frame, Section},
 };
 use crate::{
+    net::page,
     payments::payment::Payment,
     storage::staff::{ListCheckouts, Listed, ListedCheckout, Need, Place, Which},
     values::states::CheckoutState,
@@ -146,10 +146,10 @@ fn row(listed: &ListedCheckout) -> Row {
     let payment = |one: &Payment| (labels::method(one.method), labels::payment_state(one.state));
     Row {
         id: checkout.id.to_string(),
-        opened: text::moment(checkout.opened_at),
+        opened: labels::moment(checkout.opened_at),
         reference: checkout.reference.clone(),
         description: checkout.description.clone(),
-        amount: text::money(checkout.amount, &checkout.currency),
+        amount: labels::money(checkout.amount, &checkout.currency),
         state: labels::checkout_state(checkout.state),
         payment: listed.view.payments.last().map(payment),
         needs: listed.needs.iter().map(|need: &Need| labels::need(*need)).collect(),

@@ -8,14 +8,13 @@ use kassa::Decimal;
 use kassa_pages::chart::{self, About, Values};
 
 use super::{
-    context::RequestContext,
-    exclusive::run_exclusive,
+    context::{RequestContext, run_exclusive},
     fields::query,
     labels,
-    page::{ErrorPage, Frame, Section, page},
-    text,
+    page::{ErrorPage, Frame, Section},
 };
 use crate::{
+    net::page,
     storage::staff::{EndsAlike, Period},
     values::{Millis, method::Method, states::PaymentState},
 };
@@ -93,7 +92,7 @@ impl Sums {
 
     fn text(&self) -> String {
         let one = |(currency, sum): (&String, &Option<Decimal>)| match sum {
-            Some(sum) => text::money(*sum, currency),
+            Some(sum) => labels::money(*sum, currency),
             None => format!("too much to add up, {currency}"),
         };
         self.sums.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -109,7 +108,7 @@ pub(super) async fn show(context: RequestContext) -> Result<Response, ErrorPage>
 async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     let now = context.admin.server.moment().await?;
     let given = Some(context.query.get("day")).filter(|day| !day.is_empty());
-    let from = text::first_moment(given.unwrap_or(&text::day(now)))
+    let from = labels::first_moment(given.unwrap_or(&labels::day(now)))
         .ok_or_else(|| ErrorPage::new(StatusCode::BAD_REQUEST, "Write the day like 2026-11-23."))?;
     let period = Period { from: from.saturating_sub(DAY), until: from.saturating_add(DAY) };
     let ends = context.admin.server.ends(period, MOST).await?;
@@ -144,11 +143,11 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
     let day_after = from.saturating_add(DAY);
     Page {
         frame,
-        day: text::day(from),
-        day_before: text::day(from.saturating_sub(DAY)),
-        day_after: Some(text::day(day_after)).filter(|_| day_after <= now),
+        day: labels::day(from),
+        day_before: labels::day(from.saturating_sub(DAY)),
+        day_after: Some(labels::day(day_after)).filter(|_| day_after <= now),
         is_today: (from..day_after).contains(&now),
-        download: query(&[("from", &text::day(from)), ("until", &text::day(day_after))]),
+        download: query(&[("from", &labels::day(from)), ("until", &labels::day(day_after))]),
         figures: ENDS.into_iter().map(|state| figure(state, &this, &before)).collect(),
         methods: Method::ALL.into_iter().map(|method| method_row(method, &this, &before)).collect(),
         method_names: methods.iter().map(|one| one.name).collect(),
@@ -208,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_day_is_beside_the_day_before_and_currencies_are_never_added_up() {
-        let from = text::first_moment("2026-11-23").unwrap();
+        let from = labels::first_moment("2026-11-23").unwrap();
         let charged = PaymentState::Charged;
         let ends = [
             one(from - HOUR, charged, Method::Qr, "KGS", 7),

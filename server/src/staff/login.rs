@@ -9,9 +9,12 @@ use axum::{
 use super::{
     context::RequestContext,
     cookie,
-    page::{self, ErrorPage, Frame, see_other},
+    page::{ErrorPage, Frame},
 };
-use crate::values::error::ServerError;
+use crate::{
+    net::{page, see_other},
+    values::error::ServerError,
+};
 
 #[derive(Template)]
 #[template(path = "staff/login.html")]
@@ -21,12 +24,12 @@ struct Login<'a> {
 }
 
 /// The page to log in on, in the place of what needs it.
-pub(super) fn page(home: &str, status: StatusCode, problem: Option<&str>) -> Response {
-    page::page(status, &Login { frame: Frame::of(home, None, None), problem })
+pub(super) fn login_page(home: &str, status: StatusCode, problem: Option<&str>) -> Response {
+    page(status, &Login { frame: Frame::of(home, None, None), problem })
 }
 
 pub(super) async fn form(context: RequestContext) -> Result<Response, ErrorPage> {
-    Ok(page(&context.admin.home, StatusCode::OK, None))
+    Ok(login_page(&context.admin.home, StatusCode::OK, None))
 }
 
 pub(super) async fn log_in(context: RequestContext) -> Result<Response, ErrorPage> {
@@ -42,11 +45,11 @@ pub(super) async fn log_in(context: RequestContext) -> Result<Response, ErrorPag
         Err(ServerError::NotFound { .. }) => Ok(match admin.record_wrong_key(context.from) {
             Ok(()) => {
                 let problem = "Wrong or revoked key. Ask the person who runs the server for a new one.";
-                page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
+                login_page(&admin.home, StatusCode::UNAUTHORIZED, Some(problem))
             }
             Err(wait) => {
                 let error = ErrorPage::too_many_requests(wait);
-                error.waiting(page(&admin.home, error.status, Some(&error.sentence)))
+                error.waiting(login_page(&admin.home, error.status, Some(&error.sentence)))
             }
         }),
         Err(other) => Err(other.into()),

@@ -3,15 +3,12 @@
 
 mod admin_state;
 mod amount;
-mod assets;
 mod checkout;
 mod checkouts;
 mod columns;
 mod context;
 mod cookie;
 mod day;
-mod decisions;
-mod exclusive;
 mod fields;
 mod labels;
 mod login;
@@ -21,6 +18,5 @@ mod page;
 mod reconciliation;
 mod router;
 mod statement;
-mod text;
 
 pub use router::staff_router;

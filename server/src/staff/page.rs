@@ -1,15 +1,19 @@
-//! Pages as answers, and refusals as pages.
+//! Pages as answers, errors as pages, and the stylesheets: those that the sandbox has too, and their own.
 
 use std::time::Duration;
 
 use askama::Template;
 use axum::{
-    http::{HeaderValue, StatusCode, header},
-    response::{Html, IntoResponse, Response},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
 };
+use kassa_pages::{Asset, stylesheets};
 
-use super::{admin_state::StaffUser, assets};
-use crate::{net::retry_after, values::error::ServerError};
+use super::admin_state::StaffUser;
+use crate::{
+    net::{page, retry_after},
+    values::error::ServerError,
+};
 
 /// A part of the pages, as the navigation names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +36,7 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn of(home: &str, user: Option<&StaffUser>, section: Option<Section>) -> Self {
         let person = user.map(|user| (user.name.clone(), user.csrf.clone()));
-        Self { home: home.to_owned(), stylesheets: assets::stylesheets(), section, person }
+        Self { home: home.to_owned(), stylesheets: stylesheets(), section, person }
     }
 
     /// For `aria-current`.
@@ -46,25 +50,6 @@ impl Frame {
 
     pub(super) fn is_in_reconciliation(&self) -> bool {
         self.section == Some(Section::Reconciliation)
-    }
-}
-
-/// A template's page.
-pub(super) fn page(status: StatusCode, template: &impl Template) -> Response {
-    match template.render() {
-        Ok(text) => (status, Html(text)).into_response(),
-        Err(problem) => {
-            tracing::error!(target: "kassa_server", %problem, "a page could not be written");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
-}
-
-/// 303: the browser goes there with a GET, so that reloading sends nothing again.
-pub(super) fn see_other(path: &str) -> Response {
-    match HeaderValue::from_str(path) {
-        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
@@ -139,4 +124,18 @@ impl From<ServerError> for ErrorPage {
 struct Message<'a> {
     frame: Frame,
     sentence: &'a str,
+}
+
+static OWN: Asset = Asset::new("staff.css", Asset::CSS, include_bytes!("../../assets/staff.css"));
+/// In the order in which a page loads them.
+static STYLESHEETS: [&Asset; 3] = [&stylesheets::BASE, &stylesheets::STAFF, &OWN];
+
+/// Their names, which change with their content.
+pub(super) fn stylesheets() -> [String; 3] {
+    STYLESHEETS.map(Asset::versioned_name)
+}
+
+pub(super) fn serve_stylesheet(name: &str, request: &HeaderMap) -> Response {
+    let found = STYLESHEETS.iter().find(|asset| asset.versioned_name() == name);
+    found.map_or_else(|| StatusCode::NOT_FOUND.into_response(), |asset| asset.serve(request))
 }

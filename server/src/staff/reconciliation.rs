@@ -11,18 +11,17 @@ use kassa::Decimal;
 use time::Date;
 
 use super::{
-    context::RequestContext,
+    context::{RequestContext, run_exclusive},
     cookie,
-    exclusive::run_exclusive,
     fields::{FormFields, query},
     labels,
     mapping::{Mapping, SEPARATORS},
     matching::{Comparison, compare as compared},
-    page::{ErrorPage, Frame, Section, page},
+    page::{ErrorPage, Frame, Section},
     statement::{self, OtherLine, Statement, StatementError, StatementLine},
-    text,
 };
 use crate::{
+    net::page,
     storage::staff::{Charge, Charges, Period},
     values::{Millis, card_number::without_card_numbers},
 };
@@ -142,18 +141,18 @@ impl DateRange {
         let or = |name, default: String| {
             Some(fields.get(name).to_owned()).filter(|text| !text.is_empty()).unwrap_or(default)
         };
-        let month: String = text::day(now).chars().take(8).collect();
-        Self { from: or("from", format!("{month}01")), until: or("until", text::day(now.saturating_add(DAY))) }
+        let month: String = labels::day(now).chars().take(8).collect();
+        Self { from: or("from", format!("{month}01")), until: or("until", labels::day(now.saturating_add(DAY))) }
     }
 
     /// None are among those that are no days.
     fn dates(&self) -> Range<Date> {
-        let [from, until] = [&self.from, &self.until].map(|day| text::date(day).unwrap_or(Date::MIN));
+        let [from, until] = [&self.from, &self.until].map(|day| labels::date(day).unwrap_or(Date::MIN));
         from..until
     }
 
     fn period(&self) -> Result<Period, String> {
-        let (from, until) = (text::first_moment(&self.from), text::first_moment(&self.until));
+        let (from, until) = (labels::first_moment(&self.from), labels::first_moment(&self.until));
         match (from, until) {
             (Some(from), Some(until)) if from < until => Ok(Period { from, until }),
             (Some(_), Some(_)) => Err("The first day must be before the day that ends the time.".to_owned()),
@@ -253,7 +252,7 @@ async fn charged(context: &RequestContext, days: &DateRange) -> Result<Result<Ve
 
 /// Nothing comes back that was no day.
 fn shown(days: DateRange) -> DateRange {
-    let day = |text: String| Some(text).filter(|text| text::first_moment(text).is_some()).unwrap_or_default();
+    let day = |text: String| Some(text).filter(|text| labels::first_moment(text).is_some()).unwrap_or_default();
     DateRange { from: day(days.from), until: day(days.until) }
 }
 
@@ -289,7 +288,7 @@ fn answer(
         names: shown.names,
         mapping: mapping.clone(),
         overpaid: charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN).map(charge_view).collect(),
-        sums: sums(charges, |charge| (text::day(charge.at), labels::method(charge.method))),
+        sums: sums(charges, |charge| (labels::day(charge.at), labels::method(charge.method))),
         totals: sums(charges, |_| (String::new(), "")),
         outcome: shown.outcome,
     };
@@ -309,7 +308,7 @@ fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -
         day,
         method,
         count,
-        amount: sum.map_or_else(|| format!("too much to add up, {currency}"), |sum| text::money(sum, currency)),
+        amount: sum.map_or_else(|| format!("too much to add up, {currency}"), |sum| labels::money(sum, currency)),
     };
     all.into_iter().map(sum).collect()
 }
@@ -326,7 +325,7 @@ fn outcome(comparison: &Comparison<'_>, statement: &Statement) -> ComparisonView
         comparison.only_on_server.len(),
         comparison.refunds.len(),
     ];
-    let some = |lines: u64, one: &str, many: &str| (lines > 0).then(|| text::count(lines, one, many));
+    let some = |lines: u64, one: &str, many: &str| (lines > 0).then(|| labels::count(lines, one, many));
     let refund = |(charge, line): &(Option<&Charge>, &StatementLine)| Refund {
         charge: charge.map(charge_view),
         entry: line_view(line),
@@ -361,9 +360,9 @@ fn charge_view(charge: &Charge) -> ChargeView {
         checkout: charge.checkout.to_string(),
         shop_reference: charge.shop_reference.clone(),
         number: number(charge).to_owned(),
-        at: text::moment(charge.at),
+        at: labels::moment(charge.at),
         method: labels::method(charge.method),
-        amount: text::money(charge.amount, &charge.currency),
+        amount: labels::money(charge.amount, &charge.currency),
     }
 }
 
@@ -377,7 +376,7 @@ fn number(charge: &Charge) -> &str {
 fn line_view(line: &StatementLine) -> LineView {
     let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
     let amount = line.amount.to_string();
-    let amount = line.currency.as_ref().map_or(amount, |currency| text::money(line.amount, currency));
+    let amount = line.currency.as_ref().map_or(amount, |currency| labels::money(line.amount, currency));
     LineView { line: line.at, number: without_card_numbers(number), amount }
 }
 
@@ -405,7 +404,7 @@ fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
         let claimed = charge.taken_numbers.iter().map(String::as_str).filter(|number| !is_known(number));
         let text = |number: &Option<String>| cell(number.as_deref().unwrap_or_default());
         writer.write_record([
-            text::moment(charge.at),
+            labels::moment(charge.at),
             cell(&charge.shop_reference),
             text(&reference.order_number),
             text(&reference.gateway_number),

@@ -15,12 +15,12 @@ use futures_util::FutureExt;
 
 use super::{
     admin_state::{AdminState, StaffUser},
-    assets, checkout, checkouts,
+    checkout, checkouts,
     context::RequestContext,
-    day, decisions,
+    day,
     fields::FormFields,
     login,
-    page::ErrorPage,
+    page::{ErrorPage, serve_stylesheet},
     reconciliation,
 };
 use crate::{
@@ -78,11 +78,11 @@ fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminStat
         (LOOK, "/staff/logout", FORM, post(login::log_out)),
         (LOOK, "/staff", 0, get(checkouts::list)),
         (LOOK, "/staff/checkouts/{checkout}", 0, get(checkout::show)),
-        (DECIDE, "/staff/checkouts/{checkout}/ask", FORM, post(decisions::ask)),
-        (DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, post(decisions::cancel)),
-        (DECIDE, "/staff/checkouts/{checkout}/replay", FORM, post(decisions::replay)),
-        (DECIDE, "/staff/checkouts/{checkout}/refund", FORM, post(decisions::refund)),
-        (DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, post(decisions::resolve)),
+        (DECIDE, "/staff/checkouts/{checkout}/ask", FORM, post(checkout::ask)),
+        (DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, post(checkout::cancel)),
+        (DECIDE, "/staff/checkouts/{checkout}/replay", FORM, post(checkout::replay)),
+        (DECIDE, "/staff/checkouts/{checkout}/refund", FORM, post(checkout::refund)),
+        (DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, post(checkout::resolve)),
         (LOOK, "/staff/day", 0, get(day::show)),
         (LOOK, "/staff/reconciliation", STATEMENT, get(reconciliation::show).post(reconciliation::compare)),
         (LOOK, "/staff/reconciliation.csv", 0, get(reconciliation::download)),
@@ -91,7 +91,7 @@ fn routes() -> [(RequiredAccess, &'static str, usize, MethodRouter<Arc<AdminStat
 }
 
 async fn stylesheet(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    assets::serve(&name, &headers)
+    serve_stylesheet(&name, &headers)
 }
 
 async fn not_found() -> ErrorPage {
@@ -134,7 +134,7 @@ async fn answer(route: &Route, parameters: Parameters, request: Request, next: N
         RequiredAccess::Staff(needed) => match admin.user(&head.headers).await {
             Ok(Some(user)) if user.may < needed => return may_only_look().page(&admin.home, Some(&user)),
             Ok(Some(user)) => Some(user),
-            Ok(None) => return login::page(&admin.home, StatusCode::UNAUTHORIZED, None),
+            Ok(None) => return login::login_page(&admin.home, StatusCode::UNAUTHORIZED, None),
             Err(problem) => return ErrorPage::from(problem).page(&admin.home, None),
         },
     };

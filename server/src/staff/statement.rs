@@ -11,8 +11,8 @@ use time::{
 use super::{
     amount::{self, AmountError, known_currency},
     columns::{Columns, MOST_COLUMNS, clean, plain},
+    labels,
     mapping::{Mapping, is_refund, names_refund},
-    text,
 };
 use crate::values::card_number::looks_like_card_number;
 
@@ -558,7 +558,7 @@ fn whole_number(text: &str) -> &str {
 /// What a date begins with; the time behind it says nothing of the day, but where it names its zone.
 fn day(text: &str) -> Option<Date> {
     if let Ok(moment) = OffsetDateTime::parse(text, &Rfc3339) {
-        return text::date(&text::day(moment.unix_timestamp().checked_mul(1000)?));
+        return labels::date(&labels::day(moment.unix_timestamp().checked_mul(1000)?));
     }
     let day: String = text.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '/')).collect();
     DAYS.iter().find_map(|form| Date::parse(&day, form).ok())
@@ -757,7 +757,7 @@ mod tests {
             ("11/26/2026", None),
             ("today", None),
         ] {
-            assert_eq!(day(text), expected.and_then(text::date), "{text}");
+            assert_eq!(day(text), expected.and_then(labels::date), "{text}");
         }
         // A column that nobody chose puts no line aside once it holds something else than days.
         let text = "order;amount;date\nx;1;26.11.2026\ny;1;11/26/2026\n";

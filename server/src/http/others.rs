@@ -1,13 +1,15 @@
-//! What the gateway calls.
+//! What others call: the gateway its callbacks; health, for who starts and restarts the program, and readiness, for who sends it requests.
+
+use std::time::Duration;
 
 use axum::extract::{Path, RawQuery, State};
+use schemars::{Schema, SchemaGenerator};
 
 use super::{
     access::Caller,
-    problem::Problem,
-    request::{AnyBody, Api},
-    response::JsonResponse,
-    views::Done,
+    problem::{Problem, ProblemKind},
+    request::{AnyBody, Api, JsonResponse},
+    views::{Done, Health},
 };
 use crate::{callbacks::Received, values::error::ServerError};
 
@@ -34,4 +36,21 @@ pub(super) async fn callback(
         }
         (Err(problem), _) => Err(problem.into()),
     }
+}
+
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Health>()
+}
+
+/// It runs. A database that fails is no reason to restart it.
+pub(super) async fn alive() -> Result<JsonResponse, Problem> {
+    JsonResponse::ok(&Health { status: "ok" })
+}
+
+/// Its database takes writes, and it is not stopping.
+pub(super) async fn ready(State(api): Api) -> Result<JsonResponse, Problem> {
+    // Why not is told by who tries, once, and not for each that asks.
+    let not_ready = |_| Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1));
+    api.server.is_ready().await.map_err(not_ready)?;
+    JsonResponse::ok(&Health { status: "ok" })
 }
