@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use time::Date;
 
-use super::statement::{Statement, StatementLine};
+use super::{rows::StatementLine, statement::Statement};
 use crate::storage::staff::Charge;
 
 /// What came of it. All lines and all charges are in it, each once.

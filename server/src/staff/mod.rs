@@ -17,6 +17,7 @@ mod matching;
 mod page;
 mod reconciliation;
 mod router;
+mod rows;
 mod statement;
 
 pub use router::staff_router;

@@ -18,7 +18,8 @@ use super::{
     mapping::{Mapping, SEPARATORS},
     matching::{Comparison, compare as compared},
     page::{ErrorPage, Frame, Section},
-    statement::{self, OtherLine, Statement, StatementError, StatementLine},
+    rows::StatementLine,
+    statement::{self, OtherLine, Statement, StatementError},
 };
 use crate::{
     net::page,
