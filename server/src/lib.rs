@@ -7,7 +7,7 @@
 //! use std::{sync::Arc, time::Duration};
 //! use kassa::FakeGateway;
 //! use kassa_server::{
-//!     CheckoutState, NewCheckout, RealSurroundings, Server, ServerSettings, SqliteStorage,
+//!     CheckoutState, NewCheckout, TokioRuntime, Server, ServerSettings, SqliteStorage,
 //! };
 //!
 //! # let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -15,9 +15,9 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! let fake = FakeGateway::new()?; // a `kassa::Gateway` in production
 //! let storage = SqliteStorage::open(&folder.path().join("kassa.db"))?;
-//! let surroundings = RealSurroundings::on(tokio::runtime::Handle::current());
+//! let runtime = TokioRuntime::on(tokio::runtime::Handle::current());
 //! let settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
-//! let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), Arc::new(surroundings), settings, None)?;
+//! let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), Arc::new(runtime), settings, None)?;
 //! server.run();
 //!
 //! // The shop opens a checkout, and its payer pays by mobile bank.
@@ -42,76 +42,56 @@
 // The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
 mod callbacks;
 mod checkouts;
-mod delivery;
+mod dispatch;
 mod events;
-mod following;
 mod http;
-mod limits;
 mod metrics;
 mod net;
 mod pace;
 mod pay;
 mod payments;
+mod polling;
 mod probe;
-mod rarely;
-mod sending;
+mod rate_limit;
+mod runtime;
 mod server;
 pub mod settings;
-mod spans;
 mod staff;
 pub mod storage;
-mod surroundings;
+mod telemetry;
 mod tokens;
 mod values;
+mod webhooks;
 
-pub use checkouts::{
-    checkout::{Checkout, CheckoutView},
-    new_checkout::NewCheckout,
-};
-pub use delivery::{
-    Deliveries, HttpPost, NotTaken, Notice, Post,
-    signature::{SigningSecret, sign},
-};
-pub use events::{Event, kind::EventKind};
-pub use following::Followed;
+pub use checkouts::{Checkout, CheckoutView, new_checkout::NewCheckout};
+pub use events::{Event, EventKind};
 pub use http::{HttpSettings, metrics_router, router};
-pub use limits::RateLimit;
-pub use metrics::{Metrics, Waiting};
+pub use metrics::{Metrics, WaitingGuard};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use pay::{Colour, Logo, Merchant, pay_router};
 pub use payments::{
-    exchange::{Asked, Exchange},
-    payer_card::PayerCard,
-    payment::{Failure, Payment},
+    Failure, PayerCard, Payment,
+    exchange::{Exchange, ExchangeKind},
 };
+pub use polling::PollSummary;
 pub use probe::{Probe, ProbeFinding, ProbePlan, ProbeStep, ProbeTalk};
-pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
-#[cfg(feature = "opentelemetry")]
-pub use spans::Collector;
-pub use spans::CollectorSettings;
+pub use rate_limit::RateLimit;
+pub use runtime::{Boxed, Runtime, TokioRuntime};
+pub use server::{Server, settings::ServerSettings, staff::make_api_key};
 pub use staff::staff_router;
 pub use storage::{
-    Storage,
-    error::StorageError,
+    Storage, StorageError,
     postgres::{PostgresStorage, settings::PostgresSettings},
-    sqlite::{SqliteStorage, look::DatabaseFile},
+    sqlite::{SqliteStorage, connection::DatabaseFile},
 };
-pub use surroundings::{Boxed, RealSurroundings, Surroundings};
-pub use tokens::{
-    ClientToken, TokenHash,
-    api_key::{ApiKey, NoApiKey},
-    decided_by::DecidedBy,
-    permission::Permission,
-    role::KeyRole,
-};
+#[cfg(feature = "opentelemetry")]
+pub use telemetry::Collector;
+pub use telemetry::CollectorSettings;
+pub use tokens::{ApiKey, ClientToken, DecidedBy, InvalidApiKey, KeyRole, Permission, TokenHash};
 pub use values::{
-    Millis,
+    ApiKeyId, CheckoutId, CheckoutState, ClaimState, Cursor, Hidden, Method, Millis, PaymentId, PaymentState,
+    Resolution,
     card_number::looks_like_card_number,
-    cursor::Cursor,
-    error::ServerError,
-    hidden::Hidden,
-    ids::{ApiKeyId, CheckoutId, PaymentId},
-    method::Method,
-    states::{CheckoutState, ClaimState, PaymentState, Resolution},
-    violation::{Rule, Violation},
+    error::{Rule, ServerError, Violation},
 };
+pub use webhooks::{Deliveries, DeliveryError, HttpWebhookSender, SigningSecret, WebhookMessage, WebhookSender, sign};

@@ -11,11 +11,7 @@ use strum::IntoStaticStr;
 use crate::{
     payments::{exchange::Exchange, response::Secrets},
     storage::inputs::{Claim, Hint},
-    values::{
-        error::ServerError,
-        hidden::Hidden,
-        ids::{PaymentId, is_hex_128},
-    },
+    values::{Hidden, PaymentId, error::ServerError, is_hex_128},
 };
 
 /// How much of a body is read, also once it is unpacked.
@@ -31,7 +27,7 @@ pub(crate) fn address(secret: &str, payment: &PaymentId) -> String {
 /// How much of a callback was read, as the metrics call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum Reading {
+pub(crate) enum Readability {
     Whole,
     /// Fields that the interface requires are missing.
     Incomplete,
@@ -40,7 +36,7 @@ pub(crate) enum Reading {
 }
 
 /// A callback, as it was called.
-pub(crate) struct Received<'a> {
+pub(crate) struct ReceivedCallback<'a> {
     /// The end of the address.
     pub(crate) address: &'a str,
     /// What follows the address behind a question mark.
@@ -50,9 +46,9 @@ pub(crate) struct Received<'a> {
     pub(crate) problem: Option<&'a str>,
 }
 
-impl Received<'_> {
+impl ReceivedCallback<'_> {
     /// What it hints at, by the dialect of the gateway, and how much of it was read.
-    pub(crate) fn hint(&self, dialect: &Dialect) -> Result<(Hint, Reading), ServerError> {
+    pub(crate) fn hint(&self, dialect: &Dialect) -> Result<(Hint, Readability), ServerError> {
         let nowhere = || ServerError::NotFound { what: "callback address" };
         let (secret, payment) = self.address.split_once('/').ok_or_else(nowhere)?;
         let payment: PaymentId = format!("pay_{payment}").parse().map_err(|_| nowhere())?;
@@ -65,16 +61,16 @@ impl Received<'_> {
         let callback = read.as_ref().ok();
         let status = callback.and_then(|callback| callback.status_by(dialect));
         let (reading, said) = match (callback, self.problem) {
-            (_, Some(problem)) => (Reading::Unreadable, Some(problem.to_owned())),
-            (None, None) => (Reading::Unreadable, Some("no order number can be found in it".to_owned())),
+            (_, Some(problem)) => (Readability::Unreadable, Some(problem.to_owned())),
+            (None, None) => (Readability::Unreadable, Some("no order number can be found in it".to_owned())),
             (Some(callback), None) if !can_be_number(&callback.order_number) => {
                 let sentence =
                     format!("orderNumber must have at most {LONGEST_NUMBER} characters, and no control characters");
-                (Reading::Unreadable, Some(sentence))
+                (Readability::Unreadable, Some(sentence))
             }
-            (Some(callback), None) if callback.missing.is_empty() => (Reading::Whole, None),
+            (Some(callback), None) if callback.missing.is_empty() => (Readability::Whole, None),
             (Some(callback), None) => {
-                (Reading::Incomplete, Some(format!("absent or not readable: {}", callback.missing.join(", "))))
+                (Readability::Incomplete, Some(format!("absent or not readable: {}", callback.missing.join(", "))))
             }
         };
         let claimed = status.as_ref().map(|status| format!("it claims {status}"));
@@ -92,7 +88,7 @@ impl Received<'_> {
         let exchange = Some(Box::new(Exchange::called_back(number, reading.into(), &said, &whole, &secrets)));
         let claim =
             named.map(|callback| Claim { number: callback.order_number.clone(), provider: callback.provider.clone() });
-        let is_whole = reading == Reading::Whole;
+        let is_whole = reading == Readability::Whole;
         Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, status, same, exchange, is_whole }, reading))
     }
 
@@ -132,17 +128,17 @@ mod tests {
         PaymentId::from_random([7; 16])
     }
 
-    type Read = (Option<Claim>, Option<PaymentStatus>, Exchange, Reading);
+    type Read = (Option<Claim>, Option<PaymentStatus>, Exchange, Readability);
 
     fn read(body: &[u8], query: &str, problem: Option<&str>) -> Read {
         let address = address(&secret(), &payment());
-        let received = Received { address: &address, query, body, problem };
+        let received = ReceivedCallback { address: &address, query, body, problem };
         let (Hint::Callback { secret: read, payment: whose, claim, status, exchange, is_whole, .. }, reading) =
             received.hint(&Dialect::default()).unwrap()
         else {
             panic!("it is an address")
         };
-        assert_eq!((read, whose, is_whole), (secret(), payment(), reading == Reading::Whole));
+        assert_eq!((read, whose, is_whole), (secret(), payment(), reading == Readability::Whole));
         (claim, status, *exchange.unwrap(), reading)
     }
 
@@ -155,7 +151,7 @@ mod tests {
     #[test]
     fn addresses_that_nobody_was_given_are_nowhere() {
         for address in ["", "/", "0f", "0f/0f", &format!("{}/x", secret())] {
-            let received = Received { address, query: "", body: b"{}", problem: None };
+            let received = ReceivedCallback { address, query: "", body: b"{}", problem: None };
             assert!(matches!(received.hint(&Dialect::default()), Err(ServerError::NotFound { .. })), "{address}");
         }
     }
@@ -166,7 +162,7 @@ mod tests {
         let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
         for (body, query) in [(WHOLE.as_bytes(), ""), (&packed(WHOLE)[..], ""), (WHOLE.as_bytes(), "sign=1")] {
             let (claimed, status, exchange, reading) = read(body, query, None);
-            assert_eq!((claimed.as_ref(), &status, reading), (Some(&claim), &charged, Reading::Whole), "{query}");
+            assert_eq!((claimed.as_ref(), &status, reading), (Some(&claim), &charged, Readability::Whole), "{query}");
             assert_eq!(exchange.words.as_deref(), Some("it claims charged"));
         }
         for (body, query, status) in [
@@ -178,7 +174,7 @@ mod tests {
             let (claim, claimed, exchange, reading) = read(body.as_bytes(), query, None);
             let expected = Claim { number: "GW-1".into(), provider: None };
             assert_eq!((claim, claimed), (Some(expected), status), "{body}?{query}");
-            assert_eq!((reading, exchange.claim.as_deref()), (Reading::Incomplete, Some("GW-1")));
+            assert_eq!((reading, exchange.claim.as_deref()), (Readability::Incomplete, Some("GW-1")));
             assert!(exchange.words.unwrap().contains("dateCreated, provider"));
         }
     }
@@ -194,7 +190,7 @@ mod tests {
         ] {
             let body = format!("orderNumber=GW-1&status={word}");
             let address = address(&secret(), &payment());
-            let received = Received { address: &address, query: "", body: body.as_bytes(), problem: None };
+            let received = ReceivedCallback { address: &address, query: "", body: body.as_bytes(), problem: None };
             for (dialect, expected) in [(&Dialect::default(), by_default), (&dialect, by_dialect)] {
                 let (Hint::Callback { status, .. }, _) = received.hint(dialect).unwrap() else { panic!("{word}") };
                 assert_eq!(status, expected, "{word}");
@@ -207,14 +203,14 @@ mod tests {
         let long = "x".repeat(LONGEST_NUMBER + 1);
         for body in ["", "nothing", "{}", "[]", "\u{1f}\u{8b}", &format!(r#"{{"orderNumber":"{long}"}}"#)] {
             let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
-            assert_eq!((claim, status, reading), (None, None, Reading::Unreadable), "{body}");
+            assert_eq!((claim, status, reading), (None, None, Readability::Unreadable), "{body}");
             assert_eq!(exchange.outcome, "unreadable");
         }
         let card = format!(r#"{{"pan":"4000000000002016","text":"{}"}}"#, "ы".repeat(1000));
         let kept = read(card.as_bytes(), "", None).2.response.unwrap();
         assert!(kept.starts_with(r#"{"pan":"****************""#) && kept.len() < 1000, "{kept}");
         let (claim, status, exchange, reading) = read(b"", "", Some("the body is too large"));
-        assert_eq!((claim, status, reading), (None, None, Reading::Unreadable));
+        assert_eq!((claim, status, reading), (None, None, Readability::Unreadable));
         assert_eq!(exchange.words.as_deref(), Some("the body is too large"));
     }
 
@@ -222,7 +218,7 @@ mod tests {
     fn a_status_is_read_beside_a_number_that_cannot_be_used() {
         let same = |body: &str| {
             let address = address(&secret(), &payment());
-            let received = Received { address: &address, query: "", body: body.as_bytes(), problem: None };
+            let received = ReceivedCallback { address: &address, query: "", body: body.as_bytes(), problem: None };
             let (Hint::Callback { same, .. }, _) = received.hint(&Dialect::default()).unwrap() else {
                 panic!("{body}")
             };
@@ -231,7 +227,11 @@ mod tests {
         for number in ["x".repeat(LONGEST_NUMBER + 1), "GW%071".to_owned()] {
             let body = format!("orderNumber={number}&status=CHARGE");
             let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
-            assert_eq!((claim, status, reading), (None, Some(PaymentStatus::Charged), Reading::Unreadable), "{body}");
+            assert_eq!(
+                (claim, status, reading),
+                (None, Some(PaymentStatus::Charged), Readability::Unreadable),
+                "{body}"
+            );
             assert_eq!((exchange.claim, &*exchange.outcome), (None, "unreadable"));
             let words = exchange.words.unwrap();
             assert!(words.starts_with("orderNumber must have") && words.ends_with("; it claims charged"), "{words}");

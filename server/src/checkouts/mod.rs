@@ -1,5 +1,143 @@
 //! Checkouts: what a shop wants paid, and how their states follow from what happens.
 
-pub mod checkout;
-pub mod machine;
 pub mod new_checkout;
+
+use std::collections::BTreeMap;
+
+use kassa::Decimal;
+use strum::EnumIter;
+
+use crate::{
+    events::EventKind,
+    payments::Payment,
+    values::{CheckoutId, CheckoutState, Hidden, Method, Millis, PaymentId},
+};
+
+// A checkout, as it is kept.
+
+/// What a shop wants paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checkout {
+    /// Its identifier.
+    pub id: CheckoutId,
+    /// The shop's own reference, such as the number of the order. No two checkouts have the same one.
+    pub reference: String,
+    /// The amount, in units of the currency.
+    pub amount: Decimal,
+    /// The currency's three letters.
+    pub currency: String,
+    /// What is paid for.
+    pub description: String,
+    /// The ways to pay that are allowed.
+    pub methods: Vec<Method>,
+    /// Where the payer returns to.
+    pub return_url: String,
+    /// The shop's own texts, which come back in every answer.
+    pub metadata: BTreeMap<String, String>,
+    /// Where it stands.
+    pub state: CheckoutState,
+    /// Grows with everything that happens to it or to its payments.
+    pub version: i64,
+    /// When it was opened.
+    pub opened_at: Millis,
+    /// When it expires.
+    pub expires_at: Millis,
+    /// The payment that paid it.
+    pub paid_by: Option<PaymentId>,
+    /// More than one of its payments was charged.
+    pub is_overpaid: bool,
+    /// How many payments were too many, of which nobody has said yet that the money was given back.
+    pub refunds_due: u32,
+    /// The address, known to the gateway alone, to which it sends its callbacks.
+    pub(crate) callback_secret: Hidden,
+    /// The end of its hosted page's address: who has it may pay, and sees how it stands.
+    pub(crate) page_secret: Hidden,
+}
+
+/// A checkout with its payments, the first one first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckoutView {
+    /// The checkout.
+    pub checkout: Checkout,
+    /// Its payments.
+    pub payments: Vec<Payment>,
+}
+
+impl CheckoutView {
+    pub(crate) fn new(checkout: Checkout, payments: Vec<Payment>) -> Self {
+        Self { checkout, payments }
+    }
+
+    /// One of its payments.
+    pub fn payment(&self, id: &PaymentId) -> Option<&Payment> {
+        self.payments.iter().find(|payment| payment.id == *id)
+    }
+}
+
+// The states of a checkout (state machine), as one pure function.
+
+/// What can happen to a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
+pub enum Trigger {
+    /// One of its payments became charged.
+    PaymentCharged,
+    /// Its time passed.
+    TimePassed,
+    /// The shop cancels it.
+    Cancelled,
+}
+
+/// A change, with the one event that tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The state from now on.
+    pub to: CheckoutState,
+    /// What is told of it.
+    pub event: EventKind,
+    /// The state before, where money came late.
+    pub after: Option<CheckoutState>,
+}
+
+/// What changes. Paid is absorbing: a second charge is told as overpaid.
+pub fn next(state: CheckoutState, trigger: Trigger) -> Option<Transition> {
+    use CheckoutState as S;
+    match (state, trigger) {
+        (S::Paid, Trigger::PaymentCharged) => {
+            Some(Transition { to: S::Paid, event: EventKind::CheckoutOverpaid, after: None })
+        }
+        (_, Trigger::PaymentCharged) => {
+            let after = (state != S::Open).then_some(state);
+            Some(Transition { to: S::Paid, event: EventKind::CheckoutPaid, after })
+        }
+        (S::Open, Trigger::TimePassed) => {
+            Some(Transition { to: S::Expired, event: EventKind::CheckoutExpired, after: None })
+        }
+        (S::Open, Trigger::Cancelled) => {
+            Some(Transition { to: S::Cancelled, event: EventKind::CheckoutCancelled, after: None })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod machine_tests {
+    use strum::IntoEnumIterator;
+
+    use super::*;
+
+    #[test]
+    fn every_state_and_everything_that_happens_is_in_the_table() {
+        use CheckoutState::*;
+        for state in CheckoutState::iter() {
+            let paid = next(state, Trigger::PaymentCharged).unwrap();
+            let event = if state == Paid { EventKind::CheckoutOverpaid } else { EventKind::CheckoutPaid };
+            assert_eq!((paid.to, paid.event), (Paid, event), "{state}");
+            assert_eq!(paid.after, Some(state).filter(|state| matches!(state, Expired | Cancelled)));
+            let to = |trigger| next(state, trigger).map(|change| change.to);
+            assert_eq!(to(Trigger::TimePassed), (state == Open).then_some(Expired), "{state}");
+            assert_eq!(to(Trigger::Cancelled), (state == Open).then_some(Cancelled), "{state}");
+        }
+    }
+}

@@ -5,8 +5,12 @@ use std::{collections::BTreeMap, time::Duration};
 use kassa::{Decimal, som_to_tyiyn};
 use ring::digest::{SHA256, digest};
 
-use super::checkout::Checkout;
-use crate::values::{checks::Checks, error::ServerError, method::Method, millis, violation::Rule};
+use super::Checkout;
+use crate::values::{
+    Method,
+    error::{Checks, Rule, ServerError},
+    millis,
+};
 
 const LONGEST_REFERENCE: usize = 64;
 const LONGEST_DESCRIPTION: usize = 256;

@@ -17,17 +17,13 @@ use super::{
     settings::HttpSettings,
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
-    limits::{RateLimit, Recent},
+    checkouts::CheckoutView,
     metrics::Metrics,
-    rarely::Rarely,
+    rate_limit::LogLimit,
+    rate_limit::{RateLimit, RecentCallers},
     server::{Credential, Server},
-    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
-    values::{
-        error::ServerError,
-        ids::{ApiKeyId, CheckoutId},
-        violation::Rule,
-    },
+    tokens::{DecidedBy, KeyRole, TokenHash},
+    values::{ApiKeyId, CheckoutId, error::Rule, error::ServerError},
 };
 
 /// Addresses that are remembered as the gateway's, and for how long.
@@ -119,10 +115,10 @@ pub(super) struct Access {
     /// Callbacks to addresses that no payment has.
     unknown_callbacks: RateLimit<Network>,
     /// Who has called back about a payment of ours.
-    gateways: Recent<Network>,
+    gateways: RecentCallers<Network>,
     metrics: Arc<Metrics>,
-    wrong_key_log: Rarely,
-    unknown_callback_log: Rarely,
+    wrong_key_log: LogLimit,
+    unknown_callback_log: LogLimit,
 }
 
 impl Access {
@@ -133,10 +129,10 @@ impl Access {
             keys: RateLimit::per_second(settings.per_key),
             guesses: Lockout::default(),
             unknown_callbacks: RateLimit::per_second(settings.per_address),
-            gateways: Recent::new(MOST_GATEWAYS, GATEWAY_FOR),
+            gateways: RecentCallers::new(MOST_GATEWAYS, GATEWAY_FOR),
             metrics,
-            wrong_key_log: Rarely::default(),
-            unknown_callback_log: Rarely::default(),
+            wrong_key_log: LogLimit::default(),
+            unknown_callback_log: LogLimit::default(),
         }
     }
 

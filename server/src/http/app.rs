@@ -18,12 +18,12 @@ use super::{
     views::{self, AppCheckout, AppPayment, Done},
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
-    payments::payment::Payment,
-    sending::Way,
+    checkouts::CheckoutView,
+    dispatch::PaymentInput,
+    payments::Payment,
+    runtime::Boxed,
     server::Credential,
-    surroundings::Boxed,
-    values::{error::ServerError, ids::CheckoutId, method::Method, states::PaymentState},
+    values::{CheckoutId, Method, PaymentState, error::ServerError},
 };
 
 /// A payment that is begun or confirmed.
@@ -91,10 +91,10 @@ pub(super) async fn pay(
     let id = &caller.own_checkout()?.checkout.id;
     let begin = || -> PaymentFuture<'_> {
         let way = match (&wanted.card, wanted.method) {
-            (Some(card), _) => Way::Card(card),
-            (None, Some(Method::Mbank)) => Way::Mbank { phone: &wanted.phone },
-            (None, Some(Method::Qr)) => Way::Qr,
-            (None, _) => Way::PayForm { back: None },
+            (Some(card), _) => PaymentInput::Card(card),
+            (None, Some(Method::Mbank)) => PaymentInput::Mbank { phone: &wanted.phone },
+            (None, Some(Method::Qr)) => PaymentInput::Qr,
+            (None, _) => PaymentInput::PayForm { back: None },
         };
         Box::pin(api.server.pay(id, way, wanted.instead_of.as_ref(), Some(key)))
     };

@@ -13,13 +13,8 @@ use super::{
 };
 use crate::{
     checkouts::new_checkout::NewCheckout,
-    payments::payer_card::PayerCard,
-    values::{
-        ids::{CheckoutId, PaymentId},
-        method::Method,
-        states::Resolution,
-        violation::Rule,
-    },
+    payments::PayerCard,
+    values::{CheckoutId, Method, PaymentId, Resolution, error::Rule},
 };
 
 /// How long a checkout can be paid, in seconds.

@@ -12,7 +12,7 @@ use super::{
     request::{Api, JsonResponse},
     route::{RequestBody, Route},
 };
-use crate::{delivery::headers, events::body::Body};
+use crate::{events::Body, webhooks::headers};
 
 const ABOUT: &str = "The merchant's side. It holds the credentials, writes every payment down before it is sent, follows \
     it to its end and tells the shop.\n\nEvery request is safe to send again: what moves money by its `Idempotency-Key`, a \

@@ -9,20 +9,11 @@ use strum::IntoEnumIterator;
 
 use super::views::{self, ShopCheckout};
 use crate::{
-    checkouts::checkout::{Checkout, CheckoutView},
-    events::{
-        body::{Body, Data, PaymentData, ViaData},
-        kind::EventKind,
-    },
-    payments::payment::Payment,
-    tokens::role::KeyRole,
-    values::{
-        Millis,
-        hidden::Hidden,
-        ids::{CheckoutId, PaymentId, hex},
-        method::Method,
-        states::{CheckoutState, PaymentState},
-    },
+    checkouts::{Checkout, CheckoutView},
+    events::{Body, Data, EventKind, PaymentData, ViaData},
+    payments::Payment,
+    tokens::KeyRole,
+    values::{CheckoutId, CheckoutState, Hidden, Method, Millis, PaymentId, PaymentState, hex},
 };
 
 /// The amount of the checkout, in som.

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::values::{
     card_number::looks_like_card_number,
-    checks::Checks,
+    error::Checks,
     error::ServerError,
-    violation::{Rule, Violation},
+    error::{Rule, Violation},
 };
 
 /// The members of a body that were not read yet, and what was wrong with those that were.

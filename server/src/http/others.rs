@@ -11,7 +11,7 @@ use super::{
     request::{AnyBody, Api, JsonResponse},
     views::{Done, Health},
 };
-use crate::{callbacks::Received, values::error::ServerError};
+use crate::{callbacks::ReceivedCallback, values::error::ServerError};
 
 pub(super) async fn callback(
     State(api): Api,
@@ -22,7 +22,8 @@ pub(super) async fn callback(
 ) -> Result<JsonResponse, Problem> {
     let (address, query) = (format!("{secret}/{payment}"), query.unwrap_or_default());
     let problem = body.problem.map(|problem| problem.to_string());
-    let received = Received { address: &address, query: &query, body: &body.bytes, problem: problem.as_deref() };
+    let received =
+        ReceivedCallback { address: &address, query: &query, body: &body.bytes, problem: problem.as_deref() };
     let taken = api.server.called_back(received).await;
     if taken.is_ok() {
         api.access.record_callback(caller.from);

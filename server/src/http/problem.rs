@@ -15,15 +15,15 @@ use strum::{EnumIter, IntoStaticStr};
 
 use crate::{
     net::{BodyError, retry_after},
-    rarely::Rarely,
+    rate_limit::LogLimit,
     values::{
+        error::{Rule, Violation},
         error::{ServerError, differing},
-        violation::{Rule, Violation},
     },
 };
 
 /// Requests that could not be answered: while the database is away there may be thousands a second.
-static UNAVAILABLE: LazyLock<Rarely> = LazyLock::new(Rarely::default);
+static UNAVAILABLE: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
 
 /// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, IntoStaticStr)]

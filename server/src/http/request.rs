@@ -20,14 +20,14 @@ use super::{
     views::{self, ShopCheckout},
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     net::{BodyError, caller_of, is_of_media_type, read_body},
     server::Server,
     values::{
-        checks::Checks,
+        CheckoutId, PaymentId,
+        error::Checks,
         error::ServerError,
-        ids::{CheckoutId, PaymentId},
-        violation::{Rule, Violation},
+        error::{Rule, Violation},
     },
 };
 

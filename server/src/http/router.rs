@@ -27,7 +27,7 @@ use crate::{
     metrics::Metrics,
     net::{caller_of, read_body, with_security_headers},
     server::{LONGEST_KEY, Server},
-    values::{checks::Checks, violation::Rule},
+    values::{error::Checks, error::Rule},
 };
 
 const KEY: &str = "idempotency-key";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::{net::Proxies, values::hidden::Hidden};
+use crate::{net::Proxies, values::Hidden};
 
 /// The settings of [`router`](super::router).
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct HttpSettings {
     pub body_deadline: Duration,
     /// The largest body, in bytes.
     pub largest_body: usize,
-    /// Whose `X-Forwarded-For` is believed: the proxies before the server.
+    /// CheckoutLookup `X-Forwarded-For` is believed: the proxies before the server.
     pub proxies: Proxies,
     /// How many requests a second an address may send, of an app's or without any key. Thousands of phones share one.
     pub per_address: u32,

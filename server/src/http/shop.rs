@@ -16,7 +16,7 @@ use super::{
     route::Parameter,
     views::{self, Count, Done, Events, ShopCheckout, ShopPayment, Token},
 };
-use crate::{checkouts::new_checkout::NewCheckout, values::cursor::Cursor};
+use crate::{checkouts::new_checkout::NewCheckout, values::Cursor};
 
 const MOST_EVENTS: i64 = 1000;
 const EVENTS: i64 = 100;

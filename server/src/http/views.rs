@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    checkouts::checkout::{Checkout, CheckoutView},
-    events::{Event, body::Body},
-    payments::payment::{Failure, Payment},
-    values::{Millis, cursor::Cursor, method::Method},
+    checkouts::{Checkout, CheckoutView},
+    events::{Body, Event},
+    payments::{Failure, Payment},
+    values::{Cursor, Method, Millis},
 };
 
 /// What shop and app are told of a checkout.

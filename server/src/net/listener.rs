@@ -26,7 +26,7 @@ use super::{
     registry::{LimitReached, Registry, Slot},
     settings::ListenerSettings,
 };
-use crate::{metrics::Metrics, rarely::Rarely};
+use crate::{metrics::Metrics, rate_limit::LogLimit};
 
 /// An address that is listened on, plain or with TLS.
 ///
@@ -86,7 +86,7 @@ impl Listener {
         let registry = Arc::new(Registry::new(max_connections(self.settings.max_connections)));
         let (tell, told) = watch::channel(false);
         let mut connections = JoinSet::new();
-        let failures = Rarely::default();
+        let failures = LogLimit::default();
         let limit_log = LimitLog { metrics: self.metrics, ..LimitLog::default() };
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -114,8 +114,8 @@ impl Listener {
 #[derive(Default)]
 struct LimitLog {
     metrics: Option<Arc<Metrics>>,
-    all: Rarely,
-    of_address: Rarely,
+    all: LogLimit,
+    of_address: LogLimit,
 }
 
 impl LimitLog {
@@ -191,7 +191,7 @@ impl Acceptor for TcpListener {
 }
 
 /// Brings the next connection, however long that takes.
-pub(super) async fn next_connection<A: Acceptor>(from: &A, told: &Rarely) -> (A::Stream, SocketAddr) {
+pub(super) async fn next_connection<A: Acceptor>(from: &A, told: &LogLimit) -> (A::Stream, SocketAddr) {
     loop {
         match from.accept().await {
             Ok(accepted) => return accepted,
@@ -269,7 +269,7 @@ mod tests {
         let start = Instant::now();
         // EMFILE
         let from = failing((0..10).map(|_| io::Error::from_raw_os_error(24)));
-        next_connection(&from, &Rarely::default()).await;
+        next_connection(&from, &LogLimit::default()).await;
         assert!(start.elapsed() >= 10 * PAUSE);
     }
 
@@ -277,7 +277,7 @@ mod tests {
     async fn a_connection_that_ended_early_holds_up_no_other() {
         let start = Instant::now();
         let from = failing((0..10).map(|_| ErrorKind::ConnectionAborted.into()));
-        next_connection(&from, &Rarely::default()).await;
+        next_connection(&from, &LogLimit::default()).await;
         assert_eq!(start.elapsed(), Duration::ZERO);
     }
 

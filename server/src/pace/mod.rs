@@ -1,10 +1,194 @@
-//! How often: questions by the age of a payment, their rate over the whole fleet and by method, and the pauses between deliveries. Pure
-//! functions of time.
+//! Poll intervals by the age of a payment, the poll rate of the whole fleet and of each method, and the pauses between
+//! deliveries. Pure functions of time.
 
-pub mod clock;
-pub mod limit;
-pub mod pauses;
 pub mod queues;
-pub mod schedule;
+pub mod rate_limit;
 #[cfg(test)]
 mod simulation;
+
+use crate::values::Millis;
+
+// A database clock that is set back. Times that were stored before are then too far ahead: a payment that was due in ten seconds
+// would be asked about hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
+// ahead are moved back by the difference.
+
+/// How often the time is stored, and how far back the clock has to go before stored times are moved.
+const STORED_EVERY: Millis = 60_000;
+
+/// How the clock stands to the latest time that was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockChange {
+    /// Nothing to do yet.
+    Small,
+    /// It went on: the time is to be stored.
+    Forward,
+    /// It was set back by so much: times ahead are to be moved back by it, and the time is to be stored.
+    SetBack(Millis),
+}
+
+/// Compares the clock with the latest time that was stored.
+pub fn clock_change(seen: Millis, now: Millis) -> ClockChange {
+    match now - seen {
+        since if since >= STORED_EVERY => ClockChange::Forward,
+        since if since < -STORED_EVERY => ClockChange::SetBack(-since),
+        _ => ClockChange::Small,
+    }
+}
+
+// Pauses between attempts to deliver an event (backoff): growing, over three days.
+
+const PAUSES: [Millis; 8] = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
+
+/// After how long of nothing but failures a stream of events is given up.
+pub const GIVEN_UP_AFTER: Millis = 72 * HOUR;
+
+/// How often the shop refuses an event that asks it for nothing, before the stream steps over it.
+pub const SKIP_AFTER: u32 = 5;
+
+/// The pause after the so-manieth failed attempt, counted from 1.
+pub fn pause_after(failures: u32) -> Millis {
+    let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
+    PAUSES.get(index).copied().unwrap_or(PAUSES[PAUSES.len() - 1])
+}
+
+// When a payment is polled again: the older it is, the less often (`docs/server-design.md#polling`).
+
+const SECOND: Millis = 1000;
+const MINUTE: Millis = 60 * SECOND;
+const HOUR: Millis = 60 * MINUTE;
+const DAY: Millis = 24 * HOUR;
+
+/// Up to which age a payment is asked about at which interval.
+const STEPS: [(Millis, Millis); 4] =
+    [(20 * MINUTE, 10 * SECOND), (2 * HOUR, MINUTE), (DAY, 10 * MINUTE), (STUCK_AFTER, HOUR)];
+
+/// From this age on a person has to look, and the gateway is asked daily.
+pub const STUCK_AFTER: Millis = 3 * DAY;
+
+/// What was only claimed for a pay-form, and was declined, is asked about no more from this age on; nor is what a person
+/// decided.
+pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
+
+/// How long a payment is asked about after it ended without a charge, as a gateway may report a charge afterwards.
+pub const ASKED_AFTER_END: Millis = 3 * DAY;
+
+/// The least time between two questions about one payment, however often somebody hints at it: one payer who presses a button
+/// all the time does not use the rate of all.
+pub const LEAST_DISTANCE: Millis = SECOND;
+
+/// Jitter: between which thousandths of the interval the next question is. Little where a payer waits; much, and rather sooner than
+/// later, where nobody does, so that payments which an outage made due at once are soon spread again.
+const JITTER: (Millis, Millis) = (950, 1050);
+const WIDE_JITTER: (Millis, Millis) = (700, 1050);
+
+/// In which order payments are asked about that are due at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Somebody says that there is something new.
+    Hinted = 0,
+    /// Its payer may be waiting.
+    Fresh = 1,
+    /// Older than 20 minutes.
+    Old = 2,
+}
+
+impl Class {
+    /// All, the most urgent first.
+    pub const ALL: [Self; 3] = [Self::Hinted, Self::Fresh, Self::Old];
+
+    /// By a payment's age.
+    pub fn at_age(age: Millis) -> Self {
+        if age < STEPS[0].0 { Self::Fresh } else { Self::Old }
+    }
+}
+
+/// The time between two questions about a payment of this age.
+pub fn interval_at(age: Millis) -> Millis {
+    STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
+}
+
+/// The time between two questions about a payment that ended without a charge so long ago: three times as late each time. Nothing
+/// where it is asked about no more.
+pub fn interval_after_end(age: Millis) -> Option<Millis> {
+    (age < ASKED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
+}
+
+/// The interval with jitter, so that payments begun at once are not asked about at once forever. `random` is any number; its
+/// remainder counts.
+pub fn jittered(interval: Millis, random: u32) -> Millis {
+    let (least, most) = if interval > MINUTE { WIDE_JITTER } else { JITTER };
+    let per_mille = least + Millis::from(random) % (most - least + 1);
+    interval.saturating_mul(per_mille) / 1000
+}
+
+#[cfg(test)]
+mod clock_tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_back_is_noticed_and_one_that_is_adjusted_is_not() {
+        let small = [(0, 0), (0, 59_999), (60_000, 0)].map(|(seen, now)| clock_change(seen, now));
+        assert_eq!(small, [ClockChange::Small; 3]);
+        assert_eq!(clock_change(0, 60_000), ClockChange::Forward);
+        assert_eq!(clock_change(21_600_000, 0), ClockChange::SetBack(21_600_000));
+    }
+}
+
+#[cfg(test)]
+mod pauses_tests {
+    use super::*;
+
+    #[test]
+    fn three_days_are_a_dozen_attempts() {
+        assert_eq!((pause_after(1), pause_after(4), pause_after(99)), (5 * SECOND, 10 * MINUTE, 12 * HOUR));
+        let mut passed = 0;
+        let attempts = (1..).take_while(|failures| {
+            passed += pause_after(*failures);
+            passed < GIVEN_UP_AFTER
+        });
+        assert_eq!(attempts.count(), 12);
+    }
+}
+
+#[cfg(test)]
+mod schedule_tests {
+    use super::*;
+
+    #[test]
+    fn the_older_the_less_often() {
+        for (age, interval) in [
+            (0, 10 * SECOND),
+            (20 * MINUTE - 1, 10 * SECOND),
+            (20 * MINUTE, MINUTE),
+            (2 * HOUR, 10 * MINUTE),
+            (DAY, HOUR),
+            (3 * DAY, DAY),
+            (300 * DAY, DAY),
+        ] {
+            assert_eq!(interval_at(age), interval, "{age}");
+        }
+        assert_eq!((Class::at_age(0), Class::at_age(20 * MINUTE)), (Class::Fresh, Class::Old));
+    }
+
+    #[test]
+    fn after_an_end_questions_grow_apart_and_end() {
+        let (mut age, mut asked) = (0, Vec::new());
+        while let Some(interval) = interval_after_end(age) {
+            age += interval;
+            asked.push(age);
+        }
+        assert!((8..=14).contains(&asked.len()), "{asked:?}");
+        assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= pair[0].min(DAY)), "{asked:?}");
+        assert!((ASKED_AFTER_END..=ASKED_AFTER_END + DAY).contains(&age), "{asked:?}");
+    }
+
+    #[test]
+    fn jitter_is_little_where_a_payer_waits() {
+        let spread = |interval| {
+            let all: Vec<_> = (0..=1000).map(|random| jittered(interval, random)).collect();
+            (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0))
+        };
+        assert_eq!(spread(10 * SECOND), (9500, 10_500));
+        assert_eq!(spread(HOUR), (42 * MINUTE, 63 * MINUTE));
+    }
+}

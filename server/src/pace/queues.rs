@@ -1,8 +1,8 @@
 //! Which questions are asked next. Each class of each method has a queue of its own, and shares of the rate and of the places,
 //! so that neither payers who press a button nor an endpoint that hangs keep other payments from being asked about (bulkheads).
 
-use super::schedule::Class;
-use crate::values::method::Method;
+use super::Class;
+use crate::values::Method;
 
 /// How many methods there are.
 pub const METHODS: usize = 4;
@@ -57,12 +57,12 @@ pub fn next_queue(turn: i64, is_ready: impl Fn(Queue) -> bool) -> Option<Queue> 
 
 /// Places for what is under way at once. Each method has some of its own, and the rest is for whoever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct Slots {
     all: u32,
     taken: [u32; METHODS],
 }
 
-impl Places {
+impl Slots {
     /// So many, all of them free.
     pub const fn new(all: u32) -> Self {
         Self { all, taken: [0; METHODS] }
@@ -132,15 +132,15 @@ mod tests {
     #[test]
     fn a_method_that_hangs_leaves_places_for_the_others() {
         for all in [8, 16, 32, 100] {
-            let mut places = Places::new(all);
+            let mut places = Slots::new(all);
             let mut hanging = 0;
             while places.has_room(Method::Mbank) {
                 places.take(Method::Mbank);
                 hanging += 1;
             }
-            assert_eq!(hanging, all - 3 * Places::own(all));
+            assert_eq!(hanging, all - 3 * Slots::own(all));
             for method in Method::ALL.into_iter().filter(|method| *method != Method::Mbank) {
-                for _ in 0..Places::own(all) {
+                for _ in 0..Slots::own(all) {
                     assert!(places.has_room(method), "{method} of {all}");
                     places.take(method);
                 }
@@ -150,7 +150,7 @@ mod tests {
             places.give_back(Method::Qr);
             assert!(places.has_room(Method::Qr) && !places.has_room(Method::Mbank));
         }
-        let mut one = Places::new(1);
+        let mut one = Slots::new(1);
         assert!(one.has_room(Method::Card));
         one.take(Method::Card);
         assert!(!one.has_room(Method::Qr));

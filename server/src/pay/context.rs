@@ -9,7 +9,7 @@ use super::{
     frame::{ErrorPage, Links},
     page_state::PageState,
 };
-use crate::{checkouts::checkout::CheckoutView, net::see_other, values::card_number::looks_like_card_number};
+use crate::{checkouts::CheckoutView, net::see_other, values::card_number::looks_like_card_number};
 
 /// A request for the page of a checkout. The router admits it and reads its form; handlers extract it.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     http::path_prefix,
     net::{BodyError, page, retry_after},
-    values::{error::ServerError, hidden::Hidden},
+    values::{Hidden, error::ServerError},
 };
 
 /// What every page shows around its content.

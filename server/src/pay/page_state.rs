@@ -14,12 +14,12 @@ use url::Url;
 
 use super::merchant::{Colour, Logo, Merchant};
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     http::HttpSettings,
-    limits::RateLimit,
-    rarely::Rarely,
+    rate_limit::LogLimit,
+    rate_limit::RateLimit,
     server::Server,
-    values::{error::ServerError, ids::CheckoutId},
+    values::{CheckoutId, error::ServerError},
 };
 
 /// What all pages share.
@@ -36,7 +36,7 @@ pub(super) struct PageState {
     addresses: RateLimit<Network>,
     checkouts: RateLimit<CheckoutId>,
     guesses: Lockout,
-    wrong_key_log: Rarely,
+    wrong_key_log: LogLimit,
 }
 
 /// Why nobody is let in.
@@ -53,7 +53,7 @@ impl PageState {
             addresses: RateLimit::per_second(settings.per_address),
             checkouts: RateLimit::per_second(settings.per_token),
             guesses: Lockout::default(),
-            wrong_key_log: Rarely::default(),
+            wrong_key_log: LogLimit::default(),
             is_secure: settings.public_url.starts_with("https://"),
             name: merchant.name.clone(),
             assets: Assets::of(merchant),

@@ -14,15 +14,13 @@ use super::{
     texts::texts,
 };
 use crate::{
+    dispatch::PaymentInput,
     net::see_other,
-    payments::payment::Payment,
-    sending::Way,
+    payments::Payment,
     values::{
+        Method, PaymentId, PaymentState,
         error::ServerError,
-        ids::PaymentId,
-        method::Method,
-        states::PaymentState,
-        violation::{Rule, Violation},
+        error::{Rule, Violation},
     },
 };
 
@@ -72,9 +70,9 @@ async fn start_payment(context: &RequestContext, method: Method) -> StartResult 
     let query = if language.is_picked { format!("?lang={}", language.language) } else { String::new() };
     let back = format!("{page}/back{query}");
     let way = match method {
-        Method::Mbank => Way::Mbank { phone: context.form.get("phone") },
-        Method::Qr => Way::Qr,
-        Method::PayForm | Method::Card => Way::PayForm { back: Some(&back) },
+        Method::Mbank => PaymentInput::Mbank { phone: context.form.get("phone") },
+        Method::Qr => PaymentInput::Qr,
+        Method::PayForm | Method::Card => PaymentInput::PayForm { back: Some(&back) },
     };
     let instead = replaced_payment(context);
     timeout(context.pages.settings.answer_within, server.pay(id, way, instead.as_ref(), Some(key))).await.ok()

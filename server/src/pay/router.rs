@@ -25,7 +25,7 @@ use crate::{
     http::HttpSettings,
     net::{caller_of, is_of_media_type, read_body, with_security_headers},
     server::Server,
-    values::hidden::Hidden,
+    values::Hidden,
 };
 
 const ASSETS: &str = "/pay/assets/{name}";

@@ -1,12 +1,9 @@
 //! What a payer is shown, as one pure function of the checkout and its payments.
 
 use crate::{
-    checkouts::checkout::CheckoutView,
-    payments::payment::{MOST_REPLACED, Payment},
-    values::{
-        method::Method,
-        states::{CheckoutState, PaymentState},
-    },
+    checkouts::CheckoutView,
+    payments::{MOST_REPLACED, Payment},
+    values::{CheckoutState, Method, PaymentState},
 };
 
 /// What the page shows.

@@ -16,14 +16,10 @@ use super::{
     texts::{Texts, texts},
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     net::page,
-    payments::payment::Payment,
-    values::{
-        ids::PaymentId,
-        method::Method,
-        states::{CheckoutState, PaymentState},
-    },
+    payments::Payment,
+    values::{CheckoutState, Method, PaymentId, PaymentState},
 };
 
 #[derive(Template)]

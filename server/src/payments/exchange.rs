@@ -12,7 +12,7 @@ use super::response::{Secrets, shortened, words};
 /// What the gateway was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub enum Asked {
+pub enum ExchangeKind {
     /// To make the payment.
     Create,
     /// To take the payer's one-time password.
@@ -28,7 +28,7 @@ pub enum Asked {
 #[non_exhaustive]
 pub struct Exchange {
     /// What was asked.
-    pub asked: Asked,
+    pub asked: ExchangeKind,
     /// The number that was asked by, where a callback claimed it.
     pub claim: Option<String>,
     /// What came of it: the verdict, or the kind of error.
@@ -81,19 +81,19 @@ impl Answer for MbankConfirmed {
 
 impl Exchange {
     /// One of which no more is known.
-    pub fn new(asked: Asked, outcome: impl Into<String>) -> Self {
+    pub fn new(asked: ExchangeKind, outcome: impl Into<String>) -> Self {
         let (claim, http_status, code, words, response) = (None, None, None, None, None);
         Self { asked, claim, outcome: outcome.into(), http_status, code, words, response }
     }
 
     /// The gateway called back.
     pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str, secrets: &Secrets) -> Self {
-        let exchange = Self::new(Asked::Callback, outcome).saying((None, Some(said), body), secrets);
+        let exchange = Self::new(ExchangeKind::Callback, outcome).saying((None, Some(said), body), secrets);
         Self { claim: claim.map(|claim| words(claim, secrets)), ..exchange }
     }
 
     /// The request was answered, or failed. What it held that is secret is masked wherever the gateway repeats it.
-    pub(crate) fn of(asked: Asked, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
+    pub(crate) fn of(asked: ExchangeKind, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
         match result {
             Ok(answer) => Self::new(asked, "accepted").saying(answer.parts(), secrets),
             Err(error) => Self::failed(asked, error, secrets),
@@ -104,7 +104,7 @@ impl Exchange {
     pub(crate) fn about(claim: Option<&str>, result: &Result<Verdict, PaymentError>) -> Self {
         let exchange = match result {
             Ok(verdict) => Self::judged(verdict),
-            Err(error) => Self::failed(Asked::Status, error, &Secrets::default()),
+            Err(error) => Self::failed(ExchangeKind::Status, error, &Secrets::default()),
         };
         Self { claim: claim.map(str::to_owned), ..exchange }
     }
@@ -118,13 +118,13 @@ impl Exchange {
             Verdict::Unverifiable { why, .. } => format!("unverifiable: {why}"),
             _ => "not understood".to_owned(),
         };
-        let exchange = Self::new(Asked::Status, outcome);
+        let exchange = Self::new(ExchangeKind::Status, outcome);
         let Some(report) = verdict.report() else { return exchange };
         let said = reported_under(verdict.payment(), report);
         exchange.saying((report.code.as_deref(), said.as_deref(), &report.raw), &Secrets::default())
     }
 
-    fn failed(asked: Asked, error: &PaymentError, secrets: &Secrets) -> Self {
+    fn failed(asked: ExchangeKind, error: &PaymentError, secrets: &Secrets) -> Self {
         let said = match error {
             PaymentError::Refused { reason, .. } => reason.as_deref(),
             PaymentError::OutcomeUnknown { reason, detail, .. } => Some(reason.as_deref().unwrap_or(detail)),

@@ -4,13 +4,13 @@
 use strum::EnumIter;
 
 use crate::{
-    events::kind::EventKind,
-    values::{method::Method, states::PaymentState},
+    events::EventKind,
+    values::{Method, PaymentState},
 };
 
 /// What can happen to a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
-pub enum Happened {
+pub enum Trigger {
     /// Its sender takes it to send it now.
     SendingTaken,
     /// The gateway has it; its page or code is there. Only its sender can say so.
@@ -50,7 +50,7 @@ pub fn is_for_a_person(state: PaymentState) -> bool {
 
 /// A change of state, with the one event that tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Transition {
     /// The state from now on.
     pub to: PaymentState,
     /// What is told of it.
@@ -65,10 +65,10 @@ pub struct Change {
 /// - **Unknown ends by a report or a person**, or by the answer of its own sender, which came late; never by time. A report
 ///   that contradicts the person is a charge after an end, and told.
 /// - What moves no money (a pay-form, a QR code) and was interrupted is not made: nobody has seen its page or code.
-pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<Change> {
-    use Happened as H;
+pub fn next(state: PaymentState, method: Method, trigger: Trigger) -> Option<Transition> {
     use PaymentState as S;
-    let to = match (state, happened) {
+    use Trigger as H;
+    let to = match (state, trigger) {
         (S::Charged, _) => return None,
         (_, H::ReportedCharged) => S::Charged,
         (S::Prepared, H::SendingTaken) => S::Sending,
@@ -95,11 +95,11 @@ pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<C
         (state, H::ResolvedNotCharged) if is_for_a_person(state) => S::Rejected,
         _ => return None,
     };
-    if matches!(happened, H::ResolvedCharged | H::ResolvedNotCharged) {
-        return Some(Change { to, event: EventKind::PaymentResolved, after: Some(state) });
+    if matches!(trigger, H::ResolvedCharged | H::ResolvedNotCharged) {
+        return Some(Transition { to, event: EventKind::PaymentResolved, after: Some(state) });
     }
     let after = (to == S::Charged && state.is_final()).then_some(state);
-    Some(Change { to, event: event_of(state, to), after })
+    Some(Transition { to, event: event_of(state, to), after })
 }
 
 fn event_of(from: PaymentState, to: PaymentState) -> EventKind {
@@ -122,10 +122,10 @@ fn event_of(from: PaymentState, to: PaymentState) -> EventKind {
 mod tests {
     use strum::IntoEnumIterator;
 
-    use super::{Happened::*, PaymentState::*, *};
+    use super::{PaymentState::*, Trigger::*, *};
 
     /// All that changes anything; whatever else happens changes nothing.
-    const MBANK: [(PaymentState, Happened, PaymentState); 44] = [
+    const MBANK: [(PaymentState, Trigger, PaymentState); 44] = [
         (Prepared, SendingTaken, Sending),
         (Prepared, CertainlyNothing, NotMade),
         (Prepared, PreparedTooLong, NotMade),
@@ -174,31 +174,31 @@ mod tests {
 
     #[test]
     fn every_state_and_everything_that_happens_is_in_the_table() {
-        for (state, happened) in PaymentState::iter().flat_map(|state| Happened::iter().map(move |it| (state, it))) {
-            let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, happened)).map(|row| row.2);
-            let told = next(state, Method::Mbank, happened).map(|change| change.to);
-            assert_eq!(told, listed, "{state} {happened:?}");
-            let by_card = next(state, Method::Card, happened).map(|change| change.to);
-            let is_otp = (state, happened) == (Awaiting, ConfirmationBegun);
-            assert_eq!(by_card, listed.filter(|_| !is_otp), "by card {state} {happened:?}");
+        for (state, trigger) in PaymentState::iter().flat_map(|state| Trigger::iter().map(move |it| (state, it))) {
+            let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
+            let told = next(state, Method::Mbank, trigger).map(|change| change.to);
+            assert_eq!(told, listed, "{state} {trigger:?}");
+            let by_card = next(state, Method::Card, trigger).map(|change| change.to);
+            let is_otp = (state, trigger) == (Awaiting, ConfirmationBegun);
+            assert_eq!(by_card, listed.filter(|_| !is_otp), "by card {state} {trigger:?}");
             for method in [Method::PayForm, Method::Qr] {
-                let told = next(state, method, happened).map(|change| change.to);
-                let expected = match (state, happened) {
+                let told = next(state, method, trigger).map(|change| change.to);
+                let expected = match (state, trigger) {
                     (Sending, OutcomeUnknown | SendingTooLong) => Some(NotMade),
                     (Awaiting, ConfirmationBegun) => None,
                     _ => listed,
                 };
-                assert_eq!(told, expected, "{method} {state} {happened:?}");
+                assert_eq!(told, expected, "{method} {state} {trigger:?}");
             }
         }
     }
 
     #[test]
     fn time_alone_never_ends_what_is_unknown_and_nothing_takes_a_charge_back() {
-        for happened in [PreparedTooLong, SendingTooLong, OutcomeUnknown, SendingTaken] {
-            assert_eq!(next(Unknown, Method::Mbank, happened), None, "{happened:?}");
+        for trigger in [PreparedTooLong, SendingTooLong, OutcomeUnknown, SendingTaken] {
+            assert_eq!(next(Unknown, Method::Mbank, trigger), None, "{trigger:?}");
         }
-        assert!(Happened::iter().all(|happened| next(Charged, Method::Mbank, happened).is_none()));
+        assert!(Trigger::iter().all(|trigger| next(Charged, Method::Mbank, trigger).is_none()));
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn what_a_person_decides_says_what_stood_before() {
-        for happened in [ResolvedCharged, ResolvedNotCharged] {
-            let change = next(Unknown, Method::Mbank, happened).unwrap();
+        for trigger in [ResolvedCharged, ResolvedNotCharged] {
+            let change = next(Unknown, Method::Mbank, trigger).unwrap();
             assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));
         }
         for state in PaymentState::iter() {

@@ -3,6 +3,291 @@
 mod decoded;
 pub mod exchange;
 pub mod machine;
-pub mod payer_card;
-pub mod payment;
 pub(crate) mod response;
+
+use std::net::IpAddr;
+
+use kassa::{Advice, Card, CardInput, PaymentError, PaymentRef, QrData};
+use response::{Secrets, words};
+
+use crate::values::{
+    CheckoutId, Method, Millis, PaymentId, PaymentState,
+    error::{Checks, Rule, ServerError},
+};
+
+// A payment, as it is kept.
+
+/// The advice on the place of a QR code's text, by its field.
+const ADVICE_ON_PAYLOAD: &str = "dialect.endpoints.qr_data.qr_payload";
+
+/// How many payments of a checkout may be replaced: each sends somebody a message.
+pub(crate) const MOST_REPLACED: usize = 5;
+
+/// One try to pay a checkout, by one method, made of one payment at the gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Payment {
+    /// Its identifier.
+    pub id: PaymentId,
+    /// Its checkout.
+    pub checkout: CheckoutId,
+    /// Its number among the checkout's payments, from 1.
+    pub number: u32,
+    /// The way to pay.
+    pub method: Method,
+    /// Where it stands.
+    pub state: PaymentState,
+    /// What the gateway is asked with.
+    pub reference: PaymentRef,
+    /// The page that the payer opens.
+    pub page_url: Option<String>,
+    /// The text of the QR code.
+    pub qr_text: Option<String>,
+    /// The last four digits of the card, where it is paid by one. No more of it is kept.
+    pub card_last4: Option<String>,
+    /// The last two digits of the phone, where it is paid by mobile bank. No more of it is kept.
+    pub phone_last2: Option<String>,
+    /// Why it was not made, or the last confirmation was not.
+    pub failure: Option<Failure>,
+    /// How many one-time passwords may still be tried.
+    pub attempts_left: u32,
+    /// It has been open for three days, or may have been paid by a code that nobody can ask about, or a callback about such a code
+    /// said what the dialect does not know: a person should look.
+    pub is_stuck: bool,
+    /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
+    pub is_in_doubt: bool,
+    /// Another payment was begun instead of it: it takes no one-time password any more, and holds back no others.
+    pub is_replaced: bool,
+    /// When it was written down.
+    pub begun_at: Millis,
+}
+
+impl Payment {
+    /// Whether its checkout may neither expire nor be cancelled. A card's whose payer has nothing to confirm is with the
+    /// gateway, which has probably taken the money; nobody knows yet.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let is_for_gateway = self.method == Method::Card && self.page_url.is_none();
+        PaymentState::UNDER_WAY.contains(&self.state) || (self.state == PaymentState::Awaiting && is_for_gateway)
+    }
+
+    /// Whether another payment may be begun instead of it. Its payer has not paid it: a one-time password that was refused did
+    /// nothing, while of one that is on its way, or of which nobody knows, the gateway's report tells. A QR code that is left can
+    /// be paid late, as a pay-form's page can.
+    pub fn can_be_replaced(&self) -> bool {
+        let awaits_payer = match self.method {
+            Method::Mbank => self.attempts_left > 0,
+            Method::Qr => true,
+            Method::PayForm | Method::Card => false,
+        };
+        self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
+    }
+
+    /// What the dialect does not find in the response about a QR code, as [`QrData::advice`] says it. Empty for every other payment.
+    pub fn advice(&self) -> Vec<Advice> {
+        if self.method != Method::Qr {
+            return Vec::new();
+        }
+        let mut response = QrData::new(self.reference.clone());
+        response.payload.clone_from(&self.qr_text);
+        let has_no_code = self.failure.as_ref().is_some_and(|failure| failure.kind == Failure::NO_CODE);
+        match (&self.qr_text, has_no_code) {
+            (Some(_), _) => response.advice(),
+            // Without a text nothing else of the response is kept, so whether it had a transaction is not known.
+            (None, true) => response.advice().into_iter().filter(|advice| advice.field == ADVICE_ON_PAYLOAD).collect(),
+            (None, false) => Vec::new(),
+        }
+    }
+
+    pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
+        let (page_url, qr_text, card_last4, phone_last2, failure) = (None, None, None, None, None);
+        let (number, attempts_left, begun_at) = (0, 0, 0);
+        let (is_stuck, is_in_doubt, is_replaced) = (false, false, false);
+        let state = PaymentState::Prepared;
+        let (id, checkout) = (id, checkout);
+        Self {
+            id,
+            checkout,
+            number,
+            method,
+            state,
+            reference,
+            page_url,
+            qr_text,
+            card_last4,
+            phone_last2,
+            failure,
+            attempts_left,
+            is_stuck,
+            is_in_doubt,
+            is_replaced,
+            begun_at,
+        }
+    }
+}
+
+/// Why nothing happened, in the gateway's words where it said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` for what the server itself gave up.
+    pub kind: String,
+    /// The gateway's code.
+    pub code: Option<String>,
+    /// The gateway's own words, with secrets masked.
+    pub reason: Option<String>,
+}
+
+impl Failure {
+    /// The kind of a response without the text of a QR code.
+    pub(crate) const NO_CODE: &str = "NoCode";
+
+    /// One with this kind alone.
+    pub fn of_kind(kind: &str) -> Self {
+        Self { kind: kind.to_owned(), code: None, reason: None }
+    }
+
+    /// What a gateway's error says. It goes to the payer, the shop and the staff, so it is masked as everything is that the gateway
+    /// says.
+    pub(crate) fn of(error: &PaymentError, secrets: &Secrets) -> Self {
+        let clean = |text: Option<&str>| text.map(|text| words(text, secrets));
+        let reason = match error {
+            PaymentError::Refused { reason, .. } => reason.as_deref(),
+            _ => None,
+        };
+        Self { kind: error.kind().to_owned(), code: clean(error.code()), reason: clean(reason) }
+    }
+
+    pub(crate) fn with(kind: String, code: Option<String>, reason: Option<String>) -> Self {
+        Self { kind, code, reason }
+    }
+}
+
+// A payer's card on its way through memory: it lives for one call and is wiped after it (zeroization).
+
+const LONGEST_NAME: usize = 100;
+/// What the gateway's page for the payer speaks unless the app says otherwise.
+const LANGUAGE: &str = "ru";
+
+/// A card as its payer typed it, with what the gateway wants to know of the payer beside.
+///
+/// It prints as nothing. The number and the security code are wiped with the last copy; of all this the last four digits
+/// alone are ever written down.
+///
+/// ```
+/// use kassa::CardInput;
+/// use kassa_server::PayerCard;
+///
+/// let typed = CardInput::new().with_number("4111 1111 1111 1111").with_expiry("08/2031").with_cvc("123");
+/// let card = PayerCard::new(typed.with_holder_name("Aibek Usenov"), [203, 0, 113, 7].into()).with_language("ky");
+/// assert!(card.check().is_ok());
+/// assert!(!format!("{card:?}").contains("1111"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct PayerCard {
+    typed: CardInput,
+    ip: IpAddr,
+    language: String,
+}
+
+impl PayerCard {
+    /// A card, and the address that its payer calls from.
+    pub fn new(typed: CardInput, ip: IpAddr) -> Self {
+        Self { typed, ip, language: LANGUAGE.to_owned() }
+    }
+
+    /// The same with the payer's language, two letters such as `ky`; `ru` unless it says so.
+    #[must_use]
+    pub fn with_language(self, language: impl Into<String>) -> Self {
+        Self { language: language.into(), ..self }
+    }
+
+    /// Whether it keeps all rules. They are the core's ([`CardInput::card`]), by the names that the fields have here.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] with all that is wrong. No value is part of it.
+    pub fn check(&self) -> Result<(), ServerError> {
+        let mut checks = Checks::default();
+        if let Err(PaymentError::Invalid { violations, .. }) = self.typed.card() {
+            for violation in violations {
+                let (field, rule, sentence) = told(&violation);
+                checks.fail(field, rule, sentence);
+            }
+        }
+        checks.text("card.holder_name", self.typed.holder_name(), LONGEST_NAME);
+        if self.language.len() != 2 || !self.language.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            checks.fail("language", Rule::Format, "must be two small letters, such as ky");
+        }
+        checks.finish()
+    }
+
+    /// The card itself.
+    pub(crate) fn card(&self) -> Result<Card, ServerError> {
+        self.check()?;
+        self.typed.card().map_err(|_| ServerError::unavailable("the card cannot be read"))
+    }
+
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.ip
+    }
+
+    pub(crate) fn language(&self) -> &str {
+        &self.language
+    }
+}
+
+/// What may be shown and kept of a card.
+pub(crate) fn last4(card: &Card) -> Option<String> {
+    card.masked_number().strip_prefix("**** ").map(str::to_owned)
+}
+
+/// A rule of the core's as the server names it.
+fn told(violation: &kassa::Violation) -> (&'static str, Rule, &'static str) {
+    let (field, rule, sentence) = match violation.field.as_str() {
+        "pan" => ("card.number", Rule::Format, "must be a card's number, with its right check digit"),
+        "expiryMonth" => ("card.expiry_month", Rule::Range, "must be 01 to 12"),
+        "expiryYear" => ("card.expiry_year", Rule::Range, "must be a year in which the card is good"),
+        "cvc" => ("card.cvc", Rule::Format, "must be three digits"),
+        _ => ("card.holder_name", Rule::Format, "must be a name"),
+    };
+    if violation.rule == kassa::Rule::Required {
+        (field, Rule::Required, "must be given")
+    } else {
+        (field, rule, sentence)
+    }
+}
+
+#[cfg(test)]
+mod payer_card_tests {
+    use super::*;
+
+    fn broken(typed: CardInput) -> Vec<(String, Rule)> {
+        let Err(ServerError::Invalid { violations }) = PayerCard::new(typed, [127, 0, 0, 1].into()).check() else {
+            return Vec::new();
+        };
+        violations.into_iter().map(|violation| (violation.field, violation.rule)).collect()
+    }
+
+    #[test]
+    fn every_broken_rule_is_named_as_it_is_called_here() {
+        let typed = CardInput::new().with_number("4000 0000 0000 2016").with_expiry("08/2031").with_cvc("737");
+        let typed = typed.with_holder_name("Aibek Usenov");
+        assert_eq!(broken(typed.clone()), []);
+        for (typed, field, rule) in [
+            (typed.with_number("4000 0000 0000 2017"), "card.number", Rule::Format),
+            (typed.with_expiry("13/2031"), "card.expiry_month", Rule::Range),
+            (typed.with_expiry("01/2020"), "card.expiry_year", Rule::Range),
+            (typed.with_cvc("73"), "card.cvc", Rule::Format),
+            (typed.with_cvc(""), "card.cvc", Rule::Required),
+            (typed.with_holder_name("4000 0000 0000 2016"), "card.holder_name", Rule::CardNumber),
+        ] {
+            assert_eq!(broken(typed), [(field.to_owned(), rule)]);
+        }
+    }
+
+    #[test]
+    fn the_last_four_digits_alone_are_shown() {
+        let card = Card::new("4000 0000 0000 2016", "08", 2031, "737", "Aibek Usenov");
+        assert_eq!(last4(&card).as_deref(), Some("2016"));
+        assert_eq!(last4(&Card::new("2016", "08", 2031, "737", "Aibek Usenov")), None);
+    }
+}

@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use super::decoded::Decoded;
 use crate::values::{
+    Hidden,
     card_number::{digits_of_possible_card_numbers, is_separator, looks_like_card_number},
-    hidden::Hidden,
 };
 
 /// In bytes: a row with it stays within one page of the database.

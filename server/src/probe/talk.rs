@@ -1,6 +1,6 @@
 //! The seam between the probe and whoever runs it, so that tests need no terminal.
 
-use crate::surroundings::Boxed;
+use crate::runtime::Boxed;
 
 /// Who runs the probe: reads what it finds, and permits what moves money.
 pub trait ProbeTalk: Send {

@@ -1,14 +1,10 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
-pub mod api_keys;
-mod neighbours;
-mod page;
-mod places;
-mod polls;
+mod long_poll;
+mod peers;
 mod readiness;
 pub mod settings;
-mod staff;
-mod watchers;
+pub mod staff;
 mod workers;
 
 use std::{
@@ -21,45 +17,38 @@ use std::{
 
 use futures_util::future::{Either, join, select};
 use kassa::PaymentGateway;
+use long_poll::Watchers;
+use peers::PendingNotifications;
+use readiness::Probe;
 use ring::digest::{SHA256, digest};
+use settings::ServerSettings;
+use staff::make_api_key;
 use tokio::sync::{Notify, oneshot};
 use tracing::Instrument;
 
-use api_keys::make_api_key;
-use neighbours::Untold;
-pub(crate) use polls::Credential;
-use readiness::Probe;
-use settings::ServerSettings;
-use watchers::Watchers;
-
 use crate::{
-    callbacks::{self, Reading, Received},
-    checkouts::{checkout::CheckoutView, new_checkout::NewCheckout},
-    delivery::Post,
+    callbacks::{self, Readability, ReceivedCallback},
+    checkouts::{CheckoutView, new_checkout::NewCheckout},
+    dispatch::{Dispatcher, GatewayRequest, PaymentInput, SendSlots},
     events::Event,
     metrics::Metrics,
-    payments::{exchange::Exchange, payer_card::PayerCard, payment::Payment},
-    sending::{Request, Sender, SendingPlaces, Way},
+    payments::{PayerCard, Payment, exchange::Exchange},
+    runtime::{Boxed, Runtime},
     storage::{
-        Storage,
-        error::StorageError,
-        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
-        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved, Statistics},
+        Storage, StorageError,
+        inputs::{BeginConfirmation, BeginPayment, CheckoutLookup, Hint, Key, NewToken, OpenCheckout, Resolve},
+        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintOutcome, Opened, Resolved, Statistics},
     },
-    surroundings::{Boxed, Surroundings},
-    tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
+    tokens::{ApiKey, ClientToken, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
-        checks::Checks,
-        cursor::Cursor,
-        error::ServerError,
-        hidden::Hidden,
-        ids::{ApiKeyId, CheckoutId, PaymentId, hex},
-        method::Method,
-        millis,
-        states::Resolution,
-        violation::{Rule, Violation},
+        ApiKeyId, CheckoutId, Cursor, Hidden, Method, PaymentId, Resolution,
+        error::{Checks, Rule, ServerError, Violation},
+        hex, millis,
     },
+    webhooks::WebhookSender,
 };
+
+pub(crate) use long_poll::Credential;
 
 /// The longest idempotency key.
 pub(crate) const LONGEST_KEY: usize = 64;
@@ -92,17 +81,17 @@ pub struct Server {
 struct Shared {
     storage: Arc<dyn Storage>,
     gateway: Arc<dyn PaymentGateway>,
-    surroundings: Arc<dyn Surroundings>,
+    runtime: Arc<dyn Runtime>,
     settings: ServerSettings,
-    post: Option<Arc<dyn Post>>,
-    sender: Sender,
+    post: Option<Arc<dyn WebhookSender>>,
+    dispatcher: Dispatcher,
     metrics: Arc<Metrics>,
     watchers: Watchers,
-    untold: Untold,
+    peer_notifications: PendingNotifications,
     probe: Probe,
     /// Something is due at once.
-    follow: Notify,
-    deliver: Notify,
+    poll_due: Notify,
+    delivery_due: Notify,
     is_stopping: AtomicBool,
     stop: Notify,
     /// Tasks that send, and workers.
@@ -118,33 +107,33 @@ impl Server {
     pub fn new(
         storage: Arc<dyn Storage>,
         gateway: Arc<dyn PaymentGateway>,
-        surroundings: Arc<dyn Surroundings>,
+        runtime: Arc<dyn Runtime>,
         settings: ServerSettings,
-        post: Option<Arc<dyn Post>>,
+        post: Option<Arc<dyn WebhookSender>>,
     ) -> Result<Self, ServerError> {
         settings.check()?;
         let metrics = Arc::new(Metrics::default());
-        let sender = Sender {
+        let dispatcher = Dispatcher {
             storage: storage.clone(),
             gateway: gateway.clone(),
-            surroundings: surroundings.clone(),
+            runtime: runtime.clone(),
             metrics: metrics.clone(),
-            places: SendingPlaces::new(settings.max_concurrent_sends),
-            in_time: settings.send_margin / 2,
+            slots: SendSlots::new(settings.max_concurrent_sends),
+            max_send_delay: settings.send_margin / 2,
         };
         let shared = Shared {
             storage,
             gateway,
-            surroundings,
+            runtime,
             settings,
             post,
-            sender,
+            dispatcher,
             metrics,
             watchers: Watchers::default(),
-            untold: Untold::default(),
+            peer_notifications: PendingNotifications::default(),
             probe: Probe::default(),
-            follow: Notify::new(),
-            deliver: Notify::new(),
+            poll_due: Notify::new(),
+            delivery_due: Notify::new(),
             is_stopping: AtomicBool::new(false),
             stop: Notify::new(),
             tasks: AtomicUsize::new(0),
@@ -170,9 +159,9 @@ impl Server {
     }
 
     async fn check_writable(&self) -> Result<(), StorageError> {
-        let Shared { storage, surroundings, probe, .. } = &*self.shared;
+        let Shared { storage, runtime, probe, .. } = &*self.shared;
         let storage = storage.clone();
-        probe.outcome(surroundings, || Box::pin(async move { storage.check_writable().await })).await
+        probe.outcome(runtime, || Box::pin(async move { storage.check_writable().await })).await
     }
 
     /// What it counts; who serves it over HTTP counts there, too.
@@ -191,7 +180,7 @@ impl Server {
 
     /// In time for who reads metrics, who waits for 10 s.
     async fn statistics(&self) -> Result<Statistics, StorageError> {
-        let late = self.shared.surroundings.sleep(LONGEST_FIGURES);
+        let late = self.shared.runtime.sleep(LONGEST_FIGURES);
         match select(self.shared.storage.statistics(), late).await {
             Either::Left((figures, _)) => figures,
             Either::Right(_) => Err(StorageError::failed(format!("no figures came within {LONGEST_FIGURES:?}"))),
@@ -213,7 +202,7 @@ impl Server {
         match self.shared.storage.open_checkout(new).await? {
             Opened::New(view) | Opened::Again(view) => Ok(*view),
             Opened::ReferenceUsed => {
-                let known = self.shared.storage.checkout(Whose::Reference(wanted.reference.clone())).await?;
+                let known = self.shared.storage.checkout(CheckoutLookup::Reference(wanted.reference.clone())).await?;
                 let differs = known.map_or_else(|| vec!["content"], |known| wanted.differs_from(&known.checkout));
                 Err(ServerError::ReferenceUsed { differs })
             }
@@ -225,7 +214,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
     pub async fn checkout(&self, id: &CheckoutId) -> Result<CheckoutView, ServerError> {
-        let found = self.shared.storage.checkout(Whose::Id(id.clone())).await?;
+        let found = self.shared.storage.checkout(CheckoutLookup::Id(id.clone())).await?;
         found.ok_or(ServerError::NotFound { what: "checkout" })
     }
 
@@ -249,7 +238,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::NotFound`] where the token is none, has expired or was revoked; [`ServerError::Unavailable`].
     pub async fn checkout_of_token(&self, token: &str) -> Result<CheckoutView, ServerError> {
-        let found = self.shared.storage.checkout(Whose::Token(TokenHash::of(token))).await?;
+        let found = self.shared.storage.checkout(CheckoutLookup::Token(TokenHash::of(token))).await?;
         found.ok_or(ServerError::NotFound { what: "token" })
     }
 
@@ -280,8 +269,8 @@ impl Server {
     /// [`ServerError::Unavailable`].
     pub async fn revoke_tokens(&self, checkout: &CheckoutId) -> Result<u64, ServerError> {
         let revoked = self.shared.storage.revoke_tokens(checkout.clone()).await?;
-        self.shared.watchers.tell(checkout);
-        self.shared.untold.note(checkout);
+        self.shared.watchers.notify(checkout);
+        self.shared.peer_notifications.note(checkout);
         Ok(revoked)
     }
 
@@ -290,7 +279,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
     pub async fn checkout_of_reference(&self, reference: &str) -> Result<CheckoutView, ServerError> {
-        let found = self.shared.storage.checkout(Whose::Reference(reference.to_owned())).await?;
+        let found = self.shared.storage.checkout(CheckoutLookup::Reference(reference.to_owned())).await?;
         found.ok_or(ServerError::NotFound { what: "checkout" })
     }
 
@@ -299,7 +288,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
     pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Shop, Permission::Decide, name).await
+        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Shop, Permission::Decide, name).await
     }
 
     /// Whether this is a good API key of a shop's; its identifier, if so.
@@ -343,7 +332,7 @@ impl Server {
     /// [`ServerError::NoAttemptsLeft`] of a checkout with fifty payments, [`ServerError::NotFound`],
     /// [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state says it.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::PayForm { back: None }, None, key).await
+        self.pay(checkout, PaymentInput::PayForm { back: None }, None, key).await
     }
 
     /// Begins a payment by a QR code, or gives the one whose code is shown.
@@ -351,7 +340,7 @@ impl Server {
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
     pub async fn pay_by_qr(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::Qr, None, key).await
+        self.pay(checkout, PaymentInput::Qr, None, key).await
     }
 
     /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm). However the phone is
@@ -365,7 +354,7 @@ impl Server {
         phone: &str,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::Mbank { phone }, None, key).await
+        self.pay(checkout, PaymentInput::Mbank { phone }, None, key).await
     }
 
     /// The same instead of another payment of the checkout's, whose payer typed somebody else's number, or has no app for its QR
@@ -383,7 +372,7 @@ impl Server {
         phone: &str,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::Mbank { phone }, Some(instead_of), key).await
+        self.pay(checkout, PaymentInput::Mbank { phone }, Some(instead_of), key).await
     }
 
     /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
@@ -400,7 +389,7 @@ impl Server {
         card: &PayerCard,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::Card(card), None, key).await
+        self.pay(checkout, PaymentInput::Card(card), None, key).await
     }
 
     /// Sends the payer's one-time password, once, without the spaces and hyphens by which a message groups it. One without a digit
@@ -425,7 +414,7 @@ impl Server {
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
         // Zeroization: our copy is wiped when it was sent, or the task ends without.
         let shared = self.shared.clone();
-        let begun = self.apart(async move { shared.sender.confirm(begin, otp).await }, checkout).await?;
+        let begun = self.spawn_detached(async move { shared.dispatcher.confirm(begin, otp).await }, checkout).await?;
         match begun {
             ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
             ConfirmationBegun::KeyReused => Err(ServerError::KeyReused),
@@ -439,8 +428,8 @@ impl Server {
 
     /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
     /// confirming, mismatched or unverifiable. The event `payment.resolved` tells the state before, the reason, who
-    /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
-    /// for 30 days: if it reports a charge after all, that counts and is told.
+    /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun.
+    /// The gateway is asked on for 30 days: if it reports a charge after all, that counts and is told.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
@@ -491,11 +480,11 @@ impl Server {
     /// # Errors
     /// [`ServerError::NotFound`] for an address that nobody was given, [`ServerError::Unavailable`].
     pub async fn hint(&self, address: &str, body: &[u8]) -> Result<bool, ServerError> {
-        self.called_back(Received { address, query: "", body, problem: None }).await
+        self.called_back(ReceivedCallback { address, query: "", body, problem: None }).await
     }
 
     /// The same, with all that came.
-    pub(crate) async fn called_back(&self, received: Received<'_>) -> Result<bool, ServerError> {
+    pub(crate) async fn called_back(&self, received: ReceivedCallback<'_>) -> Result<bool, ServerError> {
         let (hint, reading) = received.hint(&self.shared.settings.dialect)?;
         let unread = match &hint {
             Hint::Callback { payment, exchange: Some(exchange), is_whole: false, .. } => {
@@ -503,22 +492,22 @@ impl Server {
             }
             _ => None,
         };
-        let noted = self.shared.storage.note_hint(hint).await?;
+        let noted = self.shared.storage.record_hint(hint).await?;
         // One that came nowhere is told of where it is known who called.
-        if noted != HintNoted::Nowhere {
+        if noted != HintOutcome::Nowhere {
             self.metrics().called_back(reading.into());
             if let Some((payment, exchange)) = unread {
                 log_unread(&payment, reading, &exchange);
             }
         }
         match noted {
-            HintNoted::Due(due) => {
-                self.shared.follow.notify_one();
+            HintOutcome::Due(due) => {
+                self.shared.poll_due.notify_one();
                 Ok(due > 0)
             }
-            HintNoted::SeenBefore => Ok(false),
-            HintNoted::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
-            HintNoted::TooManyClaims => {
+            HintOutcome::SeenBefore => Ok(false),
+            HintOutcome::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
+            HintOutcome::TooManyClaims => {
                 Err(ServerError::unavailable("callbacks claim more numbers for one payment than can be kept"))
             }
         }
@@ -529,8 +518,8 @@ impl Server {
     /// # Errors
     /// [`ServerError::Unavailable`].
     pub async fn check_now(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
-        self.shared.storage.note_hint(Hint::Checkout { id: checkout.clone() }).await?;
-        self.shared.follow.notify_one();
+        self.shared.storage.record_hint(Hint::Checkout { id: checkout.clone() }).await?;
+        self.shared.poll_due.notify_one();
         Ok(())
     }
 
@@ -556,7 +545,7 @@ impl Server {
     /// [`ServerError::Unavailable`].
     pub async fn replay(&self, checkout: Option<&CheckoutId>) -> Result<u64, ServerError> {
         let started = self.shared.storage.replay(checkout.cloned()).await?;
-        self.shared.deliver.notify_one();
+        self.shared.delivery_due.notify_one();
         Ok(started)
     }
 }
@@ -567,8 +556,8 @@ impl Server {
         if !wanted.methods.contains(&Method::Card) {
             return Ok(false);
         }
-        let whose = Whose::Reference(wanted.reference.clone());
-        let known = self.shared.storage.checkout(whose).await?;
+        let lookup = CheckoutLookup::Reference(wanted.reference.clone());
+        let known = self.shared.storage.checkout(lookup).await?;
         Ok(known.is_some_and(|view| view.checkout.methods.contains(&Method::Card)))
     }
 
@@ -576,27 +565,27 @@ impl Server {
     pub(crate) async fn pay(
         &self,
         checkout: &CheckoutId,
-        way: Way<'_>,
+        way: PaymentInput<'_>,
         instead_of: Option<&PaymentId>,
         key: Option<&str>,
     ) -> Result<Payment, ServerError> {
         let phone;
         let way = match way {
-            Way::Mbank { phone: typed } => {
+            PaymentInput::Mbank { phone: typed } => {
                 let mut checks = Checks::default();
                 phone = checks.phone("phone", typed);
                 checks.finish()?;
-                Way::Mbank { phone: &phone }
+                PaymentInput::Mbank { phone: &phone }
             }
-            Way::Card(_) if !self.shared.settings.takes_cards => {
+            PaymentInput::Card(_) if !self.shared.settings.takes_cards => {
                 let sentence = "must not be card: this server takes no cards";
                 return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
             }
-            Way::Card(card) => {
+            PaymentInput::Card(card) => {
                 card.check()?;
                 way
             }
-            Way::PayForm { .. } | Way::Qr => way,
+            PaymentInput::PayForm { .. } | PaymentInput::Qr => way,
         };
         let content = match instead_of {
             Some(other) => format!("{} instead of {other}", way.content()),
@@ -613,7 +602,7 @@ impl Server {
         let id = PaymentId::from_random(self.random()?);
         let address = callbacks::address(of.callback_secret.expose(), &id);
         let callback_url = format!("{}/{address}", settings.callback_base.trim_end_matches('/'));
-        let request = Request::new(&way, of, &id, callback_url)?;
+        let request = GatewayRequest::new(&way, of, &id, callback_url)?;
         let begin = BeginPayment {
             checkout: checkout.clone(),
             id,
@@ -631,7 +620,7 @@ impl Server {
             instead_of: instead_of.cloned(),
         };
         let shared = self.shared.clone();
-        let begun = self.apart(async move { shared.sender.begin(begin, request).await }, checkout).await?;
+        let begun = self.spawn_detached(async move { shared.dispatcher.begin(begin, request).await }, checkout).await?;
         match begun {
             Begun::New(payment) | Begun::Again(payment) => Ok(*payment),
             Begun::KeyReused => Err(ServerError::KeyReused),
@@ -644,7 +633,7 @@ impl Server {
 
     /// Runs on a task of its own what must not end with its caller: a request that is dropped half-way would leave a
     /// payment of which nobody knows.
-    async fn apart<T: Send + 'static>(
+    async fn spawn_detached<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, ServerError>> + Send + 'static,
         checkout: &CheckoutId,
@@ -654,17 +643,17 @@ impl Server {
         }
         let (tell, told) = oneshot::channel();
         let (shared, checkout) = (self.shared.clone(), checkout.clone());
-        let counted = Counted::new(self.shared.clone());
+        let counted = TaskGuard::new(self.shared.clone());
         let work = work.in_current_span();
         let task: Boxed<'static, ()> = Box::pin(async move {
             let result = work.await;
             shared.changed(&checkout);
-            shared.follow.notify_one();
+            shared.poll_due.notify_one();
             drop(counted);
             // Its caller may have given up.
             let _ = tell.send(result);
         });
-        self.shared.surroundings.spawn(task);
+        self.shared.runtime.spawn(task);
         told.await.unwrap_or_else(|_| Err(ServerError::unavailable("the server was interrupted")))
     }
 
@@ -680,7 +669,7 @@ impl Server {
 
     fn random<const N: usize>(&self) -> Result<[u8; N], ServerError> {
         let mut bytes = [0; N];
-        self.shared.surroundings.fill(&mut bytes)?;
+        self.shared.runtime.fill(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -692,23 +681,23 @@ impl Server {
 impl Shared {
     /// Something happened to a checkout: who waits for it is told, and its events go out.
     fn changed(&self, checkout: &CheckoutId) {
-        self.watchers.tell(checkout);
-        self.untold.note(checkout);
-        self.deliver.notify_one();
+        self.watchers.notify(checkout);
+        self.peer_notifications.note(checkout);
+        self.delivery_due.notify_one();
     }
 }
 
 /// A task that stopping waits for.
-struct Counted(Arc<Shared>);
+struct TaskGuard(Arc<Shared>);
 
-impl Counted {
+impl TaskGuard {
     fn new(shared: Arc<Shared>) -> Self {
         shared.tasks.fetch_add(1, Ordering::AcqRel);
         Self(shared)
     }
 }
 
-impl Drop for Counted {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         self.0.tasks.fetch_sub(1, Ordering::AcqRel);
         self.0.task_ended.notify_waiters();
@@ -716,11 +705,11 @@ impl Drop for Counted {
 }
 
 /// What of a callback could not be read, masked and shortened.
-fn log_unread(payment: &PaymentId, reading: Reading, exchange: &Exchange) {
+fn log_unread(payment: &PaymentId, reading: Readability, exchange: &Exchange) {
     let (words, body) = (exchange.words.as_deref(), exchange.response.as_deref());
     let sentence = "a callback could not be read in full; its payment is asked about all the same";
     match reading {
-        Reading::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
+        Readability::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
         _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),
     }
 }

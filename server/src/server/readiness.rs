@@ -9,8 +9,8 @@ use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
 use crate::{
-    storage::error::StorageError,
-    surroundings::{Boxed, Surroundings},
+    runtime::{Boxed, Runtime},
+    storage::StorageError,
 };
 
 /// How long an outcome is good.
@@ -34,17 +34,17 @@ impl Probe {
     /// own: a caller who goes away neither ends it nor brings about another one.
     pub(super) async fn outcome(
         &self,
-        surroundings: &Arc<dyn Surroundings>,
+        runtime: &Arc<dyn Runtime>,
         write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
     ) -> Result<(), StorageError> {
-        let mut told = self.last_or_new(surroundings, write);
+        let mut told = self.last_or_new(runtime, write);
         let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
         outcome.map_or_else(|| Err(StorageError::failed("the write was interrupted")), |outcome| outcome.found)
     }
 
     fn last_or_new(
         &self,
-        surroundings: &Arc<dyn Surroundings>,
+        runtime: &Arc<dyn Runtime>,
         write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
     ) -> watch::Receiver<Option<Outcome>> {
         // What is behind the lock is whole after every step, whatever panicked.
@@ -53,7 +53,7 @@ impl Probe {
         if let Some(told) = &*last {
             let outcome = told.borrow().clone();
             let is_good = match &outcome {
-                Some(outcome) => surroundings.monotonic().saturating_sub(outcome.at) < GOOD_FOR,
+                Some(outcome) => runtime.monotonic().saturating_sub(outcome.at) < GOOD_FOR,
                 // One whose task was dropped tells nothing any more.
                 None => told.has_changed().is_ok(),
             };
@@ -64,8 +64,8 @@ impl Probe {
         }
         let (tell, told) = watch::channel(None);
         *last = Some(told.clone());
-        let (here, write) = (surroundings.clone(), write());
-        surroundings.spawn(Box::pin(async move {
+        let (here, write) = (runtime.clone(), write());
+        runtime.spawn(Box::pin(async move {
             let found = match select(write, here.sleep(DEADLINE)).await {
                 Either::Left((found, _)) => found,
                 Either::Right(_) => Err(StorageError::failed(format!("no write was done within {DEADLINE:?}"))),
@@ -108,7 +108,7 @@ mod tests {
         tasks: Mutex<Vec<Boxed<'static, ()>>>,
     }
 
-    impl Surroundings for Moved {
+    impl Runtime for Moved {
         fn monotonic(&self) -> Duration {
             Duration::from_millis(self.now.load(Ordering::SeqCst))
         }
@@ -135,12 +135,12 @@ mod tests {
 
     impl World {
         async fn asking(&self, write: Boxed<'static, Result<(), StorageError>>) -> Result<(), StorageError> {
-            let surroundings: Arc<dyn Surroundings> = self.clock.clone();
+            let runtime: Arc<dyn Runtime> = self.clock.clone();
             let write = || {
                 self.tries.fetch_add(1, Ordering::SeqCst);
                 write
             };
-            self.probe.outcome(&surroundings, write).await
+            self.probe.outcome(&runtime, write).await
         }
 
         fn ask(&self, write: Boxed<'static, Result<(), StorageError>>) -> Result<(), StorageError> {

@@ -6,9 +6,9 @@ use kassa::Dialect;
 use url::Url;
 
 use crate::{
-    delivery::signature::SigningSecret,
-    events::kind::EventKind,
-    values::{checks::Checks, error::ServerError, violation::Rule},
+    events::EventKind,
+    values::error::{Checks, Rule, ServerError},
+    webhooks::SigningSecret,
 };
 
 /// More than a hundred million open payments ask.
@@ -53,7 +53,7 @@ pub struct ServerSettings {
     /// How many workers follow payments.
     pub poll_workers: u32,
     /// How long a question belongs to who asks it: longer than the gateway's deadline for questions.
-    pub question_lease: Duration,
+    pub poll_lease: Duration,
     /// How many streams of events are delivered at once.
     pub deliveries_at_once: u32,
     /// How long a delivery belongs to who makes it: longer than its deadline.
@@ -88,7 +88,7 @@ impl ServerSettings {
             poll_rate: 50,
             max_concurrent_polls: 32,
             poll_workers: 4,
-            question_lease: Duration::from_secs(60),
+            poll_lease: Duration::from_secs(60),
             deliveries_at_once: 32,
             delivery_lease: Duration::from_secs(30),
             event_kinds: None,
@@ -108,7 +108,7 @@ impl ServerSettings {
             ("send_margin", self.send_margin),
             ("longest_wait", self.longest_wait),
             ("token_lifetime", self.token_lifetime),
-            ("question_lease", self.question_lease),
+            ("poll_lease", self.poll_lease),
             ("delivery_lease", self.delivery_lease),
             ("longest_unwatched", self.longest_unwatched),
         ];

@@ -2,16 +2,25 @@
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::{LONGEST_NAME, LONGEST_REASON, Server, api_keys::make_api_key};
+use super::{LONGEST_NAME, LONGEST_REASON, Server};
 use crate::{
-    checkouts::checkout::CheckoutView,
-    events::kind::EventKind,
-    storage::staff::{
-        Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
-        StaffSession,
+    checkouts::CheckoutView,
+    events::EventKind,
+    runtime::Runtime,
+    storage::{
+        Storage,
+        inputs::{CheckoutLookup, NewApiKey},
+        staff::{
+            Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
+            RefundOutcome, StaffSession,
+        },
     },
-    tokens::{TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
-    values::{Millis, checks::Checks, error::ServerError, hidden::Hidden, ids::CheckoutId},
+    tokens::{ApiKey, DecidedBy, KeyRole, Permission, TokenHash},
+    values::{
+        CheckoutId, Hidden, Millis,
+        error::{Checks, Rule, ServerError},
+        hex, is_hex_128,
+    },
 };
 
 /// A session is noted as used so often at most: looking around writes little.
@@ -23,7 +32,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
     pub async fn new_staff_key(&self, name: &str, may: Permission) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Staff, may, name).await
+        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Staff, may, name).await
     }
 
     /// Logs somebody in by a staff key: the session's token, 256 random bits.
@@ -56,7 +65,7 @@ impl Server {
         Ok(self.shared.storage.end_staff_session(TokenHash::of(token)).await?)
     }
 
-    pub(crate) async fn list_checkouts(&self, list: ListCheckouts) -> Result<Listed, ServerError> {
+    pub(crate) async fn list_checkouts(&self, list: ListCheckouts) -> Result<CheckoutList, ServerError> {
         Ok(self.shared.storage.list_checkouts(list).await?)
     }
 
@@ -86,24 +95,24 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
-    pub async fn note_refund(
+    pub async fn record_refund(
         &self,
         checkout: &CheckoutId,
         version: i64,
         reason: &str,
         by: impl Into<DecidedBy>,
-    ) -> Result<RefundNoted, ServerError> {
+    ) -> Result<RefundOutcome, ServerError> {
         let by = by.into();
         let mut checks = Checks::default();
         checks.required_text("reason", reason, LONGEST_REASON);
         checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
-        let note = NoteRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by };
-        let noted = self.shared.storage.note_refund(note).await?;
+        let note = RecordRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by };
+        let noted = self.shared.storage.record_refund(note).await?;
         match noted {
-            RefundNoted::Done => self.shared.changed(checkout),
-            RefundNoted::NotDue | RefundNoted::Moved => {}
-            RefundNoted::Nowhere => return Err(ServerError::NotFound { what: "checkout" }),
+            RefundOutcome::Done => self.shared.changed(checkout),
+            RefundOutcome::NotDue | RefundOutcome::Moved => {}
+            RefundOutcome::Nowhere => return Err(ServerError::NotFound { what: "checkout" }),
         }
         Ok(noted)
     }
@@ -129,4 +138,50 @@ impl Server {
     pub(crate) async fn moment(&self) -> Result<Millis, ServerError> {
         Ok(self.shared.storage.moment().await?)
     }
+}
+
+// What a hosted page does beside what an app can.
+
+impl Server {
+    /// The checkout whose page has this address.
+    pub(crate) async fn checkout_of_page(&self, secret: &str) -> Result<CheckoutView, ServerError> {
+        let nowhere = ServerError::NotFound { what: "page" };
+        if !is_hex_128(secret) {
+            return Err(nowhere);
+        }
+        self.shared.storage.checkout(CheckoutLookup::Page(Hidden::new(secret))).await?.ok_or(nowhere)
+    }
+
+    /// A new idempotency key for a form: 128 random bits.
+    pub(crate) fn new_form_key(&self) -> Result<String, ServerError> {
+        Ok(hex(&self.random::<16>()?))
+    }
+}
+
+// New keys, of shops and of staff. They need a storage alone, so that they can be made while no server, or another one, works on it.
+
+/// A new key for a shop's back end or a person of the staff, with a name that people know it by. It is shown once; only its hash
+/// is kept. What a person may do is the key's; a shop's key always decides.
+///
+/// # Errors
+/// [`ServerError::Invalid`], [`ServerError::Unavailable`].
+pub async fn make_api_key(
+    storage: &dyn Storage,
+    runtime: &dyn Runtime,
+    role: KeyRole,
+    may: Permission,
+    name: &str,
+) -> Result<ApiKey, ServerError> {
+    let mut checks = Checks::default();
+    checks.required_text("name", name, LONGEST_NAME);
+    if role == KeyRole::Shop && may != Permission::Decide {
+        checks.fail("may", Rule::OneOf, "is for keys of the staff's alone: a shop's key opens all of /v1");
+    }
+    checks.finish()?;
+    let (mut id, mut secret) = ([0; 16], [0; 32]);
+    runtime.fill(&mut id)?;
+    runtime.fill(&mut secret)?;
+    let key = ApiKey::from_random(role, id, secret);
+    storage.add_api_key(NewApiKey { id: key.id().clone(), role, may, name: name.to_owned(), hash: key.hash() }).await?;
+    Ok(key)
 }

@@ -1,42 +1,46 @@
 //! What goes on in the background, and how it stops.
 
 use std::{
+    future::pending,
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use futures_util::future::{Either, select};
-
-use super::{
-    Counted, Server, Shared,
-    places::{Claimed, Work},
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{Either, select},
+    stream::FuturesUnordered,
 };
+use tokio::sync::{Notify, futures::Notified};
+
+use super::{Server, Shared, TaskGuard};
 use crate::{
-    delivery::{self, Deliveries},
-    following::{self, Followed},
-    pace::queues::Places,
-    storage::inputs::{Answered, ClaimDeliveries, ClaimQuestions, Delivered},
-    surroundings::Boxed,
-    values::{Millis, error::ServerError, method::Method, millis},
+    pace::queues::Slots,
+    polling::{self, PollSummary},
+    runtime::Boxed,
+    storage::inputs::{ClaimDeliveries, ClaimPolls, DeliveryOutcome, PollResult},
+    values::{Method, Millis, error::ServerError, millis},
+    webhooks::{self, Deliveries},
 };
 
 /// How often a worker looks for what time does.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long stopping waits for what is under way. What does not end is asked about after the next start.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Does what must be done in the background, until [`stop`](Self::stop). Any number of processes may do it on one
     /// database.
     pub fn run(&self) {
         for _ in 0..self.shared.settings.poll_workers {
-            self.spawn_worker(Self::follow_all);
+            self.spawn_worker(Self::poll_all);
         }
         if self.shared.post.is_some() {
             self.spawn_worker(Self::deliver_all);
         }
-        self.spawn_worker(Self::tell_neighbours);
-        self.spawn_worker(Self::hear_neighbours);
+        self.spawn_worker(Self::notify_peers);
+        self.spawn_worker(Self::listen_to_peers);
     }
 
     /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not recorded
@@ -45,8 +49,8 @@ impl Server {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.stop.notify_waiters();
         // What waits to be sent is not sent any more.
-        self.shared.sender.places.close();
-        self.shared.watchers.tell_all();
+        self.shared.dispatcher.slots.close();
+        self.shared.watchers.notify_all();
         let all_ended = Box::pin(async {
             loop {
                 let ended = self.shared.task_ended.notified();
@@ -56,7 +60,7 @@ impl Server {
                 ended.await;
             }
         });
-        let patience = self.shared.surroundings.sleep(PATIENCE);
+        let patience = self.shared.runtime.sleep(SHUTDOWN_TIMEOUT);
         match select(all_ended, patience).await {
             Either::Left(_) | Either::Right(_) => {}
         }
@@ -66,13 +70,13 @@ impl Server {
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
-    pub async fn follow_once(&self) -> Result<Followed, ServerError> {
+    pub async fn poll_once(&self) -> Result<PollSummary, ServerError> {
         let shared = &self.shared;
         let changed = |checkout: &_| shared.changed(checkout);
-        following::follow(
+        polling::poll_once(
             &*shared.storage,
             &shared.gateway,
-            &*shared.surroundings,
+            &*shared.runtime,
             &shared.metrics,
             shared.questions(),
             shared.keep_for_ms(),
@@ -89,68 +93,68 @@ impl Server {
         let shared = &self.shared;
         let Some(post) = &shared.post else { return Ok(Deliveries::default()) };
         let (secrets, wanted) = (&shared.settings.signing_secrets, shared.deliveries());
-        delivery::deliver(&*shared.storage, post, &shared.metrics, secrets, wanted).await
+        webhooks::deliver(&*shared.storage, post, &shared.metrics, secrets, wanted).await
     }
 
     fn spawn_worker<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Self) -> F) {
-        let counted = Counted::new(self.shared.clone());
+        let counted = TaskGuard::new(self.shared.clone());
         let work = work(self.clone());
-        self.shared.surroundings.spawn(Box::pin(async move {
+        self.shared.runtime.spawn(Box::pin(async move {
             work.await;
             drop(counted);
         }));
     }
 
-    async fn follow_all(self) {
+    async fn poll_all(self) {
         let most = self.shared.settings.max_concurrent_polls;
-        let (shared, places) = (self.shared.clone(), Places::new(most));
-        let questions = Questions { shared, sweep_at: Duration::ZERO, places, had_no_room: false };
-        self.work(questions, most, &self.shared.follow).await;
+        let (shared, places) = (self.shared.clone(), Slots::new(most));
+        let polls = PollWork { shared, sweep_at: Duration::ZERO, places, had_no_room: false };
+        self.work(polls, most, &self.shared.poll_due).await;
     }
 
     async fn deliver_all(self) {
         let places = self.shared.settings.deliveries_at_once;
-        self.work(Events { shared: self.shared.clone() }, places, &self.shared.deliver).await;
+        self.work(DeliveryWork { shared: self.shared.clone() }, places, &self.shared.delivery_due).await;
     }
 }
 
 /// Asks the gateway about what is due, and sweeps now and then.
-struct Questions {
+struct PollWork {
     shared: Arc<Shared>,
     sweep_at: Duration,
     /// What is under way, by method.
-    places: Places,
+    places: Slots,
     /// Before the last answers came a method had no place left.
     had_no_room: bool,
 }
 
-impl Work for Questions {
-    type Outcome = Answered;
+impl Work for PollWork {
+    type Outcome = PollResult;
 
-    fn claim(&mut self, _most: u32) -> Boxed<'_, Claimed<Answered>> {
+    fn claim(&mut self, _most: u32) -> Boxed<'_, Claimed<PollResult>> {
         Box::pin(async move {
             let shared = &self.shared;
-            let now = shared.surroundings.monotonic();
+            let now = shared.runtime.monotonic();
             if now >= self.sweep_at {
                 let is_more =
-                    following::sweep(&*shared.storage, shared.keep_for_ms(), &|checkout| shared.changed(checkout))
+                    polling::sweep(&*shared.storage, shared.keep_for_ms(), &|checkout| shared.changed(checkout))
                         .await?;
                 self.sweep_at = if is_more { now } else { now.saturating_add(SWEEP_EVERY) };
             }
-            let claim = ClaimQuestions { places: self.places, ..shared.questions() };
-            let claimed = following::claim(&*shared.storage, &shared.gateway, &*shared.surroundings, claim).await?;
+            let claim = ClaimPolls { places: self.places, ..shared.questions() };
+            let claimed = polling::claim(&*shared.storage, &shared.gateway, &*shared.runtime, claim).await?;
             self.places = claimed.places;
             Ok((claimed.asking, claimed.next_in_ms))
         })
     }
 
-    fn record(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
+    fn record(&mut self, answers: Vec<PollResult>) -> Boxed<'_, Result<(), ServerError>> {
         self.had_no_room = Method::ALL.iter().any(|method| !self.places.has_room(*method));
         answers.iter().for_each(|answered| self.places.give_back(answered.method));
         let shared = &self.shared;
         Box::pin(async move {
-            let tell = |checkout: &_| shared.changed(checkout);
-            following::record(&*shared.storage, &shared.metrics, answers, &tell).await
+            let notify = |checkout: &_| shared.changed(checkout);
+            polling::record(&*shared.storage, &shared.metrics, answers, &notify).await
         })
     }
 
@@ -160,25 +164,25 @@ impl Work for Questions {
 }
 
 /// Delivers events to the shop.
-struct Events {
+struct DeliveryWork {
     shared: Arc<Shared>,
 }
 
-impl Work for Events {
-    type Outcome = Delivered;
+impl Work for DeliveryWork {
+    type Outcome = DeliveryOutcome;
 
-    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Delivered>> {
+    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<DeliveryOutcome>> {
         let shared = &self.shared;
         Box::pin(async move {
             let Some(post) = &shared.post else { return Ok((Vec::new(), None)) };
             let claim = ClaimDeliveries { most, ..shared.deliveries() };
-            delivery::claim(&*shared.storage, post, &shared.settings.signing_secrets, claim).await
+            webhooks::claim(&*shared.storage, post, &shared.settings.signing_secrets, claim).await
         })
     }
 
-    fn record(&mut self, delivered: Vec<Delivered>) -> Boxed<'_, Result<(), ServerError>> {
+    fn record(&mut self, delivered: Vec<DeliveryOutcome>) -> Boxed<'_, Result<(), ServerError>> {
         let shared = &self.shared;
-        Box::pin(async move { delivery::record(&*shared.storage, &shared.metrics, delivered).await })
+        Box::pin(async move { webhooks::record(&*shared.storage, &shared.metrics, delivered).await })
     }
 
     /// The next events of their streams.
@@ -192,10 +196,10 @@ impl Shared {
         millis(self.settings.keep_for)
     }
 
-    fn questions(&self) -> ClaimQuestions {
-        ClaimQuestions {
-            places: Places::new(self.settings.max_concurrent_polls),
-            lease_ms: millis(self.settings.question_lease),
+    fn questions(&self) -> ClaimPolls {
+        ClaimPolls {
+            places: Slots::new(self.settings.max_concurrent_polls),
+            lease_ms: millis(self.settings.poll_lease),
             per_second: self.settings.poll_rate,
         }
     }
@@ -207,4 +211,156 @@ impl Shared {
             kinds: self.settings.event_kinds.clone(),
         }
     }
+}
+
+// Work side by side (bounded concurrency): as many pieces as there are places, claimed again as places become free, so that
+// one that is slow holds up nothing but its own place.
+
+/// How long is waited at most: another process may have written something that is due at once.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// How long is waited at least: what becomes due meanwhile shares a commit.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(10);
+/// How many outcomes share a commit at most.
+const RECORDED: usize = 64;
+
+/// Pieces on their ways to their outcomes, and the time until more are due.
+pub(super) type Claimed<T> = Result<(Vec<Boxed<'static, T>>, Option<Millis>), ServerError>;
+
+/// What is done side by side.
+pub(super) trait Work: Send {
+    /// What a piece comes to.
+    type Outcome: Send + 'static;
+
+    /// Whether what was recorded last may have made more due at once, or given a place to what is due.
+    fn has_more(&self) -> bool;
+
+    /// Takes so many pieces at most.
+    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Self::Outcome>>;
+
+    /// Notes what they came to.
+    fn record(&mut self, outcomes: Vec<Self::Outcome>) -> Boxed<'_, Result<(), ServerError>>;
+}
+
+impl Server {
+    /// Does it until the server stops; then what is under way is waited for.
+    pub(super) async fn work<W: Work>(&self, work: W, most: u32, wake: &Notify) {
+        let now = self.shared.runtime.monotonic();
+        let under_way = FuturesUnordered::new();
+        let mut places = Places { work, most, under_way, claimed_at: now, claim_at: now, wake, server: self };
+        loop {
+            // Before it is looked at, so that no stop falls between.
+            let stop = self.shared.stop.notified();
+            let is_stopping = self.is_stopping();
+            if is_stopping && places.under_way.is_empty() {
+                return;
+            }
+            if !is_stopping && places.free() > 0 && places.now() >= places.claim_at {
+                places.claim().await;
+                continue;
+            }
+            let outcomes = match is_stopping {
+                true => Some(outcomes(&mut places.under_way).await),
+                false => places.outcomes_before(stop).await,
+            };
+            if let Some(outcomes) = outcomes {
+                places.record(outcomes).await;
+            }
+        }
+    }
+}
+
+/// One worker's.
+struct Places<'a, W: Work> {
+    work: W,
+    /// How many there are.
+    most: u32,
+    under_way: FuturesUnordered<Boxed<'static, W::Outcome>>,
+    /// By monotonic time.
+    claimed_at: Duration,
+    claim_at: Duration,
+    wake: &'a Notify,
+    server: &'a Server,
+}
+
+impl<W: Work> Places<'_, W> {
+    fn now(&self) -> Duration {
+        self.server.shared.runtime.monotonic()
+    }
+
+    fn free(&self) -> u32 {
+        self.most.saturating_sub(u32::try_from(self.under_way.len()).unwrap_or(u32::MAX))
+    }
+
+    async fn claim(&mut self) {
+        let free = self.free();
+        self.claimed_at = self.now();
+        let pause = match self.work.claim(free).await {
+            Ok((pieces, next_in_ms)) => {
+                if pieces.len() >= free as usize {
+                    // There may be more, and another worker may have places.
+                    self.wake.notify_one();
+                }
+                self.under_way.extend(pieces);
+                until_next(next_in_ms)
+            }
+            Err(problem) => troubled(&problem),
+        };
+        self.claim_at = self.now().saturating_add(pause);
+    }
+
+    /// Outcomes, where some come before it is time to claim, or to stop. Who has no free place is not woken: others may.
+    async fn outcomes_before(&mut self, stop: Notified<'_>) -> Option<Vec<W::Outcome>> {
+        let has_room = self.free() > 0;
+        let pause = if has_room { self.claim_at.saturating_sub(self.now()) } else { LONGEST_SLEEP };
+        let stop = pin!(stop);
+        let over = select(stop, self.server.shared.runtime.sleep(pause));
+        let wake = self.wake;
+        let woken = pin!(async { if has_room { wake.notified().await } else { pending().await } });
+        let woken_or_over = select(woken, over);
+        match select(pin!(outcomes(&mut self.under_way)), woken_or_over).await {
+            Either::Left((outcomes, _)) => return Some(outcomes),
+            Either::Right((Either::Right(_), _)) => return None,
+            Either::Right((Either::Left(_), _)) => {}
+        }
+        self.claim_soon();
+        None
+    }
+
+    async fn record(&mut self, outcomes: Vec<W::Outcome>) {
+        match self.work.record(outcomes).await {
+            Ok(()) if self.work.has_more() => self.claim_soon(),
+            Ok(()) => {}
+            Err(problem) => {
+                // Their leases end, and they are done again.
+                troubled(&problem);
+            }
+        }
+    }
+
+    fn claim_soon(&mut self) {
+        self.claim_at = self.claim_at.min(self.claimed_at.saturating_add(SHORTEST_SLEEP));
+    }
+}
+
+/// Those that are there, as soon as one is. Nothing is lost where this is given up meanwhile.
+async fn outcomes<T>(under_way: &mut FuturesUnordered<Boxed<'static, T>>) -> Vec<T> {
+    let Some(first) = under_way.next().await else { return pending().await };
+    let mut outcomes = vec![first];
+    while outcomes.len() < RECORDED {
+        match under_way.next().now_or_never() {
+            Some(Some(outcome)) => outcomes.push(outcome),
+            _ => break,
+        }
+    }
+    outcomes
+}
+
+fn until_next(next_in_ms: Option<Millis>) -> Duration {
+    let next = next_in_ms.and_then(|wait| u64::try_from(wait).ok()).map(Duration::from_millis);
+    next.unwrap_or(LONGEST_SLEEP).clamp(SHORTEST_SLEEP, LONGEST_SLEEP)
+}
+
+fn troubled(problem: &ServerError) -> Duration {
+    tracing::warn!(target: "kassa_server", %problem, "a worker could not go on");
+    LONGEST_SLEEP
 }

@@ -2,13 +2,12 @@
 
 use super::{
     database_place::{self, DatabasePlace},
-    parse,
     problem::{SettingProblem, Source},
-    sources::Sources,
+    sources::{self, Sources},
     table::{DATABASE, DATABASE_CA, DATABASE_CONNECTIONS, DATABASE_PASSWORD, DATABASE_PASSWORD_FILE},
-    values::{Read, Values},
+    values::{Parsed, Values},
 };
-use crate::{storage::postgres::settings::PostgresSettings, values::hidden::Hidden};
+use crate::{storage::postgres::settings::PostgresSettings, values::Hidden};
 
 const IN_CLEAR: &str =
     "database says sslmode=disable: its password and what people paid travel unencrypted to another machine";
@@ -28,11 +27,11 @@ impl DatabasePlace {
     }
 }
 
-pub(super) fn read(values: &mut Values) -> Read<DatabasePlace> {
+pub(super) fn read(values: &mut Values) -> Parsed<DatabasePlace> {
     let place = values.read(&DATABASE, database_place::parse);
     let password = values.secret(&DATABASE_PASSWORD, &DATABASE_PASSWORD_FILE, password);
-    let connections = values.read(&DATABASE_CONNECTIONS, parse::count(1..=500));
-    let ca = values.optional(&DATABASE_CA, parse::path);
+    let connections = values.read(&DATABASE_CONNECTIONS, sources::count(1..=500));
+    let ca = values.optional(&DATABASE_CA, sources::path);
     match place? {
         DatabasePlace::File(path) => {
             for setting in [&DATABASE_PASSWORD, &DATABASE_PASSWORD_FILE, &DATABASE_CA, &DATABASE_CONNECTIONS] {
@@ -67,7 +66,11 @@ fn password(text: &str) -> Result<Hidden, String> {
 }
 
 /// The password stands in one place, and in none that everybody can read.
-fn with_password(values: &mut Values, settings: PostgresSettings, password: Option<Hidden>) -> Read<PostgresSettings> {
+fn with_password(
+    values: &mut Values,
+    settings: PostgresSettings,
+    password: Option<Hidden>,
+) -> Parsed<PostgresSettings> {
     if !settings.has_password() {
         return Ok(password.iter().fold(settings, |settings, password| settings.with_password(password.expose())));
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use super::{parse, problem::rule};
+use super::{problem::rule, sources};
 use crate::storage::postgres::settings::PostgresSettings;
 
 /// Where everything is kept. It prints without user, password and options.
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<DatabasePlace, String> {
     if text.contains("://") {
         return Err("must name a SQLite file, or begin with postgres://".to_owned());
     }
-    parse::path(text).map(DatabasePlace::File)
+    sources::path(text).map(DatabasePlace::File)
 }
 
 /// What of the value may be printed. One that cannot be read may hold a password anywhere.

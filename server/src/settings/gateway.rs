@@ -6,20 +6,18 @@ use std::{io::ErrorKind, path::Path};
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, StatusQueryForm};
 
 use super::{
-    setting::Setting,
     table::{
         GATEWAY_CA, GATEWAY_CONNECT_TIMEOUT, GATEWAY_DIALECT, GATEWAY_LOGIN, GATEWAY_PASSWORD, GATEWAY_PASSWORD_FILE,
-        GATEWAY_PAYMENT_DEADLINE, GATEWAY_PROXY, GATEWAY_QUERY_DEADLINE, GATEWAY_STATUS_QUERY, GATEWAY_URL,
+        GATEWAY_PAYMENT_DEADLINE, GATEWAY_PROXY, GATEWAY_QUERY_DEADLINE, GATEWAY_STATUS_QUERY, GATEWAY_URL, Setting,
     },
-    time,
-    values::{Read, Values},
+    values::{self, Parsed, Values},
 };
-use crate::values::{hidden::Hidden, text_file};
+use crate::values::{Hidden, text_file};
 
 /// An address that is right, to try something else with.
 const RIGHT_URL: &str = "https://gateway.invalid";
 
-pub(super) fn read(values: &mut Values) -> Read<GatewayConfig> {
+pub(super) fn read(values: &mut Values) -> Parsed<GatewayConfig> {
     let url = values.read(&GATEWAY_URL, |url| judged(GatewayConfig::new(url, credentials())).map(|()| url.to_owned()));
     let login = values.read(&GATEWAY_LOGIN, |login| {
         judged(right().with_credentials(Credentials::basic(login, "x"))).map(|()| login.to_owned())
@@ -38,9 +36,9 @@ pub(super) fn read(values: &mut Values) -> Read<GatewayConfig> {
             Err(rule) => Err(values.wrong(&GATEWAY_CA, rule)),
         });
     let proxy = proxy(values, url.as_deref().ok());
-    let connect_timeout = values.read(&GATEWAY_CONNECT_TIMEOUT, time::within("100ms", "1m"));
-    let payment_deadline = values.read(&GATEWAY_PAYMENT_DEADLINE, time::within("1s", "10m"));
-    let query_deadline = values.read(&GATEWAY_QUERY_DEADLINE, time::within("1s", "5m"));
+    let connect_timeout = values.read(&GATEWAY_CONNECT_TIMEOUT, values::within("100ms", "1m"));
+    let payment_deadline = values.read(&GATEWAY_PAYMENT_DEADLINE, values::within("1s", "10m"));
+    let query_deadline = values.read(&GATEWAY_QUERY_DEADLINE, values::within("1s", "5m"));
 
     let mut config = GatewayConfig::new(url?, Credentials::basic(login?, password?.expose()))
         .with_status_query(form?)
@@ -58,7 +56,7 @@ pub(super) fn read(values: &mut Values) -> Read<GatewayConfig> {
     Ok(config)
 }
 
-fn password(values: &mut Values) -> Read<Hidden> {
+fn password(values: &mut Values) -> Parsed<Hidden> {
     let password = values.secret(&GATEWAY_PASSWORD, &GATEWAY_PASSWORD_FILE, |text| {
         if text.is_empty() {
             return Err("must not be empty".to_owned());
@@ -77,7 +75,7 @@ pub(super) fn or_file(in_file: &Setting) -> String {
 }
 
 /// The name of a known dialect, or a file: `./finipay` is one.
-fn dialect(values: &mut Values) -> Read<Option<Dialect>> {
+fn dialect(values: &mut Values) -> Parsed<Option<Dialect>> {
     values.optional(&GATEWAY_DIALECT, |value| {
         let names = Dialect::names();
         if names.iter().any(|name| name == value) {
@@ -94,7 +92,7 @@ fn dialect(values: &mut Values) -> Read<Option<Dialect>> {
     })
 }
 
-fn proxy(values: &mut Values, url: Option<&str>) -> Read<Proxy> {
+fn proxy(values: &mut Values, url: Option<&str>) -> Parsed<Proxy> {
     values.read(&GATEWAY_PROXY, |word| {
         let proxy = match word {
             "direct" => Proxy::direct(),

@@ -3,22 +3,20 @@
 
 mod database;
 mod database_place;
-mod file;
 mod gateway;
-mod given;
-mod parse;
 mod problem;
 mod program;
-mod setting;
 mod sources;
 mod table;
-mod time;
-mod traces;
 mod values;
 
 pub use database_place::DatabasePlace;
 pub use problem::{SettingProblem, Source};
-pub use program::{GatewaySettings, LogSettings, ProgramSettings};
-pub use setting::{IfUnset, Setting, Shown};
+pub use program::GatewaySettings;
+pub use program::LogSettings;
+pub use program::ProgramSettings;
 pub use sources::Sources;
+pub use table::IfUnset;
 pub use table::SETTINGS;
+pub use table::Setting;
+pub use table::Visibility;

@@ -3,7 +3,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use super::setting::Setting;
+use super::table::Setting;
 use crate::values::error::ServerError;
 
 /// What a violation says, without the name that the library has for the field.

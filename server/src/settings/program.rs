@@ -3,32 +3,36 @@
 use std::{net::SocketAddr, time::Duration};
 
 use kassa::GatewayConfig;
+use reqwest::{
+    Url,
+    header::{HeaderName, HeaderValue},
+};
 use tracing_subscriber::EnvFilter;
 
 use super::{
     database,
     database_place::DatabasePlace,
-    gateway, parse,
+    gateway,
     problem::{SettingProblem, rule},
-    sources::Sources,
+    sources::{self, Sources},
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
         EVENTS_SECRET_FILE, EVENTS_URL, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
         LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME,
         METRICS_LISTEN, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE, POLL_WORKERS, PROXIES, PUBLIC_URL,
-        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME, TRACING_HEADERS, TRACING_SAMPLE_RATIO, TRACING_URL,
     },
-    time, traces,
-    values::{Noted, Read, Values},
+    values::{self, AlreadyReported, Parsed, Values},
 };
 use crate::{
-    delivery::{HttpPost, signature::SigningSecret},
     http::HttpSettings,
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
     pay::{Colour, Logo, Merchant},
+    runtime::is_loopback,
     server::settings::ServerSettings,
-    spans::CollectorSettings,
-    values::{checks::Checks, hidden::Hidden},
+    telemetry::CollectorSettings,
+    values::{Hidden, error::Checks},
+    webhooks::{HttpWebhookSender, SigningSecret},
 };
 
 /// Where callbacks arrive under the public address.
@@ -123,10 +127,10 @@ impl ProgramSettings {
 }
 
 /// Everything is read before the first problem ends it.
-fn read(values: &mut Values) -> Read<ProgramSettings> {
-    let listen = values.read(&LISTEN, parse::address);
-    let metrics_listen = values.optional(&METRICS_LISTEN, parse::address);
-    let public_url = values.read(&PUBLIC_URL, parse::public_url);
+fn read(values: &mut Values) -> Parsed<ProgramSettings> {
+    let listen = values.read(&LISTEN, sources::address);
+    let metrics_listen = values.optional(&METRICS_LISTEN, sources::address);
+    let public_url = values.read(&PUBLIC_URL, sources::public_url);
     let database = database::read(values);
     let gateway = gateway::read(values);
     let events_url = values.optional(&EVENTS_URL, events_url);
@@ -134,15 +138,15 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let server = server(values);
     let tls = tls(values);
     let proxies = values.optional(&PROXIES, proxies);
-    let per_address = values.read(&LIMITS_PER_ADDRESS, parse::count(1..=1_000_000));
-    let per_token = values.read(&LIMITS_PER_TOKEN, parse::count(1..=1_000_000));
-    let per_key = values.read(&LIMITS_PER_KEY, parse::count(1..=1_000_000));
-    let max_connections = values.read(&MAX_CONNECTIONS, parse::count(1..=1_000_000));
-    let has_pay_page = values.read(&PAGE_ENABLED, parse::yes_or_no);
+    let per_address = values.read(&LIMITS_PER_ADDRESS, sources::count(1..=1_000_000));
+    let per_token = values.read(&LIMITS_PER_TOKEN, sources::count(1..=1_000_000));
+    let per_key = values.read(&LIMITS_PER_KEY, sources::count(1..=1_000_000));
+    let max_connections = values.read(&MAX_CONNECTIONS, sources::count(1..=1_000_000));
+    let has_pay_page = values.read(&PAGE_ENABLED, sources::yes_or_no);
     let merchant = merchant(values);
-    let has_staff_pages = values.read(&STAFF_ENABLED, parse::yes_or_no);
+    let has_staff_pages = values.read(&STAFF_ENABLED, sources::yes_or_no);
     let log = log(values);
-    let traces = traces::read(values);
+    let traces = read_traces(values);
 
     let (public_url, gateway, server) = (public_url?, gateway?, server?);
     let server = ServerSettings {
@@ -150,7 +154,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         dialect: gateway.dialect().clone(),
         payment_deadline: gateway.payment_deadline,
         offers_pay_forms: gateway.dialect().verifies_pay_forms(),
-        question_lease: server.question_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),
+        poll_lease: server.poll_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),
         signing_secrets: signing_secrets?,
         ..server
     };
@@ -186,17 +190,17 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
 }
 
 /// What the library is set to; its own check is the last word.
-fn server(values: &mut Values) -> Read<ServerSettings> {
-    let poll_rate = values.read(&POLL_RATE, parse::count(1..=1_000_000));
-    let poll_workers = values.read(&POLL_WORKERS, parse::count(1..=10_000));
-    let max_concurrent_sends = values.read(&MAX_CONCURRENT_SENDS, parse::count(1..=10_000));
-    let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));
-    let otp_attempts = values.read(&OTP_ATTEMPTS, parse::count(1..=100));
-    let card_attempts = values.read(&CARD_ATTEMPTS, parse::count(1..=100));
-    let takes_cards = values.read(&CARDS_ENABLED, parse::is_so);
-    let token_lifetime = values.read(&TOKEN_LIFETIME, time::within("1m", "30d"));
-    let keep_for = values.read(&KEEP_FOR, time::within("1d", "3650d"));
-    let event_kinds = values.optional(&EVENTS_KINDS, parse::event_kinds);
+fn server(values: &mut Values) -> Parsed<ServerSettings> {
+    let poll_rate = values.read(&POLL_RATE, sources::count(1..=1_000_000));
+    let poll_workers = values.read(&POLL_WORKERS, sources::count(1..=10_000));
+    let max_concurrent_sends = values.read(&MAX_CONCURRENT_SENDS, sources::count(1..=10_000));
+    let longest_wait = values.read(&PAYMENT_WAIT, values::within("1s", "10m"));
+    let otp_attempts = values.read(&OTP_ATTEMPTS, sources::count(1..=100));
+    let card_attempts = values.read(&CARD_ATTEMPTS, sources::count(1..=100));
+    let takes_cards = values.read(&CARDS_ENABLED, sources::is_so);
+    let token_lifetime = values.read(&TOKEN_LIFETIME, values::within("1m", "30d"));
+    let keep_for = values.read(&KEEP_FOR, values::within("1d", "3650d"));
+    let event_kinds = values.optional(&EVENTS_KINDS, sources::event_kinds);
     Ok(ServerSettings {
         poll_rate: poll_rate?,
         poll_workers: poll_workers?,
@@ -213,7 +217,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
 }
 
 /// How the merchant is shown to payers.
-fn merchant(values: &mut Values) -> Read<Merchant> {
+fn merchant(values: &mut Values) -> Parsed<Merchant> {
     let name = values.optional(&MERCHANT_NAME, |text| {
         let mut checks = Checks::default();
         checks.required_text("", text, LONGEST_NAME);
@@ -228,11 +232,11 @@ fn merchant(values: &mut Values) -> Read<Merchant> {
 }
 
 fn events_url(text: &str) -> Result<Hidden, String> {
-    HttpPost::to(text).map(|_| Hidden::new(text)).map_err(|problem| rule(&problem))
+    HttpWebhookSender::to(text).map(|_| Hidden::new(text)).map_err(|problem| rule(&problem))
 }
 
 /// The newest first. None of them, where there is no address, does no harm.
-fn signing_secrets(values: &mut Values) -> Read<Vec<SigningSecret>> {
+fn signing_secrets(values: &mut Values) -> Parsed<Vec<SigningSecret>> {
     let secret = |text: &str| text.parse::<SigningSecret>().map_err(|problem| rule(&problem));
     let new = values.secret(&EVENTS_SECRET, &EVENTS_SECRET_FILE, secret);
     let old = values.secret(&EVENTS_OLD_SECRET, &EVENTS_OLD_SECRET_FILE, secret);
@@ -244,9 +248,9 @@ fn signing_secrets(values: &mut Values) -> Read<Vec<SigningSecret>> {
     Ok(new.into_iter().chain(old).collect())
 }
 
-fn tls(values: &mut Values) -> Read<Option<TlsFiles>> {
-    let certificate = values.optional(&TLS_CERTIFICATE, parse::path);
-    let key = values.optional(&TLS_KEY, parse::path);
+fn tls(values: &mut Values) -> Parsed<Option<TlsFiles>> {
+    let certificate = values.optional(&TLS_CERTIFICATE, sources::path);
+    let key = values.optional(&TLS_KEY, sources::path);
     match (certificate?, key?) {
         (Some(certificate), Some(key)) => {
             values.warn_of_readers(&key);
@@ -262,7 +266,7 @@ fn tls(values: &mut Values) -> Read<Option<TlsFiles>> {
     }
 }
 
-fn unusable_file(values: &mut Values, problem: NetError) -> Noted {
+fn unusable_file(values: &mut Values, problem: NetError) -> AlreadyReported {
     match problem {
         NetError::File { setting, detail, .. } if setting == TLS_KEY.name => {
             values.wrong(&TLS_KEY, format!("names a file that cannot be used: {detail}"))
@@ -281,7 +285,7 @@ fn proxies(text: &str) -> Result<Proxies, String> {
     })
 }
 
-fn log(values: &mut Values) -> Read<LogSettings> {
+fn log(values: &mut Values) -> Parsed<LogSettings> {
     let filter = values.read(&LOG, |text| match EnvFilter::try_new(text) {
         Ok(_) if !text.trim().is_empty() => Ok(text.to_owned()),
         _ => Err("must be error, warn, info, debug, trace, off or a filter such as info,kassa_server=debug".to_owned()),
@@ -292,4 +296,50 @@ fn log(values: &mut Values) -> Read<LogSettings> {
         _ => Err("must be text or json".to_owned()),
     });
     Ok(LogSettings { filter: filter?, is_json: is_json? })
+}
+
+// Where traces go.
+
+/// The collector, where there is one.
+pub(super) fn read_traces(values: &mut Values) -> Parsed<Option<CollectorSettings>> {
+    let url = values.optional(&TRACING_URL, address);
+    let headers = values.optional(&TRACING_HEADERS, headers);
+    let sample_ratio = values.read(&TRACING_SAMPLE_RATIO, sources::ratio);
+    let (url, headers, sample_ratio) = (url?, headers?.unwrap_or_default(), sample_ratio?);
+    let Some(url) = url else {
+        if values.is_given(&TRACING_HEADERS) {
+            values.warnings.push("tracing.headers are for a collector: without tracing.url they do nothing".to_owned());
+        }
+        return Ok(None);
+    };
+    let has_key = !headers.is_empty() || url.query().is_some();
+    if has_key && url.scheme() != "https" && !is_loopback(&url) {
+        return Err(values
+            .wrong(&TRACING_URL, "must be https where it has a query, or tracing.headers go with it: they hold keys"));
+    }
+    Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
+}
+
+/// What traces hold is no secret, and a collector beside the server has no certificate as a rule.
+fn address(text: &str) -> Result<Url, String> {
+    if cfg!(not(feature = "opentelemetry")) {
+        return Err("needs a program that was built with traces: cargo build --features opentelemetry".to_owned());
+    }
+    let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
+    let is_fit = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user(url);
+    Url::parse(text).ok().filter(is_fit).ok_or_else(|| {
+        "must be an http or https address without user, such as http://127.0.0.1:4318/v1/traces".to_owned()
+    })
+}
+
+fn headers(text: &str) -> Result<Vec<(String, Hidden)>, String> {
+    let rule = || "must be headers such as authorization=Bearer abc, with a comma between two".to_owned();
+    text.split(',').map(|header| one_header(header).ok_or_else(rule)).collect()
+}
+
+fn one_header(text: &str) -> Option<(String, Hidden)> {
+    let (name, value) = text.split_once('=')?;
+    let (name, value) = (name.trim().parse::<HeaderName>().ok()?, value.trim());
+    value.parse::<HeaderValue>().ok()?;
+    Some((name.as_str().to_owned(), Hidden::new(value)))
 }

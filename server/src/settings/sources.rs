@@ -1,6 +1,29 @@
 //! Where settings come from: flags, then environment variables, then a file.
 
-use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    net::SocketAddr,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use strum::IntoEnumIterator;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+use url::Url;
+
+use super::{
+    problem::{SettingProblem, Source},
+    table::{Setting, find},
+};
+use crate::{
+    events::EventKind,
+    values::{Hidden, text_file},
+};
 
 /// What was given to the program, unread.
 pub struct Sources {
@@ -21,5 +44,269 @@ impl Sources {
     /// An empty variable is one that is not set.
     pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
         self.variables.get(&OsString::from(name)).filter(|value| !value.is_empty())
+    }
+}
+
+// The settings file: TOML, read key by key, so that each problem has its line, and all are told at once.
+
+/// Reads a file; nothing where none of it could be read.
+pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<RawValues> {
+    match text_file::read_text(path) {
+        Ok(text) => parse(path, &text, problems),
+        Err(problem) => {
+            problems.push(SettingProblem::at(path.display(), format!("cannot be read: {problem}")));
+            None
+        }
+    }
+}
+
+fn parse(path: &Path, text: &str, problems: &mut Vec<SettingProblem>) -> Option<RawValues> {
+    let mut reading = Reading { path, text, said: RawValues::new(), problems, is_whole: true };
+    match DeTable::parse(text) {
+        Ok(table) => reading.table("", table.get_ref()),
+        Err(problem) => {
+            let at = problem.span().map_or(0, |span| span.start);
+            let place = format!("{}:{}", reading.place(reading.line(at)), reading.column(at));
+            // Not the line itself: a secret may stand in it. The parser's message says what it expected, in its own words alone.
+            let rule = format!("is not TOML: {}", problem.message());
+            reading.problems.push(SettingProblem::at(place, rule));
+            reading.is_whole = false;
+        }
+    }
+    reading.is_whole.then_some(reading.said)
+}
+
+struct Reading<'a> {
+    path: &'a Path,
+    text: &'a str,
+    said: RawValues,
+    problems: &'a mut Vec<SettingProblem>,
+    is_whole: bool,
+}
+
+impl Reading<'_> {
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = format!("{prefix}{}", key.get_ref());
+            let line = self.line(key.span().start);
+            match (value.get_ref(), find(&name)) {
+                (DeValue::Table(inner), None) if prefix.is_empty() => self.table(&format!("{name}."), inner),
+                (_, None) => {
+                    let place = format!("{} ({})", shown(&name), self.place(line));
+                    self.problems
+                        .push(SettingProblem::at(place, "is no setting; `kassa-server --help` names them all"));
+                }
+                (_, Some(setting)) => self.value(setting, line, value),
+            }
+        }
+    }
+
+    fn value(&mut self, setting: &'static Setting, line: usize, value: &Spanned<DeValue<'_>>) {
+        let source = Source::File { path: PathBuf::from(self.path), line };
+        match scalar(value.get_ref()) {
+            Some(text) => {
+                self.said.insert(setting.name, RawValue { text: Hidden::new(text), source });
+            }
+            None => {
+                let rule = "must be a text in quotes, a number, true or false, or a list of texts";
+                self.problems.push(SettingProblem::of(setting, &source, rule));
+            }
+        }
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
+    }
+
+    /// In characters, from 1.
+    fn column(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        before.rsplit('\n').next().map_or(1, |line| line.chars().count() + 1)
+    }
+
+    fn place(&self, line: usize) -> String {
+        format!("{}:{line}", self.path.display())
+    }
+}
+
+/// A value as a variable or a flag would have it.
+fn scalar(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Boolean(is_so) => Some(is_so.to_string()),
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Array(values) => {
+            let texts = values.iter().map(|value| value.get_ref().as_str());
+            texts.collect::<Option<Vec<_>>>().map(|texts| texts.join(","))
+        }
+        _ => None,
+    }
+}
+
+/// A key that nobody knows, shortened: it may be anything.
+fn shown(name: &str) -> String {
+    name.chars().take(60).flat_map(char::escape_debug).collect()
+}
+
+// A value that was given, and where.
+
+/// A value, unread. It may be a secret, so it prints as nothing.
+#[derive(Clone, Debug)]
+pub(super) struct RawValue {
+    pub(super) text: Hidden,
+    pub(super) source: Source,
+}
+
+/// What somebody said, by the names of settings.
+pub(super) type RawValues = BTreeMap<&'static str, RawValue>;
+
+// Values that are no times.
+
+/// An address to listen on.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "must be an IP address and a port, such as 127.0.0.1:8080 or [::]:8080".to_owned())
+}
+
+/// A whole number within limits.
+pub(super) fn count(limits: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> {
+    move |text| {
+        let number = text.parse().ok().filter(|number| limits.contains(number));
+        number.ok_or_else(|| format!("must be a whole number from {} to {}", limits.start(), limits.end()))
+    }
+}
+
+/// A share of a whole.
+pub(super) fn ratio(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "must be a number from 0 to 1, such as 0.01".to_owned())
+}
+
+/// Yes or no.
+pub(super) fn is_so(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
+/// Kinds of events, with commas between them.
+pub(super) fn event_kinds(text: &str) -> Result<Vec<EventKind>, String> {
+    let mut kinds = Vec::new();
+    for (at, name) in text.split(',').map(str::trim).enumerate() {
+        match name.parse::<EventKind>() {
+            Ok(kind) if kinds.contains(&kind) => {}
+            Ok(kind) => kinds.push(kind),
+            Err(_) => return Err(unknown_kind(at, name)),
+        }
+    }
+    Ok(kinds)
+}
+
+/// What does not look like a kind may be a secret that was put in the wrong place, and is not repeated.
+fn unknown_kind(at: usize, name: &str) -> String {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let looks_like_one = |(about, what): (&str, &str)| is_word(about) && is_word(what) && name.len() <= 40;
+    let which = match name.split_once('.').is_some_and(looks_like_one) {
+        true => name.to_owned(),
+        false => format!("number {} of the list", at + 1),
+    };
+    let all = EventKind::iter().map(EventKind::name).collect::<Vec<_>>().join(", ");
+    format!("must be kinds of events with commas between them, and {which} is none; there are {all}")
+}
+
+/// The server's own address, without the slash at its end.
+pub(super) fn public_url(text: &str) -> Result<String, String> {
+    let is_plain = |url: &Url| {
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        url.has_host() && !has_user && url.query().is_none() && url.fragment().is_none()
+    };
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && is_plain(&url) => {
+            Ok(url.as_str().trim_end_matches('/').to_owned())
+        }
+        _ => Err("must be an http or https address without user, query and fragment".to_owned()),
+    }
+}
+
+/// A path, of characters that can be seen.
+pub(super) fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() || text.chars().any(char::is_control) {
+        return Err("must name a file".to_owned());
+    }
+    Ok(text.into())
+}
+
+/// Whether something is so.
+pub(super) fn yes_or_no(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
+#[cfg(test)]
+mod file_tests {
+    use super::*;
+
+    fn read_text(text: &str) -> (RawValues, Vec<String>) {
+        let mut problems = Vec::new();
+        let said = parse(Path::new("k.toml"), text, &mut problems);
+        (said.unwrap_or_default(), problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn what_it_says_has_its_line() {
+        let text = "listen = '[::1]:80'\npoll_workers = 7\nproxies = ['10.0.0.1', '10.1.0.0/16']\n\n[gateway]\nlogin = \
+             \"shop\"\n";
+        let (said, problems) = read_text(text);
+        assert_eq!(problems, [""; 0]);
+        let found = said.iter().map(|(name, given)| (*name, given.text.expose(), given.source.to_string()));
+        let expected = [
+            ("gateway.login", "shop", "k.toml:6"),
+            ("listen", "[::1]:80", "k.toml:1"),
+            ("poll_workers", "7", "k.toml:2"),
+            ("proxies", "10.0.0.1,10.1.0.0/16", "k.toml:3"),
+        ];
+        assert!(found.eq(expected.map(|(name, text, place)| (name, text, place.to_owned()))), "{said:?}");
+    }
+
+    #[test]
+    fn all_mistakes_are_told_and_no_value() {
+        let (_, problems) = read_text(
+            "lisen = 'hunter2'\nlog = 2026-11-28\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
+        );
+        let expected = [
+            "gateway.url (k.toml:4) must be",
+            "gateway.x (k.toml:5) is no setting",
+            "limits (k.toml:6) is no setting",
+            "lisen (k.toml:1) is no setting",
+            "log (k.toml:2) must be",
+        ];
+        assert!(problems.iter().zip(expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");
+        assert_eq!(problems.len(), expected.len(), "{problems:?}");
+        for (text, start) in [
+            ("listen = 'x'\n[gateway]\npassword = \"hunter2\n", "k.toml:3:"),
+            ("listen = 'x'\nlogin = hunter2\n", "k.toml:2:9 "),
+            ("listen = 'x'\n[gateway\npassword = 'hunter2'\n", "k.toml:2:"),
+            ("listen = 'x'\nlisten = 'hunter2'\n", "k.toml:2:1 "),
+        ] {
+            let (said, problems) = read_text(text);
+            let problem = problems.first().map(String::as_str).unwrap_or_default();
+            assert!(problem.starts_with(start) && said.is_empty(), "{text}: {problems:?}");
+            let why = problem.split_once(" is not TOML: ").map_or("", |(_, why)| why);
+            assert!(why.len() > 5 && !problem.contains("hunter2") && problems.len() == 1, "{problems:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod parse_tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_named_and_one_that_is_unknown_is_told() {
+        let both = [EventKind::CheckoutPaid, EventKind::PaymentStuck];
+        assert_eq!(event_kinds("checkout.paid, payment.stuck,checkout.paid").unwrap(), both);
+        let told = event_kinds("checkout.paid,checkout.payd").unwrap_err();
+        assert!(told.contains("checkout.payd is none; there are checkout.paid, checkout.expired"), "{told}");
+        for text in ["", "checkout.paid,", "Hunter2", "hunter.Two", "."] {
+            let told = event_kinds(text).unwrap_err();
+            assert!(told.contains(" of the list is none") && !told.contains("unter"), "{told}");
+        }
     }
 }

@@ -5,17 +5,16 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{
-    database_place, file,
-    given::{Given, Said},
+    database_place,
     problem::{SettingProblem, Source},
-    setting::{IfUnset, Setting, Shown},
-    sources::Sources,
-    table::SETTINGS,
+    sources::{self, RawValue, RawValues, Sources},
+    table::{IfUnset, SETTINGS, Setting, Visibility},
 };
-use crate::values::{hidden::Hidden, text_file};
+use crate::values::{Hidden, text_file};
 
 /// The longest file with a secret that is read.
 const LONGEST_SECRET: u64 = 64 * 1024;
@@ -23,14 +22,14 @@ const PREFIX: &str = "KASSA_SERVER_";
 
 /// What is wrong was noted already.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Noted;
+pub(super) struct AlreadyReported;
 
 /// A setting that was read, or is wrong.
-pub(super) type Read<T> = Result<T, Noted>;
+pub(super) type Parsed<T> = Result<T, AlreadyReported>;
 
 /// What is given, and what was found wrong so far.
 pub(super) struct Values {
-    given: Said,
+    given: RawValues,
     /// The settings file could not be read: what is not given elsewhere may stand in it.
     has_unread_file: bool,
     pub(super) problems: Vec<SettingProblem>,
@@ -41,9 +40,9 @@ impl Values {
     /// Collects what is given. Later ones win.
     pub(super) fn collect(sources: &Sources) -> Self {
         let (problems, warnings) = (Vec::new(), Vec::new());
-        let mut values = Self { given: Said::new(), has_unread_file: false, problems, warnings };
+        let mut values = Self { given: RawValues::new(), has_unread_file: false, problems, warnings };
         if let Some(path) = &sources.file {
-            let said = file::read(path, &mut values.problems);
+            let said = sources::read(path, &mut values.problems);
             values.has_unread_file = said.is_none();
             values.given = said.unwrap_or_default();
             if values.given.keys().any(|name| SETTINGS.iter().any(|one| one.name == *name && one.is_secret())) {
@@ -65,7 +64,7 @@ impl Values {
     fn take(&mut self, setting: &'static Setting, value: &OsString, source: Source) {
         match value.to_str() {
             Some(text) => {
-                self.given.insert(setting.name, Given { text: Hidden::new(text), source });
+                self.given.insert(setting.name, RawValue { text: Hidden::new(text), source });
             }
             None => self.problems.push(SettingProblem::of(setting, &source, "must be UTF-8")),
         }
@@ -87,7 +86,7 @@ impl Values {
         &mut self,
         setting: &'static Setting,
         parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Read<T> {
+    ) -> Parsed<T> {
         match self.optional(setting, parse)? {
             Some(value) => Ok(value),
             None => Err(self.missing(setting, "")),
@@ -99,7 +98,7 @@ impl Values {
         &mut self,
         setting: &'static Setting,
         parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Read<Option<T>> {
+    ) -> Parsed<Option<T>> {
         let Some(given) = self.given(setting) else { return Ok(None) };
         match parse(given.text.expose()) {
             Ok(value) => Ok(Some(value)),
@@ -108,7 +107,7 @@ impl Values {
     }
 
     /// The text of a file that a setting names, where it names one.
-    pub(super) fn file(&mut self, setting: &'static Setting) -> Read<Option<String>> {
+    pub(super) fn file(&mut self, setting: &'static Setting) -> Parsed<Option<String>> {
         self.optional(setting, |path| {
             text_file::read_text(Path::new(path))
                 .map_err(|problem| format!("names a file that cannot be read: {problem}"))
@@ -121,8 +120,8 @@ impl Values {
         itself: &'static Setting,
         in_file: &'static Setting,
         parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Read<Option<T>> {
-        let rank = |given: Option<Given>| given.map_or(0, |given| given.source.rank());
+    ) -> Parsed<Option<T>> {
+        let rank = |given: Option<RawValue>| given.map_or(0, |given| given.source.rank());
         let ranks = (rank(self.given(itself)), rank(self.given(in_file)));
         if ranks.0 == ranks.1 && ranks.0 > 0 {
             return Err(self.wrong(in_file, format!("must not be given beside {}, in the same place", itself.name)));
@@ -140,8 +139,8 @@ impl Values {
         })
     }
 
-    pub(super) fn given(&self, setting: &'static Setting) -> Option<Given> {
-        let default = |text: &str| Given { text: Hidden::new(text), source: Source::Default };
+    pub(super) fn given(&self, setting: &'static Setting) -> Option<RawValue> {
+        let default = |text: &str| RawValue { text: Hidden::new(text), source: Source::Default };
         self.given.get(setting.name).cloned().or(match setting.if_unset {
             IfUnset::Value(text) => Some(default(text)),
             IfUnset::Nothing(_) | IfUnset::Needed => None,
@@ -153,18 +152,18 @@ impl Values {
     }
 
     /// Notes that a value cannot be used.
-    pub(super) fn wrong(&mut self, setting: &'static Setting, rule: impl Into<String>) -> Noted {
+    pub(super) fn wrong(&mut self, setting: &'static Setting, rule: impl Into<String>) -> AlreadyReported {
         let source = self.given(setting).map_or(Source::Default, |given| given.source);
         self.problems.push(SettingProblem::of(setting, &source, rule));
-        Noted
+        AlreadyReported
     }
 
     /// Notes that one is missing, unless it may stand in a file that could not be read, of which that is said already.
-    pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> Noted {
+    pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> AlreadyReported {
         if !self.has_unread_file {
             self.problems.push(SettingProblem::missing(setting, why));
         }
-        Noted
+        AlreadyReported
     }
 
     /// Who reads a file with a secret has it.
@@ -196,10 +195,10 @@ fn secret_in(path: &Path) -> Result<String, String> {
 
 fn shown(setting: &Setting, text: &str) -> String {
     match setting.shown {
-        Shown::Whole => text.to_owned(),
-        Shown::Origin => url::Url::parse(text).map_or_else(|_| "(an address)".to_owned(), |url| origin(&url)),
-        Shown::Place => database_place::shown(text),
-        Shown::Hidden => "(hidden)".to_owned(),
+        Visibility::Whole => text.to_owned(),
+        Visibility::Origin => url::Url::parse(text).map_or_else(|_| "(an address)".to_owned(), |url| origin(&url)),
+        Visibility::Place => database_place::shown(text),
+        Visibility::Hidden => "(hidden)".to_owned(),
     }
 }
 
@@ -218,4 +217,66 @@ fn is_readable_by_all(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_readable_by_all(_: &Path) -> bool {
     false
+}
+
+// Durations as people write them: `15m`, `1h30m`, `60s`, `500ms`.
+
+const SENTENCE: &str = "must be a time with its unit, such as 500ms, 60s, 15m, 1h30m or 2d";
+
+/// Reads a duration: whole numbers, each with its unit, from the largest to the smallest.
+pub(super) fn parse(text: &str) -> Result<Duration, String> {
+    let mut rest = text;
+    let (mut total, mut last) = (0_u64, u64::MAX);
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, after) = rest.split_at(digits);
+        let letters = after.len() - after.trim_start_matches(|c: char| c.is_ascii_lowercase()).len();
+        let (unit, after) = after.split_at(letters);
+        let unit = unit_ms(unit).filter(|unit| *unit < last).ok_or(SENTENCE)?;
+        let number: u64 = number.parse().map_err(|_| SENTENCE)?;
+        total = number.checked_mul(unit).and_then(|time| time.checked_add(total)).ok_or("is too long")?;
+        (rest, last) = (after, unit);
+    }
+    if text.is_empty() { Err(SENTENCE.to_owned()) } else { Ok(Duration::from_millis(total)) }
+}
+
+fn unit_ms(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    })
+}
+
+/// A duration within limits, which are written as the setting is.
+pub(super) fn within(least: &'static str, most: &'static str) -> impl Fn(&str) -> Result<Duration, String> {
+    move |text| {
+        let time = parse(text)?;
+        if parse(least).is_ok_and(|least| time < least) || parse(most).is_ok_and(|most| time > most) {
+            return Err(format!("must be from {least} to {most}"));
+        }
+        Ok(time)
+    }
+}
+
+#[cfg(test)]
+mod time_tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        for (text, ms) in [("500ms", 500), ("60s", 60_000), ("15m", 900_000), ("1h30m", 5_400_000), ("2d", 172_800_000)]
+        {
+            assert_eq!(parse(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "15", "m", "15 m", "1.5h", "-1s", "30m1h", "1h1h", "15M", "s15", "15mm", "１５m"] {
+            assert_eq!(parse(text), Err(SENTENCE.to_owned()), "{text}");
+        }
+        assert!(parse("213503982335d").is_err_and(|text| text == "is too long"));
+        assert_eq!(within("1s", "1h")("1h1ms"), Err("must be from 1s to 1h".to_owned()));
+        assert!(within("1s", "1h")("1h").is_ok());
+    }
 }

@@ -17,12 +17,12 @@ use url::Url;
 use super::cookie;
 use crate::{
     http::{HttpSettings, path_prefix},
-    limits::RateLimit,
-    rarely::Rarely,
+    rate_limit::LogLimit,
+    rate_limit::RateLimit,
     server::Server,
     storage::staff::StaffSession,
-    tokens::permission::Permission,
-    values::{error::ServerError, ids::ApiKeyId},
+    tokens::Permission,
+    values::{ApiKeyId, error::ServerError},
 };
 
 /// What all pages share.
@@ -40,7 +40,7 @@ pub(super) struct AdminState {
     pub(super) drawing: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
-    wrong_key_log: Rarely,
+    wrong_key_log: LogLimit,
 }
 
 /// Somebody who is logged in.
@@ -68,7 +68,7 @@ impl AdminState {
         let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
         let home = format!("{}/staff", path_prefix(&settings.public_url));
-        let (guesses, wrong_key_log) = (Lockout::default(), Rarely::default());
+        let (guesses, wrong_key_log) = (Lockout::default(), LogLimit::default());
         Self { server, settings, is_secure, home, origin, reconciling, drawing, addresses, guesses, wrong_key_log }
     }
 

@@ -11,19 +11,12 @@ use super::{
     page::{ErrorPage, Frame, Section},
 };
 use crate::{
-    events::{Event, kind::EventKind},
+    events::{Event, EventKind},
     net::{page, see_other},
-    payments::{
-        machine::is_for_a_person,
-        payment::{Failure, Payment},
-    },
+    payments::{Failure, Payment, machine::is_for_a_person},
     server::{Decision, Server},
-    storage::staff::{History, KeptExchange, ListedClaim, RefundNoted},
-    values::{
-        error::ServerError,
-        method::Method,
-        states::{CheckoutState, PaymentState, Resolution},
-    },
+    storage::staff::{History, ListedClaim, RefundOutcome, StoredExchange},
+    values::{CheckoutState, Method, PaymentState, Resolution, error::ServerError},
 };
 
 const HIDDEN: &str = "[hidden]";
@@ -193,7 +186,7 @@ fn claim_row(claim: &ListedClaim) -> ClaimRow {
     }
 }
 
-fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
+fn exchange_row(kept: &StoredExchange, secret: &str) -> ExchangeRow {
     let exchange = &kept.exchange;
     let http = exchange.http_status.map(|status| format!("HTTP {status}"));
     let code = exchange.code.as_ref().map(|code| format!("code {code}"));
@@ -325,10 +318,10 @@ pub(super) async fn replay(context: RequestContext) -> Result<Response, ErrorPag
 pub(super) async fn refund(context: RequestContext) -> Result<Response, ErrorPage> {
     let id = context.checkout()?;
     let noted =
-        context.admin.server.note_refund(&id, seen_version(&context), context.form.get("reason"), context.by()).await;
+        context.admin.server.record_refund(&id, seen_version(&context), context.form.get("reason"), context.by()).await;
     let problem = match noted {
-        Ok(RefundNoted::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
-        Ok(RefundNoted::Moved) => MOVED,
+        Ok(RefundOutcome::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
+        Ok(RefundOutcome::Moved) => MOVED,
         result => return finish(&context, result.map(drop), "refund").await,
     };
     shown(&context, StatusCode::CONFLICT, Some(problem.to_owned())).await

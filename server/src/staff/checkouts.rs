@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     net::page,
-    payments::payment::Payment,
-    storage::staff::{ListCheckouts, Listed, ListedCheckout, Need, Place, Which},
-    values::states::CheckoutState,
+    payments::Payment,
+    storage::staff::{CheckoutFilter, CheckoutList, ListCheckouts, ListedCheckout, Need, Place},
+    values::CheckoutState,
 };
 
 /// Checkouts on a page, and those that need a person on top of it.
@@ -79,21 +79,21 @@ impl Search {
         }
     }
 
-    fn which(&self) -> Which {
+    fn which(&self) -> CheckoutFilter {
         match self.state {
-            _ if !self.q.is_empty() => Which::Called(self.q.clone()),
-            _ if self.needs_person => Which::NeedPerson,
-            Some(state) => Which::InState(state),
-            None => Which::All,
+            _ if !self.q.is_empty() => CheckoutFilter::Matching(self.q.clone()),
+            _ if self.needs_person => CheckoutFilter::NeedPerson,
+            Some(state) => CheckoutFilter::InState(state),
+            None => CheckoutFilter::All,
         }
     }
 
     fn is_filtered(&self) -> bool {
-        self.which() != Which::All || self.problem.is_some()
+        self.which() != CheckoutFilter::All || self.problem.is_some()
     }
 
     /// What leads to the page after this one. A link would show again what was looked for.
-    fn next(&self, listed: &Listed) -> Option<String> {
+    fn next(&self, listed: &CheckoutList) -> Option<String> {
         if self.shown != self.q {
             return None;
         }
@@ -116,16 +116,16 @@ pub(super) async fn list(context: RequestContext) -> Result<Response, ErrorPage>
     let counts = server.count_needs().await?;
     let is_start = !search.is_filtered() && search.after.is_none();
     let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
-        server.list_checkouts(ListCheckouts { which: Which::NeedPerson, after: None, most: ON_TOP }).await?
+        server.list_checkouts(ListCheckouts { which: CheckoutFilter::NeedPerson, after: None, most: ON_TOP }).await?
     } else {
-        Listed::default()
+        CheckoutList::default()
     };
     let found = match search.problem {
         None => {
             let list = ListCheckouts { which: search.which(), after: search.after.clone(), most: PAGE };
             server.list_checkouts(list).await?
         }
-        Some(_) => Listed::default(),
+        Some(_) => CheckoutList::default(),
     };
     let status = if search.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let template = Page {

@@ -16,8 +16,8 @@ use super::{
     page::{ErrorPage, Frame, Section},
 };
 use crate::{
-    tokens::{decided_by::DecidedBy, permission::Permission, role::KeyRole},
-    values::ids::{CheckoutId, PaymentId},
+    tokens::{DecidedBy, KeyRole, Permission},
+    values::{CheckoutId, PaymentId},
 };
 
 /// A request that was let through. The router admits it and reads its form; handlers extract it.

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     net::page,
-    storage::staff::{EndsAlike, Period},
-    values::{Millis, method::Method, states::PaymentState},
+    storage::staff::{EndCount, Period},
+    values::{Method, Millis, PaymentState},
 };
 
 /// Of more in two days nothing is drawn.
@@ -80,7 +80,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of<'a>(alike: impl Iterator<Item = &'a EndsAlike>) -> Self {
+    fn of<'a>(alike: impl Iterator<Item = &'a EndCount>) -> Self {
         let mut all = Self::default();
         for one in alike {
             all.count += one.count;
@@ -120,14 +120,14 @@ async fn showing(context: RequestContext) -> Result<Response, ErrorPage> {
     Ok(page(StatusCode::OK, &drawn(frame, from, now, &ends.alike)))
 }
 
-fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
+fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndCount]) -> Page {
     let (before, this): (Vec<_>, Vec<_>) = ends.iter().partition(|one| one.hour < from);
     let hours: Vec<Millis> = (0..24).map(|hour| from.saturating_add(hour * HOUR)).collect();
     let labels: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
-    let count = |hour: Millis, is_one: &dyn Fn(&EndsAlike) -> bool| {
+    let count = |hour: Millis, is_one: &dyn Fn(&EndCount) -> bool| {
         this.iter().filter(|one| one.hour == hour && is_one(one)).map(|one| one.count).sum::<u64>()
     };
-    let by_hour = |is_one: &dyn Fn(&EndsAlike) -> bool| hours.iter().map(|hour| count(*hour, is_one) as f32).collect();
+    let by_hour = |is_one: &dyn Fn(&EndCount) -> bool| hours.iter().map(|hour| count(*hour, is_one) as f32).collect();
     let by_method = |(color, method): (usize, Method)| Values {
         name: labels::method(method),
         color,
@@ -163,8 +163,8 @@ fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>) -> String {
     chart::bars(&about, hours.to_vec(), values)
 }
 
-fn figure(state: PaymentState, this: &[&EndsAlike], before: &[&EndsAlike]) -> Figure {
-    let sums = |ends: &[&EndsAlike]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
+fn figure(state: PaymentState, this: &[&EndCount], before: &[&EndCount]) -> Figure {
+    let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(|one| one.state == state));
     let (this, before) = (sums(this), sums(before));
     let chip = labels::payment_state(state);
     Figure {
@@ -177,9 +177,9 @@ fn figure(state: PaymentState, this: &[&EndsAlike], before: &[&EndsAlike]) -> Fi
     }
 }
 
-fn method_row(method: Method, this: &[&EndsAlike], before: &[&EndsAlike]) -> MethodRow {
-    let is_charged = |one: &&EndsAlike| one.state == PaymentState::Charged && one.method == method;
-    let sums = |ends: &[&EndsAlike]| Sums::of(ends.iter().copied().filter(is_charged));
+fn method_row(method: Method, this: &[&EndCount], before: &[&EndCount]) -> MethodRow {
+    let is_charged = |one: &&EndCount| one.state == PaymentState::Charged && one.method == method;
+    let sums = |ends: &[&EndCount]| Sums::of(ends.iter().copied().filter(is_charged));
     let (this, before) = (sums(this), sums(before));
     MethodRow {
         method: labels::method(method),
@@ -190,7 +190,7 @@ fn method_row(method: Method, this: &[&EndsAlike], before: &[&EndsAlike]) -> Met
     }
 }
 
-fn hour_row(hour: Millis, label: String, this: &[&EndsAlike]) -> HourRow {
+fn hour_row(hour: Millis, label: String, this: &[&EndCount]) -> HourRow {
     let of =
         |state: PaymentState| Sums::of(this.iter().copied().filter(move |one| one.hour == hour && one.state == state));
     let ends = ENDS.into_iter().map(|state| of(state).count).collect();
@@ -201,8 +201,8 @@ fn hour_row(hour: Millis, label: String, this: &[&EndsAlike]) -> HourRow {
 mod tests {
     use super::*;
 
-    fn one(hour: Millis, state: PaymentState, method: Method, currency: &str, sum: i64) -> EndsAlike {
-        EndsAlike { hour, state, method, currency: currency.to_owned(), count: 2, sum: Some(sum.into()) }
+    fn one(hour: Millis, state: PaymentState, method: Method, currency: &str, sum: i64) -> EndCount {
+        EndCount { hour, state, method, currency: currency.to_owned(), count: 2, sum: Some(sum.into()) }
     }
 
     #[test]

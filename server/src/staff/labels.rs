@@ -4,14 +4,10 @@ use kassa::Decimal;
 use time::{Date, OffsetDateTime, format_description::FormatItem, macros::format_description};
 
 use crate::{
-    events::kind::EventKind,
-    payments::exchange::Asked,
+    events::EventKind,
+    payments::exchange::ExchangeKind,
     storage::staff::Need,
-    values::{
-        Millis,
-        method::Method,
-        states::{CheckoutState, ClaimState, PaymentState},
-    },
+    values::{CheckoutState, ClaimState, Method, Millis, PaymentState},
 };
 
 /// A word in a coloured field, with what it means.
@@ -131,12 +127,12 @@ pub(super) fn method(method: Method) -> &'static str {
     }
 }
 
-pub(super) fn asked(asked: Asked) -> &'static str {
+pub(super) fn asked(asked: ExchangeKind) -> &'static str {
     match asked {
-        Asked::Create => "To make the payment",
-        Asked::Confirm => "To take the one-time password",
-        Asked::Status => "What became of it",
-        Asked::Callback => "Nothing: it called back",
+        ExchangeKind::Create => "To make the payment",
+        ExchangeKind::Confirm => "To take the one-time password",
+        ExchangeKind::Status => "What became of it",
+        ExchangeKind::Callback => "Nothing: it called back",
     }
 }
 

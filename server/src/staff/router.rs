@@ -27,7 +27,7 @@ use crate::{
     http::HttpSettings,
     net::{BodyError, caller_of, is_of_media_type, read_body, with_security_headers},
     server::Server,
-    tokens::permission::Permission,
+    tokens::Permission,
 };
 
 /// Nothing runs, and nothing comes from elsewhere.

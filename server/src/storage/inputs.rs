@@ -4,23 +4,17 @@ use std::time::Duration;
 
 use kassa::{PaymentRef, PaymentStatus, Provider};
 
-use super::outputs::{Delivery, SteppedOver};
+use super::outputs::{Delivery, SkippedEvent};
 use crate::{
     checkouts::new_checkout::NewCheckout,
-    events::kind::EventKind,
-    pace::pauses::STEPPED_OVER_AFTER,
-    payments::{exchange::Exchange, payment::Failure},
-    tokens::{TokenHash, decided_by::DecidedBy, permission::Permission, role::KeyRole},
-    values::{
-        Millis,
-        hidden::Hidden,
-        ids::{ApiKeyId, CheckoutId, PaymentId},
-        method::Method,
-        states::Resolution,
-    },
+    events::EventKind,
+    pace::SKIP_AFTER,
+    payments::{Failure, exchange::Exchange},
+    tokens::{DecidedBy, KeyRole, Permission, TokenHash},
+    values::{ApiKeyId, CheckoutId, Hidden, Method, Millis, PaymentId, Resolution},
 };
 
-pub use crate::pace::queues::Places;
+pub use crate::pace::queues::Slots;
 
 /// A checkout to open, whose rules were checked.
 #[derive(Clone, Debug)]
@@ -39,7 +33,7 @@ pub struct OpenCheckout {
 
 /// By what a checkout is looked up.
 #[derive(Clone, Debug)]
-pub enum Whose {
+pub enum CheckoutLookup {
     /// By its identifier.
     Id(CheckoutId),
     /// By the shop's own reference.
@@ -133,7 +127,7 @@ pub struct TakePrepared {
 
 /// What sending a payment brought.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SendOutcome {
     /// The payment's checkout.
     pub checkout: CheckoutId,
     /// Which.
@@ -187,7 +181,7 @@ pub struct BeginConfirmation {
 
 /// What sending a one-time password brought.
 #[derive(Clone, Debug)]
-pub struct Confirmed {
+pub struct ConfirmationOutcome {
     /// The payment's checkout.
     pub checkout: CheckoutId,
     /// Of which payment.
@@ -282,9 +276,9 @@ pub struct Sweep {
 
 /// How many questions are wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct ClaimQuestions {
+pub struct ClaimPolls {
     /// The places for those that are under way at once: no more than there is room for.
-    pub places: Places,
+    pub places: Slots,
     /// For how long nobody else asks them.
     pub lease_ms: Millis,
     /// The limit of HTTP requests for the whole fleet.
@@ -293,7 +287,7 @@ pub struct ClaimQuestions {
 
 /// What the gateway answered about a payment.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct PollResult {
     /// Which.
     pub payment: PaymentId,
     /// What it pays for.
@@ -303,14 +297,14 @@ pub struct Answered {
     /// The lease under which it was asked.
     pub leased_until: Millis,
     /// Its answers.
-    pub reports: Vec<Reported>,
+    pub reports: Vec<StatusReport>,
     /// For the jitter.
     pub random: u32,
 }
 
 /// One answer.
 #[derive(Clone, Debug)]
-pub struct Reported {
+pub struct StatusReport {
     /// The claimed number that was asked by.
     pub claim: Option<String>,
     /// What it says.
@@ -375,7 +369,7 @@ pub struct ClaimDeliveries {
 
 /// What became of a delivery.
 #[derive(Clone, Debug)]
-pub struct Delivered {
+pub struct DeliveryOutcome {
     /// The stream.
     pub checkout: CheckoutId,
     /// The event's place in it.
@@ -404,7 +398,7 @@ pub enum DeliveryResult {
     },
 }
 
-impl Delivered {
+impl DeliveryOutcome {
     /// Of this delivery.
     pub fn of(delivery: &Delivery, result: DeliveryResult) -> Self {
         let Delivery { checkout, seq, id, kind, leased_until, .. } = delivery;
@@ -418,14 +412,14 @@ impl Delivered {
     }
 
     /// The event, where its stream steps over it after so many refusals, this one among them.
-    pub(super) fn stepped_over(&self, refusals: u32) -> Option<SteppedOver> {
+    pub(super) fn skipped(&self, refusals: u32) -> Option<SkippedEvent> {
         let DeliveryResult::Refused { why } = &self.result else { return None };
         // Nobody knows what one of an unknown kind asks for.
         let kind = self.kind.filter(|kind| !kind.requires_action())?;
-        if refusals < STEPPED_OVER_AFTER {
+        if refusals < SKIP_AFTER {
             return None;
         }
         let (checkout, event, why) = (self.checkout.clone(), self.id.clone(), why.clone());
-        Some(SteppedOver { checkout, seq: self.seq, event, kind, why })
+        Some(SkippedEvent { checkout, seq: self.seq, event, kind, why })
     }
 }

@@ -3,17 +3,11 @@
 use kassa::PaymentRef;
 
 use crate::{
-    checkouts::checkout::CheckoutView,
-    events::{Event, kind::EventKind},
-    payments::payment::Payment,
-    tokens::{TokenHash, permission::Permission, role::KeyRole},
-    values::{
-        Millis,
-        cursor::Cursor,
-        ids::{ApiKeyId, CheckoutId, PaymentId},
-        method::Method,
-        states::{CheckoutState, PaymentState},
-    },
+    checkouts::CheckoutView,
+    events::{Event, EventKind},
+    payments::Payment,
+    tokens::{KeyRole, Permission, TokenHash},
+    values::{ApiKeyId, CheckoutId, CheckoutState, Cursor, Method, Millis, PaymentId, PaymentState},
 };
 
 /// What became of opening a checkout.
@@ -29,7 +23,7 @@ pub enum Opened {
 
 /// An API key, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptApiKey {
+pub struct ApiKeyRow {
     /// Its identifier.
     pub id: ApiKeyId,
     /// Who calls with it.
@@ -80,7 +74,7 @@ pub enum Begun {
 
 /// What became of taking a payment that waited.
 #[derive(Clone, Debug)]
-pub enum Taken {
+pub enum SendTurn {
     /// Send it now.
     Send,
     /// The gateway asked to wait so long.
@@ -127,7 +121,7 @@ pub enum Resolved {
 
 /// A payment as it stands now, whether what was told changed it or came too late.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedPayment {
     /// The payment.
     pub payment: Payment,
     /// Whether anything changed.
@@ -136,14 +130,14 @@ pub struct Recorded {
 
 /// Which checkouts changed.
 #[derive(Clone, Debug, Default)]
-pub struct RecordedMany {
+pub struct ChangedCheckouts {
     /// Those.
     pub changed: Vec<CheckoutId>,
 }
 
 /// What time did.
 #[derive(Clone, Debug, Default)]
-pub struct Swept {
+pub struct SweepOutcome {
     /// Which checkouts changed.
     pub changed: Vec<CheckoutId>,
     /// There may be more to do than was asked for.
@@ -152,7 +146,7 @@ pub struct Swept {
 
 /// What became of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HintNoted {
+pub enum HintOutcome {
     /// So many payments are due at once.
     Due(u32),
     /// The same callback came before.
@@ -165,7 +159,7 @@ pub enum HintNoted {
 
 /// A payment to ask about.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct DuePoll {
     /// Which.
     pub payment: PaymentId,
     /// What it pays for.
@@ -175,12 +169,12 @@ pub struct Question {
     /// Nobody else asks before.
     pub leased_until: Millis,
     /// What to ask with: the payment's own reference, or what callbacks claimed.
-    pub ask: Vec<Ask>,
+    pub ask: Vec<StatusQuery>,
 }
 
 /// One question.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct StatusQuery {
     /// The claimed number that is asked by.
     pub claim: Option<String>,
     /// What to ask with.
@@ -189,9 +183,9 @@ pub struct Ask {
 
 /// Payments to ask about.
 #[derive(Clone, Debug)]
-pub struct Questions {
+pub struct ClaimedPolls {
     /// Them.
-    pub questions: Vec<Question>,
+    pub questions: Vec<DuePoll>,
     /// The time until the next question may be asked, where one waits.
     pub next_in_ms: Option<Millis>,
 }
@@ -227,7 +221,7 @@ pub struct Delivery {
 
 /// An event that the shop refused again and again, and that its stream stepped over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SteppedOver {
+pub struct SkippedEvent {
     /// Its stream.
     pub checkout: CheckoutId,
     /// Its place in it.

@@ -1,19 +1,17 @@
 //! What the staff's pages tell a storage, and are told: plain values.
 
+use std::collections::BTreeMap;
+
 use kassa::{Decimal, PaymentRef};
 use strum::{EnumIter, IntoStaticStr};
 
+use super::StorageError;
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     events::Event,
     payments::exchange::Exchange,
-    tokens::{TokenHash, decided_by::DecidedBy, permission::Permission},
-    values::{
-        Millis,
-        ids::{ApiKeyId, CheckoutId, PaymentId},
-        method::Method,
-        states::{CheckoutState, ClaimState, PaymentState},
-    },
+    tokens::{DecidedBy, Permission, TokenHash},
+    values::{ApiKeyId, CheckoutId, CheckoutState, ClaimState, Method, Millis, PaymentId, PaymentState},
 };
 
 /// How long a payment may be unknown before a person has to look: most end at the next question.
@@ -67,7 +65,7 @@ pub enum Need {
 
 /// Which checkouts to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum CheckoutFilter {
     /// All.
     All,
     /// Those in one state.
@@ -75,7 +73,7 @@ pub enum Which {
     /// Those that a person has to look at.
     NeedPerson,
     /// Those of which exactly this is the reference, an identifier, or a number of a payment.
-    Called(String),
+    Matching(String),
 }
 
 /// The place of a checkout in the list (keyset pagination): it stays where it is while others come.
@@ -91,7 +89,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct ListCheckouts {
     /// Which ones.
-    pub which: Which,
+    pub which: CheckoutFilter,
     /// Those that come after this one, which are older; from the newest on where there is none.
     pub after: Option<Place>,
     /// So many at most.
@@ -109,7 +107,7 @@ pub struct ListedCheckout {
 
 /// A page of the list.
 #[derive(Clone, Debug, Default)]
-pub struct Listed {
+pub struct CheckoutList {
     /// The checkouts.
     pub checkouts: Vec<ListedCheckout>,
     /// There are older ones.
@@ -118,7 +116,7 @@ pub struct Listed {
 
 /// A question to the gateway with an answer that came once or more often in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptExchange {
+pub struct StoredExchange {
     /// Both.
     pub exchange: Exchange,
     /// When it was answered so first.
@@ -152,7 +150,7 @@ pub struct History {
     /// All that happened, in order.
     pub events: Vec<Event>,
     /// What the gateway was asked about each of its payments, in their order.
-    pub exchanges: Vec<Vec<KeptExchange>>,
+    pub exchanges: Vec<Vec<StoredExchange>>,
     /// The numbers that callbacks claimed for each of its payments, in their order.
     pub claims: Vec<Vec<ListedClaim>>,
     /// The place of the last event that the shop took; 0 where it took none.
@@ -178,7 +176,7 @@ pub struct RefusedEvent {
 
 /// Somebody gave the money of one payment of an overpaid checkout back.
 #[derive(Clone, Debug)]
-pub struct NoteRefund {
+pub struct RecordRefund {
     /// Which checkout.
     pub checkout: CheckoutId,
     /// Its version, as that person saw it.
@@ -191,7 +189,7 @@ pub struct NoteRefund {
 
 /// What became of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefundNoted {
+pub enum RefundOutcome {
     /// It is noted.
     Done,
     /// Nothing is to be given back, or somebody said so before.
@@ -241,7 +239,7 @@ pub struct Charge {
 
 /// Payments that came to the same end, or became unknown, in an hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndsAlike {
+pub struct EndCount {
     /// The hour's first moment.
     pub hour: Millis,
     /// Where they stood then.
@@ -260,7 +258,7 @@ pub struct EndsAlike {
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     /// The first hour first.
-    pub alike: Vec<EndsAlike>,
+    pub alike: Vec<EndCount>,
     /// There were more than were asked for.
     pub is_more: bool,
 }
@@ -272,4 +270,46 @@ pub struct Charges {
     pub charges: Vec<Charge>,
     /// There were more than were asked for.
     pub is_more: bool,
+}
+
+// Adds up how payments ended, by what is alike. Sums are exact, so they are not the database's to make.
+
+const HOUR: Millis = 3600 * 1000;
+
+/// Hour, state, method and currency.
+type Alike = (Millis, String, String, String);
+
+/// What was added up so far.
+#[derive(Debug, Default)]
+pub(super) struct Adding(BTreeMap<Alike, (u64, Option<Decimal>)>);
+
+/// An end, as it stands in the database.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End<'a> {
+    pub(super) at: Millis,
+    /// Where the payment stood then.
+    pub(super) state: &'a str,
+    pub(super) method: &'a str,
+    pub(super) amount: &'a str,
+    pub(super) currency: &'a str,
+}
+
+impl Adding {
+    pub(super) fn add(&mut self, end: End<'_>) {
+        let hour = end.at - end.at.rem_euclid(HOUR);
+        let alike = (hour, end.state.to_owned(), end.method.to_owned(), end.currency.to_owned());
+        let (count, sum) = self.0.entry(alike).or_insert((0, Some(Decimal::ZERO)));
+        *count += 1;
+        *sum = sum.and_then(|sum| sum.checked_add(end.amount.parse().ok()?));
+    }
+
+    /// The sums; whether there was more than was added.
+    pub(super) fn ends(self, is_more: bool) -> Result<Ends, StorageError> {
+        let one = |((hour, state, method, currency), (count, sum)): (Alike, _)| {
+            let state = state.parse().map_err(|_| StorageError::Damaged { what: "state" })?;
+            let method = method.parse().map_err(|_| StorageError::Damaged { what: "method" })?;
+            Ok(EndCount { hour, state, method, currency, count, sum })
+        };
+        Ok(Ends { alike: self.0.into_iter().map(one).collect::<Result<_, StorageError>>()?, is_more })
+    }
 }

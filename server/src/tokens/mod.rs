@@ -1,14 +1,13 @@
 //! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is kept. The shop's keys stand beside them.
 
-pub mod api_key;
-pub mod decided_by;
-pub mod permission;
-pub mod role;
-
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::digest::{SHA256, digest};
+use strum::{Display, EnumString, IntoStaticStr};
+use subtle::ConstantTimeEq;
+
+use crate::values::ApiKeyId;
 
 const PREFIX: &str = "ct_";
 
@@ -45,5 +44,183 @@ impl TokenHash {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
         Self(hash)
+    }
+}
+
+// Keys of the shop's back ends, and of the merchant's staff. Several are valid at once, so that one can be replaced.
+// Only their SHA-256 is stored.
+
+/// What a shop's back end calls the server with (`ak_`, its identifier, and 256 random bits), or a person logs in with
+/// (`sk_`). It is shown once, and prints
+/// as its identifier alone, so that one which leaked can be found and revoked.
+#[derive(Clone)]
+pub struct ApiKey {
+    /// Its identifier.
+    id: ApiKeyId,
+    role: KeyRole,
+    secret: String,
+}
+
+impl ApiKey {
+    /// A new one, from random bits.
+    pub fn from_random(role: KeyRole, id: [u8; 16], secret: [u8; 32]) -> Self {
+        Self { id: ApiKeyId::from_random(id), role, secret: URL_SAFE_NO_PAD.encode(secret) }
+    }
+
+    /// Its identifier, which is no secret.
+    pub fn id(&self) -> &ApiKeyId {
+        &self.id
+    }
+
+    /// Who calls with it, by its own word.
+    pub fn role(&self) -> KeyRole {
+        self.role
+    }
+
+    /// The key itself.
+    pub fn expose(&self) -> String {
+        format!("{}{}_{}", self.role.prefix(), self.id.bare(), self.secret)
+    }
+
+    /// What is kept of it.
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.expose())
+    }
+
+    /// Whether it is the one of which this is kept, in a time that says nothing (constant-time comparison).
+    pub fn is(&self, kept: &TokenHash) -> bool {
+        self.hash().0.ct_eq(&kept.0).into()
+    }
+}
+
+/// Reads what somebody says is a key; whether it is one, only what is kept says.
+impl FromStr for ApiKey {
+    type Err = InvalidApiKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidApiKey> {
+        let role = if text.starts_with(KeyRole::Staff.prefix()) { KeyRole::Staff } else { KeyRole::Shop };
+        let rest = text.strip_prefix(role.prefix()).ok_or(InvalidApiKey)?;
+        let (id, secret) = rest.split_once('_').ok_or(InvalidApiKey)?;
+        let id = format!("key_{id}").parse().map_err(|_| InvalidApiKey)?;
+        let is_secret = URL_SAFE_NO_PAD.decode(secret).is_ok_and(|bytes| bytes.len() == 32);
+        if is_secret { Ok(Self { id, role, secret: secret.to_owned() }) } else { Err(InvalidApiKey) }
+    }
+}
+
+/// A text that has not the form of an API key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("This is no API key.")]
+pub struct InvalidApiKey;
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ApiKey({})", self.id)
+    }
+}
+
+// Who decided something, and through which key that was said.
+
+/// A person who decides, by name, and the key through which the decision came. A shop's back end names whomever it likes; a
+/// staff key is one person's, so that its name is that person's. The event tells both.
+///
+/// ```
+/// use kassa_server::DecidedBy;
+///
+/// assert_eq!(DecidedBy::from("Aizada"), DecidedBy::new("Aizada"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecidedBy {
+    pub(crate) name: String,
+    pub(crate) via: Option<Via>,
+}
+
+/// The key through which something came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Via {
+    pub(crate) role: KeyRole,
+    pub(crate) key: ApiKeyId,
+}
+
+impl DecidedBy {
+    /// Somebody, through no key: the program that holds the server decides.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), via: None }
+    }
+
+    /// The same through a key.
+    #[must_use]
+    pub fn through(self, role: KeyRole, key: ApiKeyId) -> Self {
+        Self { via: Some(Via { role, key }), ..self }
+    }
+}
+
+impl From<String> for DecidedBy {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<&str> for DecidedBy {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+// What a person of the staff may do (role-based access control): each permission holds the one before it.
+
+/// What a key's owner may do on the staff's pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Permission {
+    /// Read everything there, reconcile, and change nothing.
+    Look,
+    /// Also decide, cancel, note what was given back, ask the gateway, and deliver events again.
+    Decide,
+}
+
+// What a key is for. A key of one role opens nothing of another's.
+
+/// Who calls with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum KeyRole {
+    /// A shop's back end: all of `/v1`.
+    Shop,
+    /// A person of the merchant's: the pages under `/staff`, by the name that the key was made with.
+    Staff,
+}
+
+impl KeyRole {
+    /// What its keys begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Shop => "ak_",
+            Self::Staff => "sk_",
+        }
+    }
+}
+
+#[cfg(test)]
+mod api_key_tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_back_and_no_other_is_it() {
+        let key = ApiKey::from_random(KeyRole::Shop, [0xab; 16], [7; 32]);
+        let read: ApiKey = key.expose().parse().unwrap();
+        assert_eq!(read.id(), key.id());
+        assert!(read.is(&key.hash()));
+        assert!(!ApiKey::from_random(KeyRole::Shop, [0xab; 16], [8; 32]).is(&key.hash()), "another secret");
+        assert!(!ApiKey::from_random(KeyRole::Shop, [0xac; 16], [7; 32]).is(&key.hash()), "another identifier");
+        assert!(!ApiKey::from_random(KeyRole::Staff, [0xab; 16], [7; 32]).is(&key.hash()), "another role");
+        assert!(!format!("{key:?}").contains(&key.secret));
+    }
+
+    #[test]
+    fn what_has_not_its_form_is_none() {
+        let key = ApiKey::from_random(KeyRole::Shop, [0xab; 16], [7; 32]).expose();
+        for text in ["", "ak_", "ak__", &key[..key.len() - 1], &key[1..], &key.to_uppercase(), &format!("{key}A")] {
+            assert!(text.parse::<ApiKey>().is_err(), "{text}");
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use kassa::{FakeGateway, Gateway};
 use kassa_server::{
-    ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, RealSurroundings, Server, ServerSettings,
-    SqliteStorage, Storage, pay_router, router, staff_router,
+    ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, Server, ServerSettings, SqliteStorage, Storage,
+    TokioRuntime, pay_router, router, staff_router,
 };
 use kassa_test_patience::patient;
 use rusqlite::Connection;
@@ -99,8 +99,8 @@ impl Served {
         http.has_pay_page = true;
         change(&mut settings, &mut http);
         let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
-        let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-        let server = Server::new(Arc::new(storage.clone()), Arc::new(gateway), surroundings, settings, None).unwrap();
+        let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+        let server = Server::new(Arc::new(storage.clone()), Arc::new(gateway), runtime, settings, None).unwrap();
         server.run();
         let mut router = router(server.clone(), http.clone());
         if http.has_pay_page {

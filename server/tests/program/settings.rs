@@ -68,7 +68,7 @@ fn what_is_set_reaches_its_place() {
     assert_eq!(settings.http.proxies, "10.0.0.0/8,192.0.2.7".parse().unwrap());
     let server = &settings.server;
     assert_eq!((server.payment_deadline, settings.gateway.payment_deadline), (secs(90), secs(90)), "they must agree");
-    assert!(server.question_lease > settings.gateway.query_deadline, "a lease is longer than its question");
+    assert!(server.poll_lease > settings.gateway.query_deadline, "a lease is longer than its question");
     assert_eq!((server.longest_wait, server.token_lifetime), (secs(90), secs(7200)));
     assert_eq!((server.signing_secrets.len(), settings.listener.max_connections), (1, 77));
     assert_eq!(settings.http.per_key, 78);

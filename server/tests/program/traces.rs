@@ -152,7 +152,7 @@ fn a_shop_finds_in_its_trace_what_was_done_for_it_and_joins_that_of_an_event() {
     let sent = find(&spans, "send", in_it);
     assert_eq!((text(sent, "kassa.payment"), text(sent, "kassa.outcome")), (Some(payment), Some("accepted")));
     find(&spans, "ask", paid);
-    assert!(spans.iter().all(|span| span.name != "claim_questions"), "nobody asked for it");
+    assert!(spans.iter().all(|span| span.name != "claim_polls"), "nobody asked for it");
 
     let told: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();
     let joined = |span: &&Span| format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use kassa::{Dialect, FakePayment, PaymentRef, PaymentStatus, StatusReport, Verdict};
 use kassa_server::{
-    Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, Method, NewCheckout, Payment, PaymentState,
+    CheckoutId, CheckoutState, ClaimState, Cursor, Event, ExchangeKind, Method, NewCheckout, Payment, PaymentState,
     Resolution, ServerError, storage::staff::Need,
 };
 
@@ -37,7 +37,7 @@ fn hint(process: &Process, payment: &FakePayment, body: &str) -> bool {
 /// Some seconds later, as the gateway is asked about a payment at most once a second.
 fn follow(process: &Process) {
     process.fake.advance(Duration::from_secs(3));
-    while process.run(process.server.follow_once()).unwrap().asked > 0 {}
+    while process.run(process.server.poll_once()).unwrap().asked > 0 {}
 }
 
 fn state(process: &Process, id: &CheckoutId) -> (CheckoutState, PaymentState) {
@@ -547,7 +547,8 @@ fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
     assert!(hint(&process, &payment, r#"<pan>4000000000002016</pan>"#));
     assert!(hint(&process, &payment, "orderNumber=GW-1"));
     let history = process.run(process.server.history(&id)).unwrap();
-    let called: Vec<_> = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == Asked::Callback).collect();
+    let called: Vec<_> =
+        history.exchanges[0].iter().filter(|kept| kept.exchange.asked == ExchangeKind::Callback).collect();
     let outcomes: Vec<_> = called.iter().map(|kept| kept.exchange.outcome.as_str()).collect();
     assert_eq!(outcomes, ["unreadable", "incomplete"]);
     assert_eq!(called[0].exchange.response.as_deref(), Some("<pan>****************</pan>"));
@@ -569,7 +570,7 @@ fn mismatches_count_where_they_lie_apart_in_time() {
     force(&world, &payment.reference, vec![odd]);
     for _ in 0..10 {
         process.run(process.server.check_now(&id)).unwrap();
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
         world.fake.advance(Duration::from_millis(300));
     }
     assert_eq!(state(&process, &id).1, PaymentState::Awaiting);
@@ -639,7 +640,7 @@ fn report(status: PaymentStatus) -> StatusReport {
 fn ask(process: &Process, world: &World, times: u32) {
     for _ in 0..times {
         world.fake.advance(Duration::from_secs(11));
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
     }
 }
 
@@ -720,7 +721,7 @@ fn what_was_rejected_is_asked_about_for_three_days_at_growing_distance() {
     let (mut asked, hours) = (Vec::new(), 4 * 24);
     for minute in 0..hours * 60 {
         world.fake.advance(Duration::from_secs(60));
-        if process.run(process.server.follow_once()).unwrap().asked > 0 {
+        if process.run(process.server.poll_once()).unwrap().asked > 0 {
             asked.push(minute);
         }
     }

@@ -98,7 +98,7 @@ async fn play(scene: Scene, world: &World, server: &Server) {
     }
     let _ = server.check_now(&id).await;
     for _ in 0..3 {
-        let _ = server.follow_once().await;
+        let _ = server.poll_once().await;
         let _ = server.deliver_once().await;
     }
 }

@@ -9,10 +9,10 @@ use std::{
 use kassa::FakeGateway;
 use kassa_server::{
     CheckoutId, CheckoutState, Cursor, Event, EventKind, Failure, Method, PaymentId, PaymentState, PostgresSettings,
-    PostgresStorage, RealSurroundings, Server, ServerSettings, Storage, StorageError,
+    PostgresStorage, Server, ServerSettings, Storage, StorageError, TokioRuntime,
     storage::{
-        inputs::{BeginPayment, ClaimQuestions, Hint, Places, Report, SendResult, Sent},
-        outputs::{Begun, EventPage, Questions},
+        inputs::{BeginPayment, ClaimPolls, Hint, Report, SendOutcome, SendResult, Slots},
+        outputs::{Begun, ClaimedPolls, EventPage},
     },
 };
 use kassa_test_patience::{patience, wait_until};
@@ -90,23 +90,23 @@ fn of_servers_that_begin_at_once_one_alone_sends() {
 }
 
 /// What all servers take who ask at once, where a payment of every checkout is due.
-async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimQuestions) -> Vec<Questions> {
+async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) -> Vec<ClaimedPolls> {
     for checkout in 1..=CHECKOUTS {
         servers[0].open_checkout(new(checkout)).await.unwrap();
         let begin = own(checkout, 0);
         let reference = begin.reference.clone();
         servers[0].begin_payment(begin).await.unwrap();
         servers[0].record_send_outcome(accepted(checkout, checkout * 10, reference)).await.unwrap();
-        servers[0].note_hint(Hint::Checkout { id: id(checkout) }).await.unwrap();
+        servers[0].record_hint(Hint::Checkout { id: id(checkout) }).await.unwrap();
     }
-    race(servers, |server, _, _| async move { server.claim_questions(claim).await.unwrap() }).await
+    race(servers, |server, _, _| async move { server.claim_polls(claim).await.unwrap() }).await
 }
 
 #[test]
 fn servers_that_ask_at_once_take_different_questions() {
     let database = kassa_test_postgres::shared().database();
     let asked = Runtime::new().unwrap().block_on(async {
-        let claim = ClaimQuestions { places: Places::new(2), lease_ms: 60_000, per_second: 500 };
+        let claim = ClaimPolls { places: Slots::new(2), lease_ms: 60_000, per_second: 500 };
         asked_at_once(&servers(&database).await, claim).await
     });
     let mut payments: Vec<_> =
@@ -122,7 +122,7 @@ fn all_servers_together_ask_no_more_than_one_may() {
     let database = kassa_test_postgres::shared().database();
     let begun = Instant::now();
     let asked = Runtime::new().unwrap().block_on(async {
-        let claim = ClaimQuestions { places: Places::new(2), lease_ms: 60_000, per_second: 1 };
+        let claim = ClaimPolls { places: Slots::new(2), lease_ms: 60_000, per_second: 1 };
         asked_at_once(&servers(&database).await, claim).await
     });
     let count: usize = asked.iter().map(|questions| questions.questions.len()).sum();
@@ -166,7 +166,7 @@ fn what_was_not_sent_is_noted_of_a_payment_whose_commit_is_still_under_way() {
         database.psql("SELECT pg_reload_conf()");
         let begin = own(1, 0);
         let result = SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None };
-        let sent = Sent { result, ..accepted(1, 10, begin.reference.clone()) };
+        let sent = SendOutcome { result, ..accepted(1, 10, begin.reference.clone()) };
         let beginning = tokio::spawn({
             let server = server.clone();
             async move { server.begin_payment(begin).await }
@@ -277,11 +277,11 @@ fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {
         let storages = servers(&database).await;
         let fake = FakeGateway::new().unwrap();
         let server = |storage: &Arc<PostgresStorage>| {
-            let surroundings = Arc::new(RealSurroundings::on(runtime.handle().clone()));
+            let runtime = Arc::new(TokioRuntime::on(runtime.handle().clone()));
             let mut settings = ServerSettings::new("https://shop.example.kg/callbacks");
             settings.longest_unwatched = patience();
             let gateway = Arc::new(fake.gateway());
-            let server = Server::new(storage.clone(), gateway, surroundings, settings, None).unwrap();
+            let server = Server::new(storage.clone(), gateway, runtime, settings, None).unwrap();
             server.run();
             server
         };
@@ -332,11 +332,11 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
             let reference = begin.reference.clone();
             storage.begin_payment(begin).await.unwrap();
             storage.record_send_outcome(accepted(number, number, reference.clone())).await.unwrap();
-            storage.note_hint(Hint::Checkout { id: id(number) }).await.unwrap();
-            let claim = ClaimQuestions { places: Places::new(10), lease_ms: 60_000, per_second: 500 };
-            let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
+            storage.record_hint(Hint::Checkout { id: id(number) }).await.unwrap();
+            let claim = ClaimPolls { places: Slots::new(10), lease_ms: 60_000, per_second: 500 };
+            let leased = storage.claim_polls(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));
-            storage.record_answers(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
+            storage.record_poll_results(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
             storage.claim_deliveries(deliver(10, None)).await.unwrap();
             storage.sweep(SWEEP).await.unwrap();
         }
@@ -360,7 +360,7 @@ fn a_plan_for_a_small_table_does_not_outlive_it() {
     database.psql("VACUUM ANALYZE exchanges");
     let ask = || {
         let answered = answer(1, 1, 0, Report::Nothing);
-        runtime.block_on(storage.record_answers(vec![answered])).unwrap();
+        runtime.block_on(storage.record_poll_results(vec![answered])).unwrap();
     };
     runtime.block_on(storage.open_checkout(new(1))).unwrap();
     runtime.block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();

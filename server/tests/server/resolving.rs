@@ -5,7 +5,7 @@ use std::time::Duration;
 use kassa::{FakeFault, PaymentStatus, StatusReport, Verdict};
 use kassa_server::{
     CheckoutId, CheckoutState, Cursor, Event, NewCheckout, Payment, PaymentState, Resolution, ServerError,
-    storage::staff::RefundNoted,
+    storage::staff::RefundOutcome,
 };
 
 use crate::{
@@ -76,7 +76,7 @@ fn after_one_that_was_not_charged_its_checkout_is_free() {
     assert_eq!(kinds(&process), ["payment.created", "payment.unknown", "payment.resolved"]);
     assert_eq!(process.run(process.server.pay_by_qr(&id, None)).unwrap().state, PaymentState::Awaiting);
     world.fake.advance(Duration::from_secs(3601));
-    process.run(process.server.follow_once()).unwrap();
+    process.run(process.server.poll_once()).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Expired, PaymentState::Rejected));
     check(&world).unwrap();
 }
@@ -89,11 +89,11 @@ fn one_whose_time_passed_meanwhile_expires_at_once() {
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
     for _ in 0..3 {
         world.fake.advance(Duration::from_secs(24 * 3600));
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
     }
     assert_eq!(state(&process, &id).0, CheckoutState::Open);
     resolve(&process, &payment, Resolution::NotCharged).unwrap();
-    process.run(process.server.follow_once()).unwrap();
+    process.run(process.server.poll_once()).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Expired, PaymentState::Rejected));
 }
 
@@ -106,7 +106,7 @@ fn a_charge_that_a_person_did_not_see_is_told() {
     resolve(&process, &payment, Resolution::NotCharged).unwrap();
     world.fake.charge(payment.id.bare()).unwrap();
     world.fake.advance(Duration::from_secs(30));
-    process.run(process.server.follow_once()).unwrap();
+    process.run(process.server.poll_once()).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     let events = events(&process);
     let charge = events.iter().find(|event| event.kind.unwrap().name() == "payment.charged").unwrap();
@@ -125,11 +125,11 @@ fn what_a_person_decided_is_not_asked_about_forever() {
         if !world.fake.payments().is_empty() {
             world.fake.reject(payment.id.bare()).unwrap();
             world.fake.advance(Duration::from_secs(30));
-            process.run(process.server.follow_once()).unwrap();
+            process.run(process.server.poll_once()).unwrap();
         } else {
             for _ in 0..32 {
                 world.fake.advance(Duration::from_secs(24 * 3600 + 4000));
-                process.run(process.server.follow_once()).unwrap();
+                process.run(process.server.poll_once()).unwrap();
             }
         }
         let asked = lock(&world.log).asked;
@@ -137,7 +137,7 @@ fn what_a_person_decided_is_not_asked_about_forever() {
         // The last question of those days, and none after it.
         for most in [1, 0] {
             world.fake.advance(Duration::from_secs(40 * 24 * 3600));
-            assert!(process.run(process.server.follow_once()).unwrap().asked <= most);
+            assert!(process.run(process.server.poll_once()).unwrap().asked <= most);
         }
     }
 }
@@ -171,7 +171,7 @@ fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
     lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
     for _ in 0..3 {
         world.fake.advance(Duration::from_secs(11));
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
     }
     assert_eq!(state(process, &id).1, PaymentState::Mismatch);
     (id, payment)
@@ -184,13 +184,13 @@ fn what_is_a_mismatch_is_asked_about_when_a_person_says_so() {
     let process = world.start(None);
     let (id, payment) = mismatch(&process, &world);
     world.fake.advance(Duration::from_secs(3000));
-    assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 1);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 1);
     lock(&world.faults.0).forced.clear();
     world.fake.charge(payment.id.bare()).unwrap();
     world.fake.advance(Duration::from_secs(3000));
-    assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 0);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 0);
     process.run(process.server.check_now(&id)).unwrap();
-    assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 1);
+    assert_eq!(process.run(process.server.poll_once()).unwrap().asked, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     check(&world).unwrap();
 }
@@ -219,21 +219,24 @@ fn each_payment_too_many_is_given_back_by_itself() {
     let charged = |payment: &Payment| {
         world.fake.charge(payment.id.bare()).unwrap();
         world.fake.advance(Duration::from_secs(3000));
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
         let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
         (checkout.refunds_due, checkout.version)
     };
-    let note = |version| process.run(process.server.note_refund(&id, version, WHY, "Aizada")).unwrap();
+    let note = |version| process.run(process.server.record_refund(&id, version, WHY, "Aizada")).unwrap();
     let version = || process.run(process.server.checkout(&id)).unwrap().checkout.version;
     let (due, before) = charged(&third);
-    assert_eq!((due, note(before)), (0, RefundNoted::NotDue));
+    assert_eq!((due, note(before)), (0, RefundOutcome::NotDue));
     let (due, seen) = charged(&first);
     assert_eq!(due, 1);
     assert_eq!(charged(&second).0, 2);
-    assert_eq!(note(seen), RefundNoted::Moved);
+    assert_eq!(note(seen), RefundOutcome::Moved);
     let now = version();
-    assert_eq!((note(now), note(now), note(version())), (RefundNoted::Done, RefundNoted::Moved, RefundNoted::Done));
-    assert_eq!(note(version()), RefundNoted::NotDue);
+    assert_eq!(
+        (note(now), note(now), note(version())),
+        (RefundOutcome::Done, RefundOutcome::Moved, RefundOutcome::Done)
+    );
+    assert_eq!(note(version()), RefundOutcome::NotDue);
     assert_eq!(kinds(&process).iter().filter(|kind| **kind == "checkout.refund_noted").count(), 2);
     check(&world).unwrap();
 }

@@ -26,7 +26,7 @@ fn charge_all(world: &World, process: &Process) {
         world.fake.charge(&World::name(payment)).unwrap();
     }
     world.fake.advance(Duration::from_secs(11));
-    while process.run(process.server.follow_once()).unwrap().asked > 0 {}
+    while process.run(process.server.poll_once()).unwrap().asked > 0 {}
 }
 
 fn read_all(process: &Process, cursor: &Cursor) -> Vec<Event> {
@@ -96,7 +96,7 @@ fn what_waited_to_be_sent_at_that_moment_is_found_charged() {
     let process = world.start(None);
     world.fake.advance(HOUR);
     for _ in 0..5 {
-        process.run(process.server.follow_once()).unwrap();
+        process.run(process.server.poll_once()).unwrap();
         world.fake.advance(Duration::from_secs(60));
     }
     assert_eq!(state().as_deref(), Some("charged"));

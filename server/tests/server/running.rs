@@ -10,8 +10,8 @@ use std::{
 use axum::http::HeaderMap;
 use kassa::{FakeFault, FakeGateway, FakePlan};
 use kassa_server::{
-    Boxed, CheckoutState, Cursor, HttpPost, NewCheckout, NotTaken, Notice, Payment, PaymentState, Post,
-    RealSurroundings, Server, ServerError, ServerSettings, SqliteStorage,
+    Boxed, CheckoutState, Cursor, DeliveryError, HttpWebhookSender, NewCheckout, Payment, PaymentState, Server,
+    ServerError, ServerSettings, SqliteStorage, TokioRuntime, WebhookMessage, WebhookSender,
 };
 use kassa_test_patience::{patience, wait_for_async, wait_until_async};
 use tempfile::TempDir;
@@ -27,13 +27,13 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// How long a server waits for a change before it answers that there was none.
 const LONG_POLL: Duration = Duration::from_secs(25);
 
-fn server(fake: &FakeGateway, folder: &TempDir, post: Option<HttpPost>) -> Server {
+fn server(fake: &FakeGateway, folder: &TempDir, post: Option<HttpWebhookSender>) -> Server {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.signing_secrets = vec![SECRET.parse().unwrap()];
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    let post = post.map(|post| Arc::new(post) as Arc<dyn Post>);
-    Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, post).unwrap()
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    let post = post.map(|post| Arc::new(post) as Arc<dyn WebhookSender>);
+    Server::new(Arc::new(storage), Arc::new(fake.gateway()), runtime, settings, post).unwrap()
 }
 
 fn order(number: u32) -> NewCheckout {
@@ -66,7 +66,7 @@ async fn many_payers_are_told_and_the_shop_gets_signed_events() {
         }
     });
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
-    let server = server(&fake, &folder, Some(HttpPost::to(&format!("http://{address}/events")).unwrap()));
+    let server = server(&fake, &folder, Some(HttpWebhookSender::to(&format!("http://{address}/events")).unwrap()));
     server.run();
     let payers = (0..20).map(|number| {
         let (server, fake) = (server.clone(), fake.clone());
@@ -106,11 +106,11 @@ async fn what_happens_is_counted() {
     begun(&server, 2).await;
     fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
     server.check_now(&payment.checkout).await.unwrap();
-    server.follow_once().await.unwrap();
+    server.poll_once().await.unwrap();
     let text = server.metrics_text().await;
     for line in [
         "kassa_gateway_sent_total{method=\"qr\",result=\"accepted\"} 2",
-        "kassa_gateway_questions_total{result=\"charged\"} 1",
+        "kassa_gateway_status_queries_total{result=\"charged\"} 1",
         "kassa_open_payments{state=\"awaiting\"} 1",
         "kassa_database_up 1",
     ] {
@@ -212,8 +212,8 @@ async fn one_slow_answer_does_not_hold_up_others() {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     (settings.poll_workers, settings.max_concurrent_polls) = (1, 2);
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), runtime, settings, None).unwrap();
     let mut payments = Vec::new();
     for number in 0..5 {
         let payment = begun(&server, number).await;
@@ -247,8 +247,8 @@ async fn one_slow_delivery_does_not_hold_up_others() {
     #[derive(Default)]
     struct Slow(Mutex<Option<String>>, Mutex<Vec<String>>);
 
-    impl Post for Slow {
-        fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>> {
+    impl WebhookSender for Slow {
+        fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>> {
             let body: serde_json::Value = serde_json::from_str(&notice.body).unwrap();
             let stream = body["data"]["checkout"].as_str().unwrap().to_owned();
             let is_slow = *lock(&self.0).get_or_insert_with(|| stream.clone()) == stream;
@@ -261,9 +261,9 @@ async fn one_slow_delivery_does_not_hold_up_others() {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.deliveries_at_once = 2;
-    let (surroundings, post) = (Arc::new(RealSurroundings::on(Handle::current())), Arc::new(Slow::default()));
+    let (runtime, post) = (Arc::new(TokioRuntime::on(Handle::current())), Arc::new(Slow::default()));
     let server =
-        Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, Some(post.clone())).unwrap();
+        Server::new(Arc::new(storage), Arc::new(fake.gateway()), runtime, settings, Some(post.clone())).unwrap();
     server.run();
     for number in 0..5 {
         begun(&server, number).await;
@@ -279,8 +279,8 @@ async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.max_concurrent_sends = 8;
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), runtime, settings, None).unwrap();
     fake.stop_clock();
     // As many as there are, but one for each of the other methods.
     (0..5).for_each(|_| fake.fail_next(FakeFault::NoResponse));
@@ -304,8 +304,8 @@ async fn what_waits_when_it_stops_is_not_sent() {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.max_concurrent_sends = 1;
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), runtime, settings, None).unwrap();
     fake.stop_clock();
     fake.fail_next(FakeFault::NoResponse);
     let mut ids = Vec::new();

@@ -106,7 +106,7 @@ impl Coverage {
         all.insert("after".into(), one::<i64>(&db, late, []).unwrap() as u64);
         all.insert("restored".into(), lock(&world.log).restores as u64);
         all.insert("paid again after a restore".into(), paid_again(world, &db));
-        all.insert("stepped over".into(), lock(&world.log).stepped_over);
+        all.insert("stepped over".into(), lock(&world.log).skipped);
         Self(all)
     }
 
@@ -251,7 +251,7 @@ impl Play {
             38..48 => self.confirm(&process, server),
             48..60 => self.payer_decides(),
             60..72 => self.call_back(&process, server),
-            72..80 => self.calls.add(&process, async move { drop(server.follow_once().await) }),
+            72..80 => self.calls.add(&process, async move { drop(server.poll_once().await) }),
             80..83 => self.calls.add(&process, async move { drop(server.deliver_once().await) }),
             83..85 => self.a_person_acts(&process, server),
             85..87 => self.look_or_cancel(&process, server),
@@ -406,10 +406,9 @@ impl Play {
         };
         if self.random.bool() {
             let [process, _] = &self.processes;
-            while process
-                .try_run(process.server.follow_once())
-                .is_some_and(|done| done.is_ok_and(|done| done.asked > 0))
-            {}
+            while process.try_run(process.server.poll_once()).is_some_and(|done| done.is_ok_and(|done| done.asked > 0))
+            {
+            }
             while process
                 .try_run(process.server.deliver_once())
                 .is_some_and(|done| done.is_ok_and(|done| done.tried > 0))
@@ -441,7 +440,7 @@ impl Play {
         self.calls.add(process, async move {
             for _ in 0..3 {
                 let _ = server.check_now(&payment.checkout).await;
-                let _ = server.follow_once().await;
+                let _ = server.poll_once().await;
                 // Reports count that lie apart in time.
                 clock.advance(Duration::from_secs(6));
             }
@@ -462,7 +461,7 @@ impl Play {
         let (address, body) = (World::address(payment), callback_of(payment));
         self.calls.add(process, async move {
             drop(server.hint(&address, body.as_bytes()).await);
-            drop(server.follow_once().await);
+            drop(server.poll_once().await);
         });
     }
 

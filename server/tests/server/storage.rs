@@ -11,21 +11,21 @@ use std::{
 
 use kassa::{PaymentRef, PaymentStatus, Provider};
 use kassa_server::{
-    ApiKey, Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, EventKind, Exchange, Failure, Hidden, KeyRole,
-    Method, NewCheckout, Payment, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage, Resolution,
-    SqliteStorage, Storage, StorageError, TokenHash,
+    ApiKey, CheckoutId, CheckoutState, ClaimState, Cursor, Event, EventKind, Exchange, ExchangeKind, Failure, Hidden,
+    KeyRole, Method, NewCheckout, Payment, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage,
+    Resolution, SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, Claim, ClaimDeliveries, ClaimQuestions, ConfirmResult,
-            Confirmed, Delivered, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report,
-            Reported, Resolve, SendResult, Sent, Sweep, TakePrepared, Whose,
+            BeginConfirmation, BeginPayment, CheckoutLookup, Claim, ClaimDeliveries, ClaimPolls, ConfirmResult,
+            ConfirmationOutcome, DeliveryOutcome, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout,
+            PollResult, Report, Resolve, SendOutcome, SendResult, Slots, StatusReport, Sweep, TakePrepared,
         },
         outputs::{
-            Ask, Begun, Cancelled, ConfirmationBegun, Delivery, EventPage, HintNoted, Opened, Resolved, SteppedOver,
-            Taken,
+            Begun, Cancelled, ConfirmationBegun, Delivery, EventPage, HintOutcome, Opened, Resolved, SendTurn,
+            SkippedEvent, StatusQuery,
         },
         sqlite::connection::{DatabaseClock, VERSION},
-        staff::{KeptExchange, ListCheckouts, Need, Which},
+        staff::{CheckoutFilter, ListCheckouts, Need, StoredExchange},
     },
 };
 use kassa_test_postgres::Database;
@@ -115,23 +115,23 @@ pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     }
 }
 
-pub fn accepted(checkout: u8, number: u8, reference: PaymentRef) -> Sent {
+pub fn accepted(checkout: u8, number: u8, reference: PaymentRef) -> SendOutcome {
     sent(checkout, number, SendResult::Accepted { reference, page_url: None, qr_text: None })
 }
 
-fn sent(checkout: u8, number: u8, result: SendResult) -> Sent {
+fn sent(checkout: u8, number: u8, result: SendResult) -> SendOutcome {
     let (checkout, payment, sender) = (id(checkout), payment_id(number), format!("sender-{number}"));
-    Sent { checkout, payment, sender, result, exchange: None }
+    SendOutcome { checkout, payment, sender, result, exchange: None }
 }
 
-fn claim() -> ClaimQuestions {
-    ClaimQuestions { places: Places::new(10), lease_ms: 60_000, per_second: 100 }
+fn claim() -> ClaimPolls {
+    ClaimPolls { places: Slots::new(10), lease_ms: 60_000, per_second: 100 }
 }
 
-pub fn answer(checkout: u8, number: u8, leased_until: i64, report: Report) -> Answered {
-    let reports = vec![Reported { claim: None, report, exchange: said() }];
+pub fn answer(checkout: u8, number: u8, leased_until: i64, report: Report) -> PollResult {
+    let reports = vec![StatusReport { claim: None, report, exchange: said() }];
     let method = Method::Mbank;
-    Answered { payment: payment_id(number), checkout: id(checkout), method, leased_until, reports, random: 50 }
+    PollResult { payment: payment_id(number), checkout: id(checkout), method, leased_until, reports, random: 50 }
 }
 
 /// Events of these kinds, or of all.
@@ -143,8 +143,8 @@ fn deliveries(storage: &dyn Storage) -> Vec<Delivery> {
     block_on(storage.claim_deliveries(deliver(10, None))).unwrap().deliveries
 }
 
-fn came_to(storage: &dyn Storage, delivery: &Delivery, result: DeliveryResult) -> Vec<SteppedOver> {
-    block_on(storage.record_deliveries(vec![Delivered::of(delivery, result)])).unwrap()
+fn came_to(storage: &dyn Storage, delivery: &Delivery, result: DeliveryResult) -> Vec<SkippedEvent> {
+    block_on(storage.record_deliveries(vec![DeliveryOutcome::of(delivery, result)])).unwrap()
 }
 
 fn refused() -> DeliveryResult {
@@ -152,7 +152,7 @@ fn refused() -> DeliveryResult {
 }
 
 fn said() -> Exchange {
-    Exchange::new(Asked::Status, "pending")
+    Exchange::new(ExchangeKind::Status, "pending")
 }
 
 fn events_after(storage: &dyn Storage, cursor: &Cursor, most: u32) -> Vec<Event> {
@@ -163,7 +163,7 @@ fn events_after(storage: &dyn Storage, cursor: &Cursor, most: u32) -> Vec<Event>
 }
 
 fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
-    let view = block_on(storage.checkout(Whose::Id(id(checkout)))).unwrap().unwrap();
+    let view = block_on(storage.checkout(CheckoutLookup::Id(id(checkout)))).unwrap().unwrap();
     view.payment(&payment_id(number)).unwrap().state
 }
 
@@ -248,12 +248,12 @@ fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     let mut other = new(1);
     other.wanted.amount = 391.into();
     assert!(matches!(block_on(storage.open_checkout(other)), Ok(Opened::ReferenceUsed)));
-    let read = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
+    let read = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap();
     assert_eq!((read.checkout.amount, read.checkout.methods.len()), (390.into(), 3));
-    let page_of = |number: u8| block_on(storage.checkout(Whose::Page(new(number).page_secret))).unwrap();
+    let page_of = |number: u8| block_on(storage.checkout(CheckoutLookup::Page(new(number).page_secret))).unwrap();
     assert_eq!((page_of(1).map(|view| view.checkout.id), page_of(2)), (Some(id(1)), None));
-    assert!(block_on(storage.checkout(Whose::Id(id(9)))).unwrap().is_none());
-    let by = |reference: &str| block_on(storage.checkout(Whose::Reference(reference.to_owned()))).unwrap();
+    assert!(block_on(storage.checkout(CheckoutLookup::Id(id(9)))).unwrap().is_none());
+    let by = |reference: &str| block_on(storage.checkout(CheckoutLookup::Reference(reference.to_owned()))).unwrap();
     assert_eq!(by("order-1").unwrap(), read);
     assert!(by("order-9").is_none());
     assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::Done(_))));
@@ -268,7 +268,7 @@ fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calenda
     };
     assert!(add(1, 1) && add(2, 1) && !add(3, 7));
     let opens = |number: u8| {
-        let found = block_on(storage.checkout(Whose::Token(TokenHash([number; 32])))).unwrap();
+        let found = block_on(storage.checkout(CheckoutLookup::Token(TokenHash([number; 32])))).unwrap();
         found.map(|view| view.checkout.id)
     };
     assert_eq!((opens(1), opens(2), opens(3)), (Some(id(1)), Some(id(1)), None));
@@ -359,12 +359,12 @@ fn confirmed(storage: &dyn Storage, number: u8, sender: &str) -> ConfirmationBeg
 fn not_confirmed(storage: &dyn Storage, number: u8, sender: &str) {
     let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
     let (checkout, payment, sender) = (id(1), payment_id(number), sender.into());
-    let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
+    let confirmed = ConfirmationOutcome { checkout, payment, sender, result, exchange: None };
     assert!(block_on(storage.record_confirmation(confirmed)).unwrap().is_changed);
 }
 
 fn payment(storage: &dyn Storage, number: u8) -> Payment {
-    let view = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
+    let view = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap();
     view.payments.into_iter().find(|payment| payment.id == payment_id(number)).unwrap()
 }
 
@@ -394,11 +394,11 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     assert!(matches!(confirmed(storage, 2, "c"), ConfirmationBegun::New(_)));
     not_confirmed(storage, 2, "c");
     calendar.pass(Duration::from_secs(60));
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     assert!(asked.iter().any(|question| question.payment == payment_id(1)), "it is followed");
     let rejected = |number| {
         let leased = asked.iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
-        block_on(storage.record_answers(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
+        block_on(storage.record_poll_results(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
         assert_eq!(state(storage, 1, number), PaymentState::Rejected);
     };
     rejected(2);
@@ -424,7 +424,7 @@ fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calenda
     assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "it is on its way");
     let result = ConfirmResult::Sent { reference: None };
     let (checkout, payment, sender) = (id(1), payment_id(1), "a".into());
-    let unknown = Confirmed { checkout, payment, sender, result, exchange: None };
+    let unknown = ConfirmationOutcome { checkout, payment, sender, result, exchange: None };
     block_on(storage.record_confirmation(unknown)).unwrap();
     assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "nobody knows what it did");
     assert!(!self::payment(storage, 1).is_replaced);
@@ -473,9 +473,9 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
         let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: sender.into(), send_for_ms: 80_000 };
         block_on(storage.take_prepared(take)).unwrap()
     };
-    assert!(matches!(take("another"), Taken::Gone));
-    assert!(matches!(take("sender-1"), Taken::Send));
-    assert!(matches!(take("sender-1"), Taken::Gone), "once");
+    assert!(matches!(take("another"), SendTurn::Gone));
+    assert!(matches!(take("sender-1"), SendTurn::Send));
+    assert!(matches!(take("sender-1"), SendTurn::Gone), "once");
     calendar.pass(Duration::from_secs(79));
     assert!(block_on(storage.sweep(SWEEP)).unwrap().changed.is_empty());
     calendar.pass(Duration::from_secs(1));
@@ -499,7 +499,7 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     let Ok(Begun::New(payment)) = begun else { panic!("{begun:?}") };
     assert_eq!((payment.state, payment.card_last4.as_deref()), (PaymentState::NotMade, Some("2016")));
     let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: "sender-1".into(), send_for_ms: 80_000 };
-    assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
+    assert!(matches!(block_on(storage.take_prepared(take)), Ok(SendTurn::Gone)));
     let kinds: Vec<_> =
         events_after(storage, &Cursor::default(), 10).iter().map(|event| event.kind.unwrap().name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.not_made"]);
@@ -520,12 +520,12 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
     assert!(matches!(cancel(1), Cancelled::UnderWay(PaymentState::Awaiting)));
     assert!(matches!(cancel(2), Cancelled::Done(_)), "its payer has confirmed nothing");
     calendar.pass(Duration::from_secs(3600));
-    let open = || block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap().checkout.state;
+    let open = || block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap().checkout.state;
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Open, "its shop must not hear that it expired");
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     let asked = asked.into_iter().find(|asked| asked.payment == payment_id(1)).unwrap();
-    block_on(storage.record_answers(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Expired, "as soon as the gateway says so");
 }
@@ -563,15 +563,15 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     let (claim, status) = (Some(Claim { number: "form-1".into(), provider: None }), Some(PaymentStatus::Charged));
     let (secret, payment) = (format!("{:032x}", 1), payment_id(1));
     let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange: None, is_whole: true };
-    block_on(storage.note_hint(hint)).unwrap();
-    let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
+    block_on(storage.record_hint(hint)).unwrap();
+    let asked = block_on(storage.claim_polls(self::claim())).unwrap().questions.remove(0);
     assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
     let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
-    let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
-    let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
-    assert_eq!(block_on(storage.record_answers(vec![answered])).unwrap().changed, [id(1)]);
+    let reports = vec![StatusReport { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
+    let answered = PollResult { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
+    assert_eq!(block_on(storage.record_poll_results(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
-    assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
+    assert!(matches!(block_on(storage.take_prepared(take)), Ok(SendTurn::Gone)));
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
 }
 
@@ -596,12 +596,12 @@ fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Cal
     block_on(storage.record_send_outcome(sent(2, 2, busy))).unwrap();
     assert_eq!((begun(3, Method::Qr), begun(4, Method::Mbank)), (PaymentState::Sending, PaymentState::Prepared));
     assert_eq!(begun(5, Method::Mbank), PaymentState::Prepared);
-    assert!(matches!(take(4), Taken::Wait(1..=60_000)));
-    assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1, "nobody refused questions");
+    assert!(matches!(take(4), SendTurn::Wait(1..=60_000)));
+    assert_eq!(block_on(storage.claim_polls(claim())).unwrap().questions.len(), 1, "nobody refused questions");
     calendar.pass(Duration::from_secs(60));
-    assert!(matches!((take(4), take(5)), (Taken::Send, Taken::Wait(_))), "one tries");
+    assert!(matches!((take(4), take(5)), (SendTurn::Send, SendTurn::Wait(_))), "one tries");
     block_on(storage.record_send_outcome(accepted(4, 4, begin(4, 4, Method::Mbank).reference))).unwrap();
-    assert!(matches!(take(5), Taken::Send));
+    assert!(matches!(take(5), SendTurn::Send));
 }
 
 /// It was six hours ahead.
@@ -610,9 +610,9 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
     block_on(storage.open_checkout(new(2))).unwrap();
     block_on(storage.begin_payment(begin(2, 2, Method::Mbank))).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
-    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     let open = Report::Pending(Box::new(begin(1, 1, Method::Mbank).reference));
-    block_on(storage.record_answers(vec![answer(1, 1, leased, open)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, leased, open)])).unwrap();
     while let [delivery, ..] = &block_on(storage.claim_deliveries(deliver(1, None))).unwrap().deliveries[..] {
         came_to(storage, delivery, DeliveryResult::Failed);
     }
@@ -624,7 +624,7 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
     // On PostgreSQL the first look notices that what it remembers is of a time to come.
     let mut asked = (0..6).flat_map(|_| {
         calendar.pass(Duration::from_secs(1));
-        block_on(storage.claim_questions(claim())).unwrap().questions
+        block_on(storage.claim_polls(claim())).unwrap().questions
     });
     assert!(asked.any(|question| question.payment == payment_id(1)));
     let told = [(); 2].map(|()| deliveries(storage).len());
@@ -641,9 +641,9 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
     };
     let report_after = |seconds: u64, report: &Report| {
         calendar.pass(Duration::from_secs(seconds));
-        let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+        let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
         let leased = asked.into_iter().find(|question| question.payment == payment_id(1)).unwrap().leased_until;
-        block_on(storage.record_answers(vec![answer(1, 1, leased, report.clone())])).unwrap();
+        block_on(storage.record_poll_results(vec![answer(1, 1, leased, report.clone())])).unwrap();
     };
     begin_and_accept(1);
     report_after(60, &Report::Rejected);
@@ -658,13 +658,21 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
 }
 
 /// A callback about the code of a checkout, which says this.
-fn call_about_code(storage: &dyn Storage, checkout: u8, status: Option<PaymentStatus>) -> HintNoted {
+fn call_about_code(storage: &dyn Storage, checkout: u8, status: Option<PaymentStatus>) -> HintOutcome {
     let said = status.as_ref().map_or("nothing".to_owned(), ToString::to_string);
     let claim = Some(Claim { number: "qr-1".into(), provider: None });
     let (secret, payment) = (format!("{checkout:032x}"), payment_id(checkout));
-    let exchange = Some(Box::new(Exchange::new(Asked::Callback, said)));
-    block_on(storage.note_hint(Hint::Callback { secret, payment, claim, status, same: None, exchange, is_whole: true }))
-        .unwrap()
+    let exchange = Some(Box::new(Exchange::new(ExchangeKind::Callback, said)));
+    block_on(storage.record_hint(Hint::Callback {
+        secret,
+        payment,
+        claim,
+        status,
+        same: None,
+        exchange,
+        is_whole: true,
+    }))
+    .unwrap()
 }
 
 /// Of a code that the gateway has made, and whose number this database does not know, a callback reports a charge.
@@ -710,16 +718,16 @@ fn a_word_that_nobody_knows_of_what_has_no_number_is_told(storage: &dyn Storage,
     let known = begin(3, 3, Method::Qr).reference.with_transaction_id("tx-3");
     block_on(storage.record_send_outcome(accepted(3, 3, known))).unwrap();
     assert_eq!(stuck(), 1);
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     assert_eq!(asked.iter().map(|question| &question.payment).collect::<Vec<_>>(), [&payment_id(3)], "at once");
     let rejected = Some(PaymentStatus::Rejected);
     for status in [rejected, other(), other(), None] {
-        assert_eq!(call_about_code(storage, 1, status), HintNoted::Due(0));
+        assert_eq!(call_about_code(storage, 1, status), HintOutcome::Due(0));
     }
     // Two words, and no word, which says nothing new.
     assert_eq!((stuck(), state(storage, 1, 1)), (3, PaymentState::Awaiting));
     let history = block_on(storage.history(id(1))).unwrap().unwrap();
-    let called = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == Asked::Callback);
+    let called = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == ExchangeKind::Callback);
     let outcomes: Vec<_> = called.map(|kept| kept.exchange.outcome.as_str()).collect();
     assert_eq!((outcomes, history.listed.needs), (vec!["rejected", "\"DONE\"", "nothing"], vec![Need::Stuck]));
     // A word that is known is a charge all the same.
@@ -763,19 +771,20 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
         let provider = (number == 2).then_some(Provider::MBank);
         let status = Some(PaymentStatus::Charged);
         let claim = Some(Claim { number: format!("GW-{number}"), provider });
-        let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(Asked::Callback, "incomplete"))));
+        let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(ExchangeKind::Callback, "incomplete"))));
         let payment = payment_id(1);
         let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange, is_whole: false };
-        assert_eq!(block_on(storage.note_hint(hint)).unwrap(), HintNoted::Due(1));
+        assert_eq!(block_on(storage.record_hint(hint)).unwrap(), HintOutcome::Due(1));
         calendar.pass(Duration::from_secs(1));
     };
     (1..=3).for_each(claimed);
     let record = |report: &dyn Fn(&PaymentRef) -> Report| {
-        let asked = block_on(storage.claim_questions(claim())).unwrap().questions.remove(0);
-        let report = |ask: Ask| Reported { report: report(&ask.reference), claim: ask.claim, exchange: said() };
+        let asked = block_on(storage.claim_polls(claim())).unwrap().questions.remove(0);
+        let report =
+            |ask: StatusQuery| StatusReport { report: report(&ask.reference), claim: ask.claim, exchange: said() };
         let reports = asked.ask.into_iter().map(report).collect();
-        let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
-        block_on(storage.record_answers(vec![answered])).unwrap();
+        let answered = PollResult { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
+        block_on(storage.record_poll_results(vec![answered])).unwrap();
     };
     record(&|reference| match reference.order_number.as_deref() {
         Some("GW-1") => Report::Rejected,
@@ -791,15 +800,15 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     assert_eq!((state(storage, 1, 1), listed().listed.needs), (PaymentState::Unverifiable, vec![Need::Unverifiable]));
     let needs = block_on(storage.count_needs()).unwrap();
     assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Mismatch, 0)), "{needs:?}");
-    let need_person = ListCheckouts { which: Which::NeedPerson, after: None, most: 10 };
+    let need_person = ListCheckouts { which: CheckoutFilter::NeedPerson, after: None, most: 10 };
     assert_eq!(block_on(storage.list_checkouts(need_person)).unwrap().checkouts.len(), 1);
-    let called = Which::Called("GW-3".into());
+    let called = CheckoutFilter::Matching("GW-3".into());
     let called = block_on(storage.list_checkouts(ListCheckouts { which: called, after: None, most: 10 })).unwrap();
     assert_eq!(called.checkouts.len(), 1);
     // Two charges of one form, in one answer.
     calendar.pass(Duration::from_secs(60));
     record(&|reference| Report::Charged(Box::new(reference.clone())));
-    let view = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
+    let view = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap();
     assert_eq!((view.checkout.state, view.checkout.refunds_due), (CheckoutState::Paid, 2));
     assert!(!view.payments[0].is_in_doubt && listed().listed.needs == [Need::Overpaid]);
     // Those that came to nothing give way.
@@ -852,7 +861,7 @@ fn only_the_sender_records_the_outcome(storage: &dyn Storage, _: &Calendar) {
     let failure = Failure::of_kind("Refused");
     let result = SendResult::NothingHappened { failure, retry_after: None };
     let record = |sender: &str| {
-        let sent = Sent { sender: sender.into(), ..sent(1, 1, result.clone()) };
+        let sent = SendOutcome { sender: sender.into(), ..sent(1, 1, result.clone()) };
         block_on(storage.record_send_outcome(sent)).unwrap()
     };
     assert!(!record("another").is_changed);
@@ -884,10 +893,10 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Qr))), Ok(Begun::New(_))), "it is free");
     // A person can be wrong.
     calendar.pass(Duration::from_secs(60));
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     assert_eq!(asked[0].payment, payment_id(1));
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
@@ -916,7 +925,7 @@ fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
     calendar.pass(Duration::from_secs(10));
 }
 
-fn kept(storage: &dyn Storage) -> Vec<KeptExchange> {
+fn kept(storage: &dyn Storage) -> Vec<StoredExchange> {
     block_on(storage.history(id(1))).unwrap().unwrap().exchanges.remove(0)
 }
 
@@ -925,18 +934,18 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     for _ in 0..2 {
         // A sender whose commit was not answered notes it again.
-        let exchange = Some(Exchange::new(Asked::Create, "accepted"));
+        let exchange = Some(Exchange::new(ExchangeKind::Create, "accepted"));
         let reference = begin(1, 1, Method::Mbank).reference;
-        block_on(storage.record_send_outcome(Sent { exchange, ..accepted(1, 1, reference) })).unwrap();
+        block_on(storage.record_send_outcome(SendOutcome { exchange, ..accepted(1, 1, reference) })).unwrap();
     }
     let ask = |exchange: &Exchange, claim: Option<&str>| {
         calendar.pass(Duration::from_secs(10));
         let claim = claim.map(str::to_owned);
         let mut exchange = exchange.clone();
         exchange.claim = claim.clone();
-        let reports = vec![Reported { claim, report: Report::Nothing, exchange }];
-        let answered = Answered { reports, ..answer(1, 1, 0, Report::Nothing) };
-        block_on(storage.record_answers(vec![answered])).unwrap();
+        let reports = vec![StatusReport { claim, report: Report::Nothing, exchange }];
+        let answered = PollResult { reports, ..answer(1, 1, 0, Report::Nothing) };
+        block_on(storage.record_poll_results(vec![answered])).unwrap();
     };
     // Two questions take turns, and each one's answers are counted.
     for _ in 0..3 {
@@ -946,15 +955,15 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
     let now = kept(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 3, 3]);
     assert_eq!(now[1].last_at - now[1].first_at, 40_000);
-    assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (Asked::Create, Some("claimed")));
+    assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (ExchangeKind::Create, Some("claimed")));
     // Answers to all numbers of a payment come together.
     let together = [None, Some("claimed"), Some("other")].map(|claim| {
         let (claim, mut exchange) = (claim.map(str::to_owned), said());
         exchange.claim = claim.clone();
-        Reported { claim, report: Report::Nothing, exchange }
+        StatusReport { claim, report: Report::Nothing, exchange }
     });
-    let answered = Answered { reports: together.into(), ..answer(1, 1, 0, Report::Nothing) };
-    block_on(storage.record_answers(vec![answered])).unwrap();
+    let answered = PollResult { reports: together.into(), ..answer(1, 1, 0, Report::Nothing) };
+    block_on(storage.record_poll_results(vec![answered])).unwrap();
     let now = kept(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 4, 4, 1]);
     assert_eq!(now[3].exchange.claim.as_deref(), Some("other"));
@@ -964,7 +973,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         ask(&other, None);
     }
     let now = kept(storage);
-    assert_eq!((now.len(), now[0].exchange.asked), (50, Asked::Create), "the first ones are kept");
+    assert_eq!((now.len(), now[0].exchange.asked), (50, ExchangeKind::Create), "the first ones are kept");
     assert_eq!(now.last().unwrap().exchange.code.as_deref(), Some("99"));
     ask(&said(), None);
     ask(&said(), None);
@@ -973,16 +982,16 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
 
 fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let first = block_on(storage.claim_questions(claim())).unwrap();
+    let first = block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(first.questions.len(), 1);
-    assert!(block_on(storage.claim_questions(claim())).unwrap().questions.is_empty(), "somebody has it");
+    assert!(block_on(storage.claim_polls(claim())).unwrap().questions.is_empty(), "somebody has it");
     calendar.pass(Duration::from_secs(60));
-    let second = block_on(storage.claim_questions(claim())).unwrap();
+    let second = block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(second.questions.len(), 1, "who had it is dead");
     let (early, late) = (first.questions[0].leased_until, second.questions[0].leased_until);
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(1, 1, early, charged.clone())])).unwrap();
-    let again = block_on(storage.record_answers(vec![answer(1, 1, late, charged)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, early, charged.clone())])).unwrap();
+    let again = block_on(storage.record_poll_results(vec![answer(1, 1, late, charged)])).unwrap();
     assert!(again.changed.is_empty(), "of two recorders one wins");
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
     let events = events_after(storage, &Cursor::default(), 100);
@@ -997,7 +1006,7 @@ fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
 
 fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     calendar.pass(Duration::from_secs(1));
     let hint = || Hint::Callback {
         secret: format!("{:032x}", 1),
@@ -1008,16 +1017,16 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
         exchange: None,
         is_whole: true,
     };
-    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1));
-    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
+    assert_eq!(block_on(storage.record_hint(hint())).unwrap(), HintOutcome::Due(1));
+    assert_eq!(block_on(storage.record_hint(hint())).unwrap(), HintOutcome::SeenBefore);
     // The answer may be from before what the hint tells of.
     let open = Report::Pending(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(1, 1, leased, open)])).unwrap();
-    assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
+    block_on(storage.record_poll_results(vec![answer(1, 1, leased, open)])).unwrap();
+    assert_eq!(block_on(storage.claim_polls(claim())).unwrap().questions.len(), 1);
     let (secret, payment) = ("x".into(), payment_id(1));
     let nobody =
         Hint::Callback { secret, payment, claim: None, status: None, same: None, exchange: None, is_whole: true };
-    assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
+    assert_eq!(block_on(storage.record_hint(nobody)).unwrap(), HintOutcome::Nowhere);
 }
 
 /// Else a payer who presses a button all the time is not asked about while others wait.
@@ -1025,19 +1034,19 @@ fn a_hint_keeps_the_place_of_what_is_overdue(storage: &dyn Storage, calendar: &C
     (1..=2).for_each(|number| following(storage, calendar, number));
     for number in [1, 2, 1, 1] {
         calendar.pass(Duration::from_secs(1));
-        block_on(storage.note_hint(Hint::Checkout { id: id(number) })).unwrap();
+        block_on(storage.record_hint(Hint::Checkout { id: id(number) })).unwrap();
     }
-    let one = ClaimQuestions { places: Places::new(1), ..claim() };
-    assert_eq!(block_on(storage.claim_questions(one)).unwrap().questions[0].payment, payment_id(1));
+    let one = ClaimPolls { places: Slots::new(1), ..claim() };
+    assert_eq!(block_on(storage.claim_polls(one)).unwrap().questions[0].payment, payment_id(1));
 }
 
 /// However often its payer presses a button.
 fn a_payment_is_asked_about_once_a_second_at_most(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let asked = || block_on(storage.claim_questions(claim())).unwrap();
+    let asked = || block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(asked().questions.len(), 1);
     for _ in 0..10 {
-        block_on(storage.note_hint(Hint::Checkout { id: id(1) })).unwrap();
+        block_on(storage.record_hint(Hint::Checkout { id: id(1) })).unwrap();
     }
     let early = asked();
     assert_eq!((early.questions.len(), early.next_in_ms), (0, Some(1_000)));
@@ -1047,18 +1056,18 @@ fn a_payment_is_asked_about_once_a_second_at_most(storage: &dyn Storage, calenda
 
 fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
     (1..=3).for_each(|number| following(storage, calendar, number));
-    let one = ClaimQuestions { places: Places::new(1), ..claim() };
-    block_on(storage.note_hint(Hint::Checkout { id: id(3) })).unwrap();
+    let one = ClaimPolls { places: Slots::new(1), ..claim() };
+    block_on(storage.record_hint(Hint::Checkout { id: id(3) })).unwrap();
     let mut order = Vec::new();
     for _ in 0..3 {
-        order.push(block_on(storage.claim_questions(one)).unwrap().questions[0].payment.clone());
+        order.push(block_on(storage.claim_polls(one)).unwrap().questions[0].payment.clone());
     }
     assert_eq!(order, [payment_id(3), payment_id(1), payment_id(2)]);
     // The rate is for all who ask.
     calendar.pass(Duration::from_secs(60));
-    let slow = ClaimQuestions { per_second: 1, ..claim() };
-    assert_eq!(block_on(storage.claim_questions(slow)).unwrap().questions.len(), 1);
-    let next = block_on(storage.claim_questions(slow)).unwrap();
+    let slow = ClaimPolls { per_second: 1, ..claim() };
+    assert_eq!(block_on(storage.claim_polls(slow)).unwrap().questions.len(), 1);
+    let next = block_on(storage.claim_polls(slow)).unwrap();
     assert_eq!((next.questions.len(), next.next_in_ms), (0, Some(1000)));
 }
 
@@ -1071,7 +1080,7 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
     let refuse = |sender: &str| {
         let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
         let (checkout, payment, sender) = (id(1), payment_id(1), sender.into());
-        let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
+        let confirmed = ConfirmationOutcome { checkout, payment, sender, result, exchange: None };
         block_on(storage.record_confirmation(confirmed)).unwrap()
     };
     assert!(matches!(begin("a"), ConfirmationBegun::New(_)));
@@ -1121,10 +1130,10 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
 /// Charges the payment that [`following`] has begun. Its checkout's events are `payment.created`, `payment.accepted`,
 /// `payment.charged` and `checkout.paid`.
 fn charged(storage: &dyn Storage, number: u8) {
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     let leased = asked.into_iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(number).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(number, number, leased, charged)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(number, number, leased, charged)])).unwrap();
 }
 
 /// The kinds of events that the shop gets, which refuses one of them; the event that was stepped over, where one was.
@@ -1133,8 +1142,8 @@ fn play_shop(
     calendar: &Calendar,
     refuses: Option<EventKind>,
     turns: usize,
-) -> (Vec<EventKind>, Vec<SteppedOver>) {
-    let (mut got, mut stepped_over) = (Vec::new(), Vec::new());
+) -> (Vec<EventKind>, Vec<SkippedEvent>) {
+    let (mut got, mut skipped) = (Vec::new(), Vec::new());
     for _ in 0..turns {
         let Some(delivery) = deliveries(storage).pop() else {
             calendar.pass(Duration::from_secs(12 * 3600));
@@ -1142,9 +1151,9 @@ fn play_shop(
         };
         got.push(delivery.kind.expect("a known kind"));
         let result = if refuses == delivery.kind { refused() } else { DeliveryResult::Taken };
-        stepped_over.extend(came_to(storage, &delivery, result));
+        skipped.extend(came_to(storage, &delivery, result));
     }
-    (got, stepped_over)
+    (got, skipped)
 }
 
 fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calendar) {
@@ -1156,12 +1165,12 @@ fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calen
     // A failure says nothing of the event.
     let first = deliveries(storage).remove(0);
     came_to(storage, &first, DeliveryResult::Failed);
-    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentCreated), 10);
+    let (got, skipped) = play_shop(storage, calendar, Some(PaymentCreated), 10);
     assert_eq!(got, [PaymentCreated; 5], "a pause between two");
-    assert_eq!(stepped_over.len(), 1);
-    let (seq, kind, why) = (stepped_over[0].seq, stepped_over[0].kind, stepped_over[0].why.as_str());
+    assert_eq!(skipped.len(), 1);
+    let (seq, kind, why) = (skipped[0].seq, skipped[0].kind, skipped[0].why.as_str());
     assert_eq!((seq, kind, why), (first.seq, PaymentCreated, "it answered 400"));
-    assert_eq!((&stepped_over[0].event, &stepped_over[0].checkout), (&first.id, &id(1)));
+    assert_eq!((&skipped[0].event, &skipped[0].checkout), (&first.id, &id(1)));
     let kept = history();
     assert_eq!((kept.delivered, kept.failures, kept.refused.len()), (first.seq, 0, 1));
     assert_eq!((kept.refused[0].seq, kept.refused[0].reason.as_str()), (first.seq, "it answered 400"));
@@ -1169,9 +1178,9 @@ fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calen
     assert!(block_on(storage.count_needs()).unwrap().contains(&(Need::Refused, 1)));
     assert_eq!((count().refused_events, count().streams_given_up), (1, 0));
     // What is behind it comes at once; and what asks for something is never stepped over.
-    let (got, stepped_over) = play_shop(storage, calendar, Some(CheckoutPaid), 40);
+    let (got, skipped) = play_shop(storage, calendar, Some(CheckoutPaid), 40);
     assert_eq!(got[..3], [PaymentAccepted, PaymentCharged, CheckoutPaid]);
-    assert!(got.len() > 8 && got[2..].iter().all(|kind| *kind == CheckoutPaid) && stepped_over.is_empty(), "{got:?}");
+    assert!(got.len() > 8 && got[2..].iter().all(|kind| *kind == CheckoutPaid) && skipped.is_empty(), "{got:?}");
     assert_eq!((count().refused_events, count().streams_given_up), (1, 1), "given up after three days, as any");
 }
 
@@ -1179,10 +1188,10 @@ fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calen
     use EventKind::{CheckoutPaid, PaymentAccepted, PaymentCharged, PaymentCreated};
     following(storage, calendar, 1);
     charged(storage, 1);
-    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 14);
+    let (got, skipped) = play_shop(storage, calendar, Some(PaymentAccepted), 14);
     let accepted = [PaymentAccepted; 5];
     assert_eq!(got, [&[PaymentCreated][..], &accepted, &[PaymentCharged, CheckoutPaid]].concat());
-    assert_eq!(stepped_over.len(), 1);
+    assert_eq!(skipped.len(), 1);
     assert!(deliveries(storage).is_empty());
     assert_eq!(block_on(storage.replay(Some(id(2)))).unwrap(), 0);
     assert_eq!(block_on(storage.replay(Some(id(1)))).unwrap(), 1);
@@ -1191,10 +1200,10 @@ fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calen
     assert!(kept.refused.is_empty() && kept.listed.needs.is_empty());
     assert_eq!(block_on(storage.statistics()).unwrap().refused_events, 0);
     // It takes five refusals again.
-    let (got, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 7);
-    assert_eq!((got.len(), got[0], stepped_over.len()), (4, PaymentAccepted, 0));
-    let (_, stepped_over) = play_shop(storage, calendar, Some(PaymentAccepted), 2);
-    assert_eq!(stepped_over.len(), 1);
+    let (got, skipped) = play_shop(storage, calendar, Some(PaymentAccepted), 7);
+    assert_eq!((got.len(), got[0], skipped.len()), (4, PaymentAccepted, 0));
+    let (_, skipped) = play_shop(storage, calendar, Some(PaymentAccepted), 2);
+    assert_eq!(skipped.len(), 1);
     // One that is under way while the stream is put back does not take it past what comes again.
     let late = deliveries(storage).remove(0);
     assert_eq!(late.kind, Some(PaymentCharged));
@@ -1248,25 +1257,25 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!((count().due_payments, count().oldest_due_ms), (2, 10_000));
     assert_eq!(count().oldest_undelivered_ms, 20_000, "nobody has delivered anything");
     // The first is charged: nobody asks about it any more.
-    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     assert_eq!((count().due_payments, count().oldest_due_ms), (0, 0), "somebody asks");
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(1, 1, leased, charged)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, leased, charged)])).unwrap();
     assert_eq!((open(PaymentState::Awaiting), open(PaymentState::Sending)), (Some(1), Some(1)));
     // The other one is open for days, and the shop takes nothing.
     let mut most = 0;
     for _ in 0..20 {
         calendar.pass(Duration::from_secs(12 * 3600));
         let deliveries = deliveries(storage);
-        let failed = deliveries.iter().map(|delivery| Delivered::of(delivery, DeliveryResult::Failed));
+        let failed = deliveries.iter().map(|delivery| DeliveryOutcome::of(delivery, DeliveryResult::Failed));
         block_on(storage.record_deliveries(failed.collect())).unwrap();
         most = most.max(count().oldest_undelivered_ms);
     }
     assert!(most >= 2 * 24 * 3_600_000, "{most}");
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (3, 0));
-    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     let still_open = Report::Pending(Box::new(PaymentRef::mbank(payment_id(2).bare(), 390)));
-    block_on(storage.record_answers(vec![answer(2, 2, leased, still_open)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(2, 2, leased, still_open)])).unwrap();
     assert_eq!(count().stuck_payments, 1);
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (2, 0), "it is told that one is stuck");
     block_on(storage.replay(None)).unwrap();
@@ -1289,9 +1298,9 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
 fn it_says_that_it_takes_writes(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(block_on(storage.check_writable()), Ok(()), "of an empty database");
     following(storage, calendar, 1);
-    let before = block_on(storage.checkout(Whose::Id(id(1)))).unwrap();
+    let before = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap();
     assert_eq!(block_on(storage.check_writable()), Ok(()));
-    assert_eq!(block_on(storage.checkout(Whose::Id(id(1)))).unwrap(), before, "and nothing is changed");
+    assert_eq!(block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap(), before, "and nothing is changed");
 }
 
 fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
@@ -1311,18 +1320,18 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
         exchange: None,
         is_whole: true,
     };
-    block_on(storage.note_hint(hint())).unwrap();
-    block_on(storage.record_answers(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
+    block_on(storage.record_hint(hint())).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
     block_on(storage.sweep(SWEEP)).unwrap();
     assert!(matches!(begun(1), Begun::Again(_)) && matches!(begun(2), Begun::Again(_)));
-    assert_eq!((block_on(storage.note_hint(hint())).unwrap(), kept(storage).len()), (HintNoted::SeenBefore, 1));
+    assert_eq!((block_on(storage.record_hint(hint())).unwrap(), kept(storage).len()), (HintOutcome::SeenBefore, 1));
     calendar.pass(Duration::from_secs(24 * 3600));
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     assert!(matches!(begun(1), Begun::NotOpen(_)) && matches!(begun(2), Begun::NotOpen(_)));
-    assert!(matches!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1)));
+    assert!(matches!(block_on(storage.record_hint(hint())).unwrap(), HintOutcome::Due(1)));
     assert_eq!((state(storage, 1, 1), kept(storage).len()), (PaymentState::NotMade, 0));
     assert_eq!(events_after(storage, &Cursor::default(), 100).len(), 6, "what happened is never forgotten");
 }
@@ -1385,7 +1394,7 @@ fn a_transaction_that_fails_is_rolled_back_alone() {
         .collect();
     let written: Vec<bool> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
     for (number, was_written) in written.iter().enumerate() {
-        let found = block_on(storage.checkout(Whose::Id(id(number as u8)))).unwrap();
+        let found = block_on(storage.checkout(CheckoutLookup::Id(id(number as u8)))).unwrap();
         assert_eq!(found.is_some(), *was_written, "{number}");
     }
     let same = written.iter().step_by(3).filter(|was_written| **was_written).count();
@@ -1444,15 +1453,15 @@ fn a_row_that_cannot_be_read_holds_up_no_others() {
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
     (1..=3).for_each(|number| following(&storage, &calendar, number));
-    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     let db = rusqlite::Connection::open(&path).unwrap();
     let damage = "UPDATE payments SET reference = 'torn' WHERE id = ?1";
     assert_eq!(db.execute(damage, [payment_id(2).as_str()]).unwrap(), 1);
     let all = (1..=3).map(|number| answer(number, number, leased, Report::Rejected)).collect();
-    assert_eq!(block_on(storage.record_answers(all)).unwrap().changed, [id(1), id(3)]);
+    assert_eq!(block_on(storage.record_poll_results(all)).unwrap().changed, [id(1), id(3)]);
     calendar.pass(Duration::from_secs(60));
     following(&storage, &calendar, 4);
-    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
     let others = [payment_id(1), payment_id(3), payment_id(4)];
     assert_eq!(asked.into_iter().map(|question| question.payment).collect::<Vec<_>>(), others);
 }

@@ -99,7 +99,7 @@ fn clocks_that_differ_by_an_hour_change_nothing() {
             let worker = &workers[turn % 2];
             let server = worker.server.clone();
             calls.add(worker, async move {
-                let _ = server.follow_once().await;
+                let _ = server.poll_once().await;
                 let _ = server.deliver_once().await;
             });
             if random.u32(0..4) == 0 {
@@ -141,7 +141,7 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
         calls.step(&mut random);
     }
     world.jump(Duration::from_secs(3600), true);
-    workers[1].run(workers[1].server.follow_once()).unwrap();
+    workers[1].run(workers[1].server.poll_once()).unwrap();
     let states = |world: &World| -> String { one(&lock(&world.db), "SELECT state FROM payments", []).unwrap() };
     assert_eq!(states(&world), "unknown");
     calls.finish(&mut random, &world.fake);
@@ -185,7 +185,7 @@ fn events_of_a_stream_come_one_right_after_another() {
     let payment = process.run(server.pay_by_qr(&id, None)).unwrap();
     world.fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
     process.run(server.check_now(&id)).unwrap();
-    process.run(server.follow_once()).unwrap();
+    process.run(server.poll_once()).unwrap();
     let told = process.run(server.events_after(&Cursor::default(), 10)).unwrap().len();
     assert_eq!(told, 4);
     let began = world.fake.now();

@@ -13,8 +13,8 @@ use std::{
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, MbankPayment};
 use kassa_sandbox::Sandbox;
 use kassa_server::{
-    CheckoutId, HttpSettings, Listener, ListenerSettings, Method, NewCheckout, Payment, RealSurroundings, Resolution,
-    Server, ServerSettings, SqliteStorage, router,
+    CheckoutId, HttpSettings, Listener, ListenerSettings, Method, NewCheckout, Payment, Resolution, Server,
+    ServerSettings, SqliteStorage, TokioRuntime, router,
 };
 use serde_json::Value;
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
@@ -90,9 +90,9 @@ impl Merchant {
         let clock: kassa_server::storage::sqlite::connection::DatabaseClock =
             Arc::new(move || now_ms() + ahead.load(Ordering::Relaxed));
         let storage = Arc::new(SqliteStorage::open_with_clock(&self.plan.folder.join("kassa.db"), &clock)?);
-        let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+        let runtime = Arc::new(TokioRuntime::on(Handle::current()));
         let gateway = Arc::new(Gateway::new(self.gateway.clone())?);
-        let server = Server::new(storage, gateway, surroundings, settings, None)?;
+        let server = Server::new(storage, gateway, runtime, settings, None)?;
         server.run();
         let (stop, stopped) = watch::channel(false);
         let router = router(server.clone(), HttpSettings::new(url));

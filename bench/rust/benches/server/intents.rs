@@ -6,9 +6,9 @@ use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    Asked, CheckoutId, Exchange, Hidden, Method, PaymentId, Storage,
+    CheckoutId, Exchange, ExchangeKind, Hidden, Method, PaymentId, Storage,
     storage::{
-        inputs::{BeginPayment, Key, OpenCheckout, SendResult, Sent},
+        inputs::{BeginPayment, Key, OpenCheckout, SendOutcome, SendResult},
         outputs::{Begun, Opened},
     },
 };
@@ -104,10 +104,10 @@ async fn begin(storage: &Arc<dyn Storage>, number: u128) {
 
 async fn record(storage: &Arc<dyn Storage>, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
-    let mut exchange = Exchange::new(Asked::Create, "accepted");
+    let mut exchange = Exchange::new(ExchangeKind::Create, "accepted");
     exchange.response = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
     let (checkout, payment, sender) = (checkout(number), payment(number), sender(number));
-    let sent = Sent { checkout, payment, sender, result, exchange: Some(exchange) };
+    let sent = SendOutcome { checkout, payment, sender, result, exchange: Some(exchange) };
     assert!(storage.record_send_outcome(sent).await.is_ok_and(|recorded| recorded.is_changed));
 }
 

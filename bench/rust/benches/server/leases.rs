@@ -10,8 +10,8 @@ use kassa_bench::Figures;
 use kassa_server::{
     Storage,
     storage::{
-        inputs::{ClaimQuestions, Places},
-        outputs::Question,
+        inputs::{ClaimPolls, Slots},
+        outputs::DuePoll,
     },
 };
 
@@ -30,11 +30,11 @@ const BAR: f64 = 10_000.0;
 const LEASE_MS: i64 = 60_000;
 
 /// Leased as if nothing limited how often the gateway may be asked.
-pub const CLAIM: ClaimQuestions = ClaimQuestions { places: places(BATCH), lease_ms: LEASE_MS, per_second: 1_000_000 };
+pub const CLAIM: ClaimPolls = ClaimPolls { places: places(BATCH), lease_ms: LEASE_MS, per_second: 1_000_000 };
 
 /// For so many of one method: the other methods' own places stay free.
-const fn places(most: u32) -> Places {
-    Places::new(most * 16 / 13 + 1)
+const fn places(most: u32) -> Slots {
+    Slots::new(most * 16 / 13 + 1)
 }
 
 pub fn measure(place: &Place) {
@@ -65,7 +65,7 @@ pub async fn lease(storage: &Arc<dyn Storage>, many: usize) {
 }
 
 /// Leases so many, and does something with each claim's.
-pub async fn claim_all<F>(storage: &Arc<dyn Storage>, many: usize, then: impl Fn(Vec<Question>) -> F + Copy)
+pub async fn claim_all<F>(storage: &Arc<dyn Storage>, many: usize, then: impl Fn(Vec<DuePoll>) -> F + Copy)
 where
     F: Future<Output = ()>,
 {
@@ -76,10 +76,8 @@ where
             let mut wanted = BATCH as usize;
             while wanted > 0 {
                 let most = u32::try_from(wanted).expect("a batch");
-                let claimed = storage
-                    .claim_questions(ClaimQuestions { places: places(most), ..CLAIM })
-                    .await
-                    .expect("a database");
+                let claimed =
+                    storage.claim_polls(ClaimPolls { places: places(most), ..CLAIM }).await.expect("a database");
                 wanted = wanted.saturating_sub(claimed.questions.len());
                 then(claimed.questions).await;
             }

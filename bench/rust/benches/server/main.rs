@@ -25,7 +25,7 @@ use std::{
 };
 
 use kassa::PaymentGateway;
-use kassa_server::{NewCheckout, RealSurroundings, Server, ServerSettings, Storage};
+use kassa_server::{NewCheckout, Server, ServerSettings, Storage, TokioRuntime};
 use kassa_test_postgres::Cluster;
 use place::Place;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -117,8 +117,8 @@ fn runtime() -> Runtime {
 fn server(storage: Arc<dyn Storage>, gateway: impl PaymentGateway + 'static) -> Server {
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.poll_rate = 10_000;
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    Server::new(storage, Arc::new(gateway), surroundings, settings, None).expect("settings that can work")
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    Server::new(storage, Arc::new(gateway), runtime, settings, None).expect("settings that can work")
 }
 
 fn order(reference: impl Into<String>) -> NewCheckout {

@@ -13,8 +13,8 @@ use kassa_bench::{Comparison, in_turn};
 use kassa_server::{
     Storage,
     storage::{
-        inputs::{Answered, Report, Reported},
-        outputs::{Ask, Question},
+        inputs::{PollResult, Report, StatusReport},
+        outputs::{DuePoll, StatusQuery},
     },
 };
 use kassa_test_postgres::sibling;
@@ -139,15 +139,18 @@ pub fn job_rounds(place: &Place) {
     });
 }
 
-async fn put_down(storage: Arc<dyn Storage>, questions: Vec<Question>) {
+async fn put_down(storage: Arc<dyn Storage>, questions: Vec<DuePoll>) {
     let answers = questions.into_iter().map(still_open).collect();
-    storage.record_answers(answers).await.expect("a database");
+    storage.record_poll_results(answers).await.expect("a database");
 }
 
-fn still_open(question: Question) -> Answered {
-    let report =
-        |ask: Ask| Reported { claim: ask.claim, report: Report::Pending(Box::new(ask.reference)), exchange: said() };
-    Answered {
+fn still_open(question: DuePoll) -> PollResult {
+    let report = |ask: StatusQuery| StatusReport {
+        claim: ask.claim,
+        report: Report::Pending(Box::new(ask.reference)),
+        exchange: said(),
+    };
+    PollResult {
         payment: question.payment,
         checkout: question.checkout,
         method: question.method,

@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    Asked, Exchange, Method, Storage,
-    storage::inputs::{Answered, Report, Reported},
+    Exchange, ExchangeKind, Method, Storage,
+    storage::inputs::{PollResult, Report, StatusReport},
 };
 
 use crate::{
@@ -74,9 +74,9 @@ pub fn apart(place: &Place) {
 
 async fn record(storage: &Arc<dyn Storage>, open: &[Open], report: fn(Box<PaymentRef>) -> Report) {
     let batches = open.chunks(BATCH).map(|batch| batch.iter().map(|open| answered(open, report)).collect());
-    let recorded = batches.map(|batch: Vec<Answered>| async {
+    let recorded = batches.map(|batch: Vec<PollResult>| async {
         let many = batch.len();
-        let recorded = storage.record_answers(batch).await.expect("room on the disk");
+        let recorded = storage.record_poll_results(batch).await.expect("room on the disk");
         let is_open = matches!(report(PaymentRef::mbank("0", 390).into()), Report::Pending(_));
         assert_eq!(recorded.changed.len(), if is_open { 0 } else { many }, "as many as were charged");
     });
@@ -85,20 +85,20 @@ async fn record(storage: &Arc<dyn Storage>, open: &[Open], report: fn(Box<Paymen
 
 /// As the sandbox says it.
 pub fn said() -> Exchange {
-    let mut said = Exchange::new(Asked::Status, "pending");
+    let mut said = Exchange::new(ExchangeKind::Status, "pending");
     said.code = Some("200".into());
     said.response = Some(format!(r#"{{"code":"200","message":"{}"}}"#, "x".repeat(150)));
     said
 }
 
-fn answered(open: &Open, report: fn(Box<PaymentRef>) -> Report) -> Answered {
+fn answered(open: &Open, report: fn(Box<PaymentRef>) -> Report) -> PollResult {
     let reference = PaymentRef::mbank(&open.order_number, 390);
-    Answered {
+    PollResult {
         payment: format!("pay_{}", open.order_number).parse().expect("an identifier"),
         checkout: format!("co_{}", open.order_number).parse().expect("an identifier"),
         method: Method::Mbank,
         leased_until: open.at,
-        reports: vec![Reported { claim: None, report: report(Box::new(reference)), exchange: said() }],
+        reports: vec![StatusReport { claim: None, report: report(Box::new(reference)), exchange: said() }],
         random: 7,
     }
 }

@@ -1,16 +1,19 @@
 //! The database: opened, looked at; of a file, who may read it.
 
-use std::{path::Path, sync::Arc};
+use std::{io, path::Path, process::ExitCode, sync::Arc};
 
-use kassa_server::{DatabaseFile, PostgresStorage, SqliteStorage, Storage, StorageError, settings::DatabasePlace};
-
-use super::{
-    failure::{Done, Failure},
-    output::note,
+use kassa_server::{
+    ApiKey, DatabaseFile, KeyRole, Permission, PostgresStorage, Runtime, SigningSecret, SqliteStorage, Storage,
+    StorageError, TokioRuntime, make_api_key,
+    settings::{DatabasePlace, Sources},
 };
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use tokio::runtime::Handle;
+
+use super::output::{self, CommandResult, Failure, note};
 
 /// Opens it for a server: made where it is missing, and brought up where it is an older server's.
-pub(crate) async fn open(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
+pub(crate) async fn open(place: &DatabasePlace) -> CommandResult<Arc<dyn Storage>> {
     try_open(place).await.map_err(Failure::new)
 }
 
@@ -36,7 +39,7 @@ pub(crate) enum IfMissing {
 }
 
 /// Opens it for a command beside a server. It does not bring it up: a server that runs might not know it any more.
-pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) -> Done<Arc<dyn Storage>> {
+pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) -> CommandResult<Arc<dyn Storage>> {
     match look(place).await.map_err(|problem| Failure::new(format!("{place}: {problem}")))? {
         DatabaseFile::Older { found } => {
             let sentence = "it is an older server's, and the next start of this one brings it up: start it first";
@@ -65,7 +68,7 @@ pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageE
 
 /// What is in it concerns its owner alone. SQLite gives the files beside it the same permissions.
 #[cfg(unix)]
-fn make_private(path: &Path) -> std::io::Result<()> {
+fn make_private(path: &Path) -> io::Result<()> {
     use std::{fs::OpenOptions, io::ErrorKind, os::unix::fs::OpenOptionsExt};
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(problem) if problem.kind() != ErrorKind::AlreadyExists => Err(problem),
@@ -74,6 +77,103 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn make_private(_: &Path) -> std::io::Result<()> {
+fn make_private(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+// `events replay`: deliveries that were given up, or stepped over, begin again. A server on the same database makes them.
+
+pub(crate) fn replay_events(sources: &Sources, checkout: Option<&str>) -> CommandResult<ExitCode> {
+    let checkout = checkout.map(str::parse).transpose().map_err(Failure::new)?;
+    let place = place(sources)?;
+    let started = wait(async { existing(&place).await?.replay(checkout).await.map_err(Failure::new) })?;
+    let sentence = "checkouts whose events had been given up, or refused: a running server delivers them now";
+    output::line(format_args!("{started} {sentence}")).map_err(output::unwritten)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+// `keys`: keys of shops and of staff, made, listed and revoked on the database, while servers work on it.
+
+/// Makes a key. It is printed alone, so that a script can take it.
+pub(crate) fn new_key(sources: &Sources, role: KeyRole, may: Permission, name: &str) -> CommandResult<ExitCode> {
+    let place = place(sources)?;
+    wait(async {
+        let storage = open_beside(&place, IfMissing::Make).await?;
+        let runtime = TokioRuntime::on(Handle::current());
+        let key = make_api_key(&*storage, &runtime, role, may, name).await.map_err(Failure::new)?;
+        note(format_args!("The key {}, shown this once: only its hash is kept.", key.id()));
+        match output::line(key.expose()) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(problem) => Err(unprinted(&*storage, &key, &problem).await),
+        }
+    })
+}
+
+/// A key that could not be printed is known to nobody, so it does not stay good.
+async fn unprinted(storage: &dyn Storage, key: &ApiKey, problem: &io::Error) -> Failure {
+    let id = key.id();
+    let then = match storage.revoke_api_key(id.clone()).await {
+        Ok(_) => "it is revoked again".to_owned(),
+        Err(_) => format!("revoke it: kassa-server keys revoke {id}"),
+    };
+    Failure::new(format_args!("the key {id} could not be printed, and is lost: {problem}; {then}"))
+}
+
+/// Lists all.
+pub(crate) fn list_keys(sources: &Sources) -> CommandResult<ExitCode> {
+    let place = place(sources)?;
+    let keys = wait(async { existing(&place).await?.api_keys().await.map_err(Failure::new) })?;
+    if keys.is_empty() {
+        note("There is no API key yet: kassa-server keys new --name shop");
+    }
+    for key in keys {
+        let state = key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", moment(at)));
+        let owner = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
+        let line = format!("{}  {owner:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
+        output::line(line).map_err(output::unwritten)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Revokes one.
+pub(crate) fn revoke_key(sources: &Sources, id: &str) -> CommandResult<ExitCode> {
+    let id = id.parse().map_err(Failure::new)?;
+    let place = place(sources)?;
+    if !wait(async { existing(&place).await?.revoke_api_key(id).await.map_err(Failure::new) })? {
+        return Err(Failure::new("there is no such key, or it was revoked before: see kassa-server keys list"));
+    }
+    note("It is revoked: nobody gets in with it any more.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The database that the settings name.
+pub(crate) fn place(sources: &Sources) -> CommandResult<DatabasePlace> {
+    DatabasePlace::read(sources).map_err(|problems| Failure::settings(&problems))
+}
+
+/// The storage of a database that must be there.
+pub(crate) async fn existing(place: &DatabasePlace) -> CommandResult<Arc<dyn Storage>> {
+    open_beside(place, IfMissing::Refuse).await
+}
+
+/// Does what a command is about.
+pub(crate) fn wait<T>(work: impl Future<Output = CommandResult<T>>) -> CommandResult<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
+    runtime.block_on(work)
+}
+
+fn moment(at: i64) -> String {
+    let time = OffsetDateTime::from_unix_timestamp(at / 1000).ok();
+    time.and_then(|time| time.format(&Rfc3339).ok()).unwrap_or_else(|| at.to_string())
+}
+
+// `secret`: a new secret for signing events.
+
+pub(crate) fn new_secret() -> CommandResult<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Failure::new)?;
+    let mut bytes = [0; 32];
+    TokioRuntime::on(runtime.handle().clone()).fill(&mut bytes).map_err(Failure::new)?;
+    let printed = output::line(SigningSecret::from_random(bytes).expose());
+    printed.map_err(|problem| Failure::new(format_args!("the secret could not be printed, and is lost: {problem}")))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -7,17 +7,20 @@ use std::{
     panic,
 };
 
-use kassa_server::settings::LogSettings;
+use axum::Router;
+use kassa_server::{CollectorSettings, settings::LogSettings};
+use tokio::runtime::Handle;
 use tracing::{Metadata, Subscriber, level_filters::LevelFilter, subscriber::set_global_default};
 use tracing_subscriber::{
     EnvFilter, Layer, Registry,
     filter::{FilterExt, filter_fn},
     fmt,
-    layer::SubscriberExt,
+    layer::{Identity, SubscriberExt},
     registry,
+    registry::LookupSpan,
 };
 
-use super::traces::Traces;
+use super::output::CommandResult;
 
 /// Begins to tell.
 pub(crate) fn start(settings: &LogSettings, traces: &Traces) {
@@ -58,6 +61,76 @@ fn is_own_span(metadata: &Metadata<'_>) -> bool {
 
 fn is_own(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("kassa")
+}
+
+// Traces, where the program is built with them and told where they go.
+
+/// Who collects them, if anybody.
+#[derive(Default)]
+pub(crate) struct Traces {
+    #[cfg(feature = "opentelemetry")]
+    collector: Option<kassa_server::Collector>,
+}
+
+#[cfg(feature = "opentelemetry")]
+impl Traces {
+    /// With tasks on this runtime.
+    pub(crate) fn to(settings: Option<&CollectorSettings>, runtime: &Handle) -> CommandResult<Self> {
+        let collector = settings.map(|settings| kassa_server::Collector::new(settings, runtime.clone()));
+        Ok(Self { collector: collector.transpose().map_err(super::output::Failure::new)? })
+    }
+
+    pub(crate) fn are_collected(&self) -> bool {
+        self.collector.is_some()
+    }
+
+    pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync>(
+        &self,
+    ) -> Box<dyn Layer<S> + Send + Sync> {
+        match &self.collector {
+            Some(collector) => collector.layer().boxed(),
+            None => Identity::new().boxed(),
+        }
+    }
+
+    /// The same routes; requests to them are told of.
+    pub(crate) fn over(&self, routes: Router) -> Router {
+        match &self.collector {
+            Some(collector) => collector.over(routes),
+            None => routes,
+        }
+    }
+
+    /// Sends what waits. It blocks, for a moment at most.
+    pub(crate) fn close(&self) {
+        if let Some(collector) = &self.collector {
+            collector.close();
+        }
+    }
+}
+
+/// Nobody: a setting that says otherwise was refused.
+#[cfg(not(feature = "opentelemetry"))]
+impl Traces {
+    pub(crate) fn to(_: Option<&CollectorSettings>, _: &Handle) -> CommandResult<Self> {
+        Ok(Self::default())
+    }
+
+    pub(crate) fn are_collected(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync>(
+        &self,
+    ) -> Box<dyn Layer<S> + Send + Sync> {
+        Identity::new().boxed()
+    }
+
+    pub(crate) fn over(&self, routes: Router) -> Router {
+        routes
+    }
+
+    pub(crate) fn close(&self) {}
 }
 
 #[cfg(test)]

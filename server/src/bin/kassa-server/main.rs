@@ -2,23 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-mod announce;
 mod check;
 mod cli;
 mod database;
-mod events;
-mod failure;
-mod finding;
-mod gateway_check;
-mod keys;
 mod log;
 mod output;
 mod probe;
-mod secret;
 mod serve;
-mod stop;
-mod traces;
-mod warnings;
 
 use std::process::ExitCode;
 
@@ -30,11 +20,11 @@ fn main() -> ExitCode {
         Task::Serve(options) => serve::run(&call.sources, &options),
         Task::Check => check::run(&call.sources),
         Task::Probe(options) => Ok(probe::run(&call.sources, *options)),
-        Task::NewKey { role, may, name } => keys::new(&call.sources, role, may, &name),
-        Task::ListKeys => keys::list(&call.sources),
-        Task::RevokeKey { id } => keys::revoke(&call.sources, &id),
-        Task::ReplayEvents { checkout } => events::replay(&call.sources, checkout.as_deref()),
-        Task::Secret => secret::print(),
+        Task::NewKey { role, may, name } => database::new_key(&call.sources, role, may, &name),
+        Task::ListKeys => database::list_keys(&call.sources),
+        Task::RevokeKey { id } => database::revoke_key(&call.sources, &id),
+        Task::ReplayEvents { checkout } => database::replay_events(&call.sources, checkout.as_deref()),
+        Task::Secret => database::new_secret(),
     };
     match done {
         Ok(code) => code,

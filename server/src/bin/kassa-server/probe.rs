@@ -16,7 +16,10 @@ use kassa_server::{
 use tokio::{signal::ctrl_c, sync::oneshot};
 use url::Url;
 
-use super::{cli::ProbeOptions, failure::Failure, output};
+use super::{
+    cli::ProbeOptions,
+    output::{self, Failure},
+};
 
 const NOT_CLEAN: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -95,14 +98,14 @@ async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Fa
     let (ended, findings) = {
         let mut probe = Probe::new(settings.config, options.plan, &mut terminal).map_err(Failure::new)?;
         let ended = tokio::select! {
-            ended = probe.run() => Ended::Run(ended),
-            _ = ctrl_c() => Ended::Interrupted,
+            ended = probe.run() => ProbeEnd::Run(ended),
+            _ = ctrl_c() => ProbeEnd::Interrupted,
         };
         probe.conclude();
         (ended, (probe.is_clean(), probe.dialect_file(), probe.report()))
     };
     let (is_clean, dialect, report) = findings;
-    if !matches!(ended, Ended::Run(Err(_))) {
+    if !matches!(ended, ProbeEnd::Run(Err(_))) {
         // One that cannot be written does not keep the other one from being written.
         let files = [(&options.dialect_file, dialect), (&options.report_file, report)];
         let written = files.map(|(path, text)| path.as_ref().map_or(Ok(()), |path| write(path, &text)));
@@ -110,15 +113,15 @@ async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Fa
     }
     terminal.written.map_err(output::unwritten)?;
     match ended {
-        Ended::Run(Err(sentence)) => Err(Failure::new(sentence)),
-        Ended::Run(Ok(())) if is_clean => Ok(0),
-        Ended::Run(Ok(())) => Ok(NOT_CLEAN),
-        Ended::Interrupted => Ok(INTERRUPTED),
+        ProbeEnd::Run(Err(sentence)) => Err(Failure::new(sentence)),
+        ProbeEnd::Run(Ok(())) if is_clean => Ok(0),
+        ProbeEnd::Run(Ok(())) => Ok(NOT_CLEAN),
+        ProbeEnd::Interrupted => Ok(INTERRUPTED),
     }
 }
 
 /// How the run came to its end.
-enum Ended {
+enum ProbeEnd {
     Run(Result<(), String>),
     Interrupted,
 }

@@ -1,24 +1,35 @@
 //! `serve`: everything that runs, from the first address to the last answer.
 
-use std::{io, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    future::pending,
+    io::{self, Write},
+    net::SocketAddr,
+    process::{self, ExitCode},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use kassa::Gateway;
 use kassa_server::{
-    HttpPost, KeyRole, Listener, ListenerSettings, Post, RealSurroundings, Server, Storage, metrics_router, pay_router,
-    router,
+    HttpWebhookSender, KeyRole, Listener, ListenerSettings, Server, Storage, TokioRuntime, WebhookSender,
+    metrics_router, pay_router, router,
     settings::{ProgramSettings, Sources},
     staff_router,
 };
-use tokio::{runtime::Handle, sync::watch, task::JoinHandle, time::timeout};
+use serde::Serialize;
+use tokio::{
+    runtime::Handle,
+    sync::{oneshot, watch},
+    task::JoinHandle,
+    time::timeout,
+};
 
 use super::{
-    announce::Addresses,
     cli::ServeOptions,
     database,
-    failure::{Done, Failure},
-    log, stop,
-    traces::Traces,
-    warnings,
+    log::{self, Traces},
+    output::{self, CommandResult, Failure},
 };
 
 /// How long requests under way may go on once it is to stop. All of stopping takes 5 s at most.
@@ -27,7 +38,7 @@ const STOPPING: Duration = Duration::from_millis(4_600);
 /// How long what was handed to the disk is waited for after that.
 const DISK: Duration = Duration::from_millis(150);
 
-pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> Done<ExitCode> {
+pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> CommandResult<ExitCode> {
     let settings = ProgramSettings::read(sources).map_err(|problems| Failure::settings(&problems))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?;
     let traces = Traces::to(settings.traces.as_ref(), runtime.handle())?;
@@ -39,9 +50,9 @@ pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> Done<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Traces) -> Done<()> {
+async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Traces) -> CommandResult<()> {
     // Signal handlers are set before anything begins, so that an early signal ends it in order, too.
-    let ordered = stop::ordered(options.exit_with_stdin).map_err(Failure::new)?;
+    let ordered = ordered(options.exit_with_stdin).map_err(Failure::new)?;
     // An address that is taken ends it before the database is touched.
     let listener = Listener::bind(settings.listener.clone()).await.map_err(Failure::new)?;
     let metrics = bind_metrics(settings).await?;
@@ -71,17 +82,22 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
     Ok(())
 }
 
-async fn bind_metrics(settings: &ProgramSettings) -> Done<Option<Listener>> {
+async fn bind_metrics(settings: &ProgramSettings) -> CommandResult<Option<Listener>> {
     let Some(address) = settings.metrics_listen else { return Ok(None) };
     Listener::bind(ListenerSettings::new(address)).await.map(Some).map_err(Failure::new)
 }
 
-fn build(settings: &ProgramSettings, storage: Arc<dyn Storage>) -> Done<Server> {
+fn build(settings: &ProgramSettings, storage: Arc<dyn Storage>) -> CommandResult<Server> {
     let gateway = Gateway::new(settings.gateway.clone()).map_err(Failure::new)?;
-    let post = settings.events_url.as_ref().map(|url| HttpPost::to(url.expose())).transpose().map_err(Failure::new)?;
-    let post = post.map(|post| Arc::new(post) as Arc<dyn Post>);
-    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    Server::new(storage, Arc::new(gateway), surroundings, settings.server.clone(), post).map_err(Failure::new)
+    let post = settings
+        .events_url
+        .as_ref()
+        .map(|url| HttpWebhookSender::to(url.expose()))
+        .transpose()
+        .map_err(Failure::new)?;
+    let post = post.map(|post| Arc::new(post) as Arc<dyn WebhookSender>);
+    let runtime = Arc::new(TokioRuntime::on(Handle::current()));
+    Server::new(storage, Arc::new(gateway), runtime, settings.server.clone(), post).map_err(Failure::new)
 }
 
 fn pages(server: &Server, settings: &ProgramSettings) -> axum::Router {
@@ -102,10 +118,10 @@ fn answer(listener: Listener, router: axum::Router, told: &watch::Receiver<bool>
 }
 
 async fn tell_of_warnings(settings: &ProgramSettings, storage: &dyn Storage) {
-    for (about, sentence) in warnings::wrong(settings) {
+    for (about, sentence) in output::wrong(settings) {
         tracing::error!(target: "kassa_server", about, "wrong: {sentence}");
     }
-    for warning in warnings::of(settings) {
+    for warning in output::of(settings) {
         tracing::warn!(target: "kassa_server", "{warning}");
     }
     if settings.events_url.is_none() {
@@ -137,4 +153,192 @@ async fn end(server: Server, storage: Arc<dyn Storage>, answering: Vec<JoinHandl
     // The last one who holds the storage waits for its threads.
     let closed = tokio::task::spawn_blocking(move || drop((server, storage)));
     let _ = timeout(DISK, closed).await;
+}
+
+// What the program prints when it listens: for people, or as one line of JSON for the program that started it.
+
+/// Where the server can be reached.
+#[derive(Serialize)]
+pub(crate) struct Addresses {
+    /// The one for shops, apps and the gateway.
+    pub(crate) url: String,
+    /// The one for metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) metrics_url: Option<String>,
+}
+
+impl Addresses {
+    pub(crate) fn new(listen: SocketAddr, is_tls: bool, metrics: Option<SocketAddr>) -> Self {
+        let scheme = if is_tls { "https" } else { "http" };
+        Self {
+            url: format!("{scheme}://{listen}"),
+            metrics_url: metrics.map(|address| format!("http://{address}/metrics")),
+        }
+    }
+
+    /// Prints them.
+    pub(crate) fn print(&self, settings: &ProgramSettings, as_json: bool, out: &mut impl Write) -> io::Result<()> {
+        if as_json {
+            let line = serde_json::to_string(self)?;
+            writeln!(out, "{line}")?;
+            return out.flush();
+        }
+        writeln!(out, "Kassa server {}\n", env!("CARGO_PKG_VERSION"))?;
+        writeln!(out, "  listens at   {}", self.url)?;
+        writeln!(out, "  public URL   {}", settings.http.public_url)?;
+        if settings.has_staff_pages {
+            writeln!(out, "  staff pages  {}/staff", settings.http.public_url.trim_end_matches('/'))?;
+        }
+        if let Some(url) = &self.metrics_url {
+            writeln!(out, "  metrics      {url}")?;
+        }
+        writeln!(out, "  database     {}", settings.database)?;
+        writeln!(out, "  gateway      {}", settings.gateway.base_url)?;
+        writeln!(out, "\nStop it with Ctrl-C.")?;
+        out.flush()
+    }
+}
+
+// Graceful shutdown: by a signal or, where that is asked for, by the end of the standard input.
+
+/// What a shell would say of a program that SIGTERM ended.
+const AT_ONCE: i32 = 128 + 15;
+
+/// Completes when the server is to stop. A second SIGINT or SIGTERM ends the program at once. Must be called inside a runtime.
+pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
+    let (tell, told) = oneshot::channel();
+    let mut signals = signals()?;
+    tokio::spawn(async move {
+        let (mut tell, mut orders) = (Some(tell), 0);
+        while orders < 2 {
+            if signals.next().await == Kind::Order {
+                orders += 1;
+            }
+            if let Some(tell) = tell.take() {
+                let _heard = tell.send(());
+            }
+        }
+        process::exit(AT_ONCE);
+    });
+    let stdin_end = with_stdin.then(stdin_end).transpose()?;
+    Ok(async move {
+        let stdin_end = async {
+            match stdin_end {
+                Some(end) => drop(end.await),
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            _ = told => {}
+            () = stdin_end => {}
+        }
+    })
+}
+
+/// What a signal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Somebody wants the program to stop.
+    Order,
+    /// The terminal is gone. One closed terminal may send it several times, and a session that ends sends it after SIGTERM: it
+    /// never ends the program at once.
+    #[cfg(unix)]
+    HangUp,
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    /// Nothing where the program is to outlive its terminal.
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+fn signals() -> io::Result<Signals> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let hang_up = if outlives_its_terminal() { None } else { Some(signal(SignalKind::hangup())?) };
+    Ok(Signals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
+}
+
+#[cfg(unix)]
+impl Signals {
+    async fn next(&mut self) -> Kind {
+        let Self { interrupt, terminate, hang_up } = self;
+        let hang_up = async {
+            match hang_up {
+                Some(signal) => {
+                    signal.recv().await;
+                }
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            _ = interrupt.recv() => Kind::Order,
+            _ = terminate.recv() => Kind::Order,
+            () = hang_up => Kind::HangUp,
+        }
+    }
+}
+
+/// Whether the program was started with SIGHUP ignored, as by `nohup`. A handler would undo that, so it is asked for before one is
+/// set. Where the system does not tell: under `nohup` the output is never a terminal.
+#[cfg(unix)]
+fn outlives_its_terminal() -> bool {
+    use std::{fs, io::IsTerminal};
+    let is_ignored = fs::read_to_string("/proc/self/status").ok().and_then(|status| ignores_hang_up(&status));
+    is_ignored.unwrap_or_else(|| !io::stdout().is_terminal())
+}
+
+/// What `/proc/self/status` says of SIGHUP, which is signal 1: the lowest bit.
+#[cfg(unix)]
+fn ignores_hang_up(status: &str) -> Option<bool> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    Some(u64::from_str_radix(mask.trim(), 16).ok()? & 1 == 1)
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+fn signals() -> io::Result<Signals> {
+    Ok(Signals)
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    async fn next(&mut self) -> Kind {
+        let _pressed = tokio::signal::ctrl_c().await;
+        Kind::Order
+    }
+}
+
+/// Told once nothing more can be read from the standard input: by its end, or by an error. The thread is not waited for:
+/// a read cannot be broken off.
+fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
+    let (sender, receiver) = oneshot::channel();
+    let read = move || {
+        let _read = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _told = sender.send(());
+    };
+    thread::Builder::new().name("kassa-stdin".to_owned()).spawn(read)?;
+    Ok(receiver)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod stop_tests {
+    use super::*;
+
+    #[test]
+    fn whether_a_hang_up_is_ignored_is_read_from_the_mask() {
+        for (status, ignores) in [
+            ("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000000\n", Some(true)),
+            ("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n", Some(false)),
+            ("SigIgn:\tnone\n", None),
+            ("Name:\tx\n", None),
+        ] {
+            assert_eq!(ignores_hang_up(status), ignores, "{status}");
+        }
+    }
 }

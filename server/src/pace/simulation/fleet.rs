@@ -2,18 +2,16 @@
 
 use super::{
     MINUTE, SECOND, STEP_MS, Size, Step,
-    gateway::{Gateway, Phase},
-    payments::{NEVER, Payments},
-    queue::Queue,
+    gateway::{Gateway, NEVER, Payments, Phase, Queue},
     report::Second,
 };
 use crate::{
     pace::{
-        limit::{Heard, Limit, is_overload},
-        queues::{Places, QUEUES, Queue as Questions},
-        schedule::{Class, interval_at, jittered},
+        Class, interval_at, jittered,
+        queues::{QUEUES, Queue as Questions, Slots},
+        rate_limit::{GatewayFeedback, PollLimit, is_overload},
     },
-    values::{Millis, method::Method},
+    values::{Method, Millis},
 };
 
 /// As the server's settings have them.
@@ -51,7 +49,7 @@ pub(super) struct Fleet {
     size: Size,
     payments: Payments,
     queues: [Queue; 3],
-    limit: Limit,
+    limit: PollLimit,
     gateway: Gateway,
     workers: Vec<Worker>,
     /// What comes back in which step, and who claims.
@@ -77,7 +75,7 @@ impl Fleet {
             size,
             payments,
             queues,
-            limit: Limit::full(size.per_second, 0),
+            limit: PollLimit::full(size.per_second, 0),
             gateway: Gateway::new(size),
             workers: vec![Worker { free: PLACES, answers: 0, troubles: 0 }; count as usize],
             answers: Ring::new(31 * SECOND),
@@ -164,8 +162,10 @@ impl Fleet {
             let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
             let now = Millis::from(step) * STEP_MS;
             let is_overload = is_overload(troubles as usize, answers as usize);
-            let heard =
-                Heard { troubles: is_overload.then_some(None).into_iter().collect(), is_well: answers > troubles };
+            let heard = GatewayFeedback {
+                troubles: is_overload.then_some(None).into_iter().collect(),
+                is_well: answers > troubles,
+            };
             self.limit = self.limit.noted(METHOD, &heard, now);
         }
     }
@@ -207,7 +207,7 @@ impl Fleet {
         for class in Class::ALL {
             counts[questions(class)] = u32::try_from(of_class(class)).unwrap_or(u32::MAX);
         }
-        let mut places = Places::new(PLACES);
+        let mut places = Slots::new(PLACES);
         (free..PLACES).for_each(|_| places.take(METHOD));
         let (limit, granted) = self.limit.grant(&counts, places, self.size.per_second, now);
         self.limit = limit;

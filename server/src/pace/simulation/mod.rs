@@ -6,9 +6,6 @@
 
 mod fleet;
 mod gateway;
-mod payments;
-mod pictures;
-mod queue;
 mod report;
 
 use std::{env, path::Path};
@@ -100,7 +97,7 @@ fn a_hundred_million_open_payments_on_two_hundred_servers() {
     let figures = play(size);
     println!("{}", figures.text(size));
     if let Some(folder) = env::var_os("KASSA_PICTURES") {
-        pictures::draw(&figures, size, Path::new(&folder));
+        report::draw(&figures, size, Path::new(&folder));
     }
     check(&figures, size);
 }

@@ -1,8 +1,10 @@
 //! What came out.
 
-use std::fmt::Write;
+use std::{fmt::Write, fs, path::Path};
 
-use super::{SECOND, Size, gateway::Phase};
+use charts_rs::{AxisType, LineChart, Series, Symbol, svg_with_accessibility};
+
+use super::{MINUTE, SECOND, Size, gateway::Phase};
 
 /// One second of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,5 +75,89 @@ impl Figures {
             self.in_time_after_return()
         );
         text
+    }
+}
+
+// What came out, drawn minute by minute, for `docs/`.
+
+const WIDTH: f32 = 960.0;
+const HEIGHT: f32 = 320.0;
+/// On a white card, so that they can be read on a dark page, too.
+const THEME: &str = "light";
+
+/// A line: what it is called, and a minute's worth of it.
+type Line = (&'static str, fn(&[Second]) -> f64);
+
+struct Picture {
+    file: &'static str,
+    title: &'static str,
+    lines: [Line; 2],
+}
+
+const PICTURES: [Picture; 3] = [
+    Picture {
+        file: "fleet-questions.svg",
+        title: "Questions a second, the mean of each minute",
+        lines: [
+            ("all   ", |minute| mean(minute, |second| f64::from(second.asked))),
+            ("in trouble", |minute| mean(minute, |second| f64::from(second.troubled))),
+        ],
+    },
+    Picture {
+        file: "fleet-oldest.svg",
+        title: "Minutes for which the oldest question has been due",
+        lines: [
+            ("of a young one, or one hinted at   ", |minute| most(minute, |second| second.oldest_fresh / 60.0)),
+            ("of an older one", |minute| most(minute, |second| second.oldest_old / 60.0)),
+        ],
+    },
+    Picture {
+        file: "fleet-unnoticed.svg",
+        title: "Payments that have ended at the gateway, and nobody here knows",
+        lines: [
+            ("all   ", |minute| most(minute, |second| f64::from(second.unnoticed))),
+            ("ended before the gateway came back", |minute| most(minute, |second| f64::from(second.lost))),
+        ],
+    },
+];
+
+fn mean(minute: &[Second], of: fn(&Second) -> f64) -> f64 {
+    minute.iter().map(of).sum::<f64>() / minute.len() as f64
+}
+
+fn most(minute: &[Second], of: fn(&Second) -> f64) -> f64 {
+    minute.iter().map(of).fold(0.0, f64::max)
+}
+
+/// Into this folder.
+pub(super) fn draw(figures: &Figures, size: Size, folder: &Path) {
+    for picture in &PICTURES {
+        let svg = picture.svg(figures, size);
+        fs::write(folder.join(picture.file), svg + "\n").expect("room for a picture");
+    }
+}
+
+impl Picture {
+    fn svg(&self, figures: &Figures, size: Size) -> String {
+        let minutes: Vec<&[Second]> = figures.seconds.chunks(60).collect();
+        let series = self.lines.iter().map(|(name, of)| {
+            Series::new((*name).to_owned(), minutes.iter().map(|minute| of(minute) as f32).collect())
+        });
+        let mut chart = LineChart::new_with_theme(series.collect(), Vec::new(), THEME);
+        chart.width = WIDTH;
+        chart.height = HEIGHT;
+        self.title.clone_into(&mut chart.title.text);
+        chart.series.symbol = Some(Symbol::None);
+        chart.x_axis.kind = AxisType::Value;
+        chart.x_axis.values = (0..minutes.len()).map(|minute| minute as f64).collect();
+        chart.x_axis.max = Some(f64::from(Phase::END / MINUTE));
+        let phases = Phase::ALL.map(|(phase, begin)| format!("from {} on {}", begin / MINUTE, phase.name()));
+        chart.x_axis.title = format!("minutes; the gateway is {}", phases.join(", "));
+        for axis in &mut chart.y_axis_configs {
+            axis.min = Some(0.0);
+        }
+        let svg = chart.svg().expect("a picture of plain figures");
+        let about = format!("{} open payments, {} servers; by minute of the simulation.", size.payments, size.servers);
+        svg_with_accessibility(&svg, self.title, &about)
     }
 }

@@ -1,15 +1,26 @@
 //! Transactions about checkouts and their tokens.
 
-use super::{problem::Problem, rows, session::Session};
+use std::slice;
+
+use tokio_postgres::Row;
+
+use super::{
+    aggregates::{self, Of, With},
+    rows,
+    saving::save,
+    session::{Problem, Session},
+};
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     storage::{
-        error::StorageError,
-        inputs::{NewToken, OpenCheckout, Whose},
-        outputs::Opened,
+        StorageError,
+        aggregate::resolution,
+        inputs::{CheckoutLookup, NewApiKey, NewToken, OpenCheckout},
+        outputs::{ApiKeyRow, Cancelled, Opened},
+        staff::{RecordRefund, RefundOutcome},
     },
-    tokens::TokenHash,
-    values::{Millis, ids::CheckoutId, method::Method, millis, states::CheckoutState},
+    tokens::{DecidedBy, TokenHash},
+    values::{ApiKeyId, CheckoutId, CheckoutState, Method, Millis, millis},
 };
 
 /// Of two who open the same one at once, the second waits for the first, and then finds it.
@@ -61,16 +72,18 @@ pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<Opened, Pro
     Ok(if found == id { Opened::New(view) } else { Opened::Again(view) })
 }
 
-pub(super) async fn find(db: &Session, whose: &Whose) -> Result<Option<CheckoutView>, Problem> {
-    let row = match whose {
-        Whose::Id(id) => return rows::view(db, id.as_str()).await,
-        Whose::Reference(reference) => db.row(OF_REFERENCE, &[reference]).await?,
-        Whose::Token(hash) => {
+pub(super) async fn find(db: &Session, lookup: &CheckoutLookup) -> Result<Option<CheckoutView>, Problem> {
+    let row = match lookup {
+        CheckoutLookup::Id(id) => return rows::view(db, id.as_str()).await,
+        CheckoutLookup::Reference(reference) => db.row(OF_REFERENCE, &[reference]).await?,
+        CheckoutLookup::Token(hash) => {
             let good =
                 "SELECT checkout_id FROM tokens WHERE hash = $1 AND revoked_at IS NULL AND expires_at > now_ms()";
             db.row(good, &[&&hash.0[..]]).await?
         }
-        Whose::Page(secret) => db.row("SELECT id FROM checkouts WHERE page_secret = $1", &[&secret.expose()]).await?,
+        CheckoutLookup::Page(secret) => {
+            db.row("SELECT id FROM checkouts WHERE page_secret = $1", &[&secret.expose()]).await?
+        }
     };
     match row {
         Some(row) => rows::view(db, row.try_get(0)?).await,
@@ -99,4 +112,68 @@ pub(super) async fn was_token(db: &Session, hash: &TokenHash) -> Result<bool, Pr
 pub(super) async fn revoke_tokens(db: &Session, id: &CheckoutId) -> Result<u64, Problem> {
     let revoke = "UPDATE tokens SET revoked_at = now_ms() WHERE checkout_id = $1 AND revoked_at IS NULL";
     db.execute(revoke, &[&id.as_str()]).await
+}
+
+// Transactions about API keys.
+
+const ADD_KEY: &str =
+    "INSERT INTO api_keys (id, role, may, name, hash, created_at) VALUES ($1, $2, $3, $4, $5, now_ms())";
+const FIND_KEY: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys WHERE id = $1";
+const ALL_KEYS: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys ORDER BY created_at, id";
+const REVOKE_KEY: &str = "UPDATE api_keys SET revoked_at = now_ms() WHERE id = $1 AND revoked_at IS NULL";
+
+pub(super) async fn add_api_key(db: &Session, new: &NewApiKey) -> Result<(), Problem> {
+    let (role, may) = (<&str>::from(new.role), <&str>::from(new.may));
+    db.execute(ADD_KEY, &[&new.id.as_str(), &role, &may, &new.name, &&new.hash.0[..]]).await?;
+    Ok(())
+}
+
+pub(super) async fn find_api_key(db: &Session, id: &ApiKeyId) -> Result<Option<ApiKeyRow>, Problem> {
+    db.row(FIND_KEY, &[&id.as_str()]).await?.as_ref().map(read_api_key).transpose()
+}
+
+pub(super) async fn all_api_keys(db: &Session) -> Result<Vec<ApiKeyRow>, Problem> {
+    db.rows(ALL_KEYS, &[]).await?.iter().map(read_api_key).collect()
+}
+
+/// Who is logged in with it is so no longer.
+pub(super) async fn revoke_api_key(db: &Session, id: &ApiKeyId) -> Result<bool, Problem> {
+    let revoked = db.execute(REVOKE_KEY, &[&id.as_str()]).await?;
+    db.later("DELETE FROM staff_sessions WHERE key_id = $1", vec![Box::new(id.as_str().to_owned())]);
+    Ok(revoked == 1)
+}
+
+fn read_api_key(row: &Row) -> Result<ApiKeyRow, Problem> {
+    let hash: &[u8] = row.try_get(3)?;
+    Ok(ApiKeyRow {
+        id: rows::id(row, "key")?,
+        role: rows::read(row.try_get(1)?, "role")?,
+        name: row.try_get(2)?,
+        hash: TokenHash(hash.try_into().map_err(|_| StorageError::Damaged { what: "hash" })?),
+        created_at: row.try_get(4)?,
+        revoked_at: row.try_get(5)?,
+        may: rows::read(row.try_get(6)?, "permission")?,
+    })
+}
+
+// Transactions about checkouts that end without being paid, and about money that was given back.
+
+pub(super) async fn cancel(db: &Session, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, Problem> {
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;
+    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(Cancelled::Nowhere) };
+    if let Some(refused) = resolution::cancel(changes, aggregate, by)? {
+        return Ok(refused);
+    }
+    save(db, &opened.changes, &opened.aggregates);
+    db.flush().await?;
+    let view = find(db, &CheckoutLookup::Id(id.clone())).await?;
+    Ok(view.map_or(Cancelled::Nowhere, |view| Cancelled::Done(view.into())))
+}
+
+pub(super) async fn record_refund(db: &Session, note: &RecordRefund) -> Result<RefundOutcome, Problem> {
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&note.checkout)), With::default()).await?;
+    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(RefundOutcome::Nowhere) };
+    let noted = resolution::record_refund(changes, aggregate, note)?;
+    save(db, &opened.changes, &opened.aggregates);
+    Ok(noted)
 }

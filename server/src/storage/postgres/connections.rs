@@ -2,6 +2,8 @@
 //! never again where nobody knows whether it was committed.
 
 use std::{
+    future::{pending, poll_fn},
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -12,16 +14,19 @@ use std::{
 use deadpool_postgres::{
     ClientWrapper, Hook, HookError, Manager, ManagerConfig, Metrics, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use tokio::{runtime::Handle, time::timeout};
+use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{
-    problem::{Problem, told},
-    session::Session,
+    session::{NOT_ON_DISK, Problem, Session, told},
     settings::PostgresSettings,
 };
-use crate::storage::error::StorageError;
+use crate::{
+    storage::{PeerChannel, StorageError, Stored, Wake},
+    values::CheckoutId,
+};
 
 /// A whole transaction: whoever waits for it hears something after that.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -236,4 +241,78 @@ fn are_plans_old(metrics: &Metrics) -> bool {
     let times = |age: Duration| age.as_secs() / PLANS_ARE_GOOD_FOR.as_secs();
     let used = metrics.recycled.unwrap_or(metrics.created);
     times(metrics.created.elapsed()) > times(used.saturating_duration_since(metrics.created))
+}
+
+// NOTIFY and LISTEN: servers wake one another. A notification takes a lock of the whole cluster at its commit, so many changes share
+// one, outside of the transactions that make them.
+
+const LISTEN: &str = "LISTEN kassa_changes";
+const NOTIFY: &str = "SELECT pg_notify('kassa_changes', payload) FROM unnest($1::text[]) AS payload";
+/// A payload is shorter than 8,000 bytes; an identifier has 36.
+const IN_A_PAYLOAD: usize = 150;
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// The servers of a database, as one of them hears them.
+pub(super) struct Channel {
+    pub(super) connections: Connections,
+    pub(super) settings: PostgresSettings,
+    /// Whose notifications are one's own.
+    pub(super) name: String,
+}
+
+impl PeerChannel for Channel {
+    fn tell(&self, changed: Vec<CheckoutId>) -> Stored<'_, ()> {
+        let one = |some: &[CheckoutId]| {
+            let ids = some.iter().map(CheckoutId::as_str);
+            std::iter::once(self.name.as_str()).chain(ids).collect::<Vec<_>>().join(" ")
+        };
+        let payloads: Vec<String> = changed.chunks(IN_A_PAYLOAD).map(one).collect();
+        Box::pin(self.connections.run(Kind::Write, payloads, |db, payloads| Box::pin(notify(db, payloads))))
+    }
+
+    fn hear<'a>(&'a self, wake: Wake<'a>) -> Stored<'a, ()> {
+        Box::pin(async move { self.listen(wake).await.map_err(|problem| StorageError::failed(told(&problem))) })
+    }
+}
+
+async fn notify(db: &Session, payloads: &[String]) -> Result<(), Problem> {
+    db.together(vec![(NOT_ON_DISK, vec![]), (NOTIFY, vec![&payloads])]).await?;
+    Ok(())
+}
+
+impl Channel {
+    /// On a connection of its own: one of the pool's is somebody else's in between.
+    async fn listen(&self, wake: Wake<'_>) -> Result<(), tokio_postgres::Error> {
+        let Ok(tls) = self.settings.tls() else { return Ok(()) };
+        let config = self.settings.config();
+        let Ok(connected) = timeout(CONNECTING, config.connect(MakeRustlsConnect::new(tls))).await else {
+            return Ok(());
+        };
+        let (client, mut connection) = connected?;
+        let mut listening = pin!(async {
+            client.batch_execute(WATCH_THE_LINE).await?;
+            client.batch_execute(LISTEN).await?;
+            // Whatever was said before was not heard.
+            wake(None);
+            pending::<Result<(), tokio_postgres::Error>>().await
+        });
+        loop {
+            let message = pin!(poll_fn(|context| connection.poll_message(context)));
+            match select(message, &mut listening).await {
+                Either::Left((Some(message), _)) => self.heard(message?, wake),
+                Either::Left((None, _)) => return Ok(()),
+                Either::Right((failed, _)) => return failed,
+            }
+        }
+    }
+
+    fn heard(&self, message: AsyncMessage, wake: Wake<'_>) {
+        let AsyncMessage::Notification(said) = message else { return };
+        let mut words = said.payload().split(' ');
+        if words.next() == Some(self.name.as_str()) {
+            return;
+        }
+        // Another program may use the channel, too.
+        words.filter_map(|word| word.parse().ok()).for_each(|id: CheckoutId| wake(Some(&id)));
+    }
 }

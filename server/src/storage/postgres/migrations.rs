@@ -6,8 +6,8 @@
 
 use tokio_postgres::{Client, IsolationLevel};
 
-use super::problem::Problem;
-use crate::storage::{error::StorageError, sqlite::look::DatabaseFile};
+use super::session::Problem;
+use crate::storage::{StorageError, sqlite::connection::DatabaseFile};
 
 /// A step from one version to the next.
 struct Migration {

@@ -1,80 +1,62 @@
 //! PostgreSQL: one database for any number of servers. Transactions are functions on a `session`, of as few round trips as
-//! can be; who runs them, and again where two of them met, is `connections`. What follows from what is decided in the book,
+//! can be; who runs them, and again where two of them met, is `connections`. What follows from what is decided in the aggregate,
 //! as for every storage.
 
-mod api_keys;
-mod books;
+mod aggregates;
 mod checkouts;
-mod clock;
 mod connections;
-mod deliveries;
-mod ending;
-mod exchanges;
-mod hints;
 mod horizon;
-mod limit;
+mod maintenance;
 mod migrations;
 mod needs;
-mod notify;
 mod outbox;
 mod payments;
-mod problem;
-mod pruning;
-mod questions;
+mod polls;
+mod rate_limit;
 mod rows;
 mod saving;
 mod session;
 pub mod settings;
 mod staff;
-mod statistics;
-mod writable;
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-use connections::{Connections, Kind, Work};
+use connections::{Channel, Connections, Kind, Work};
 use horizon::{Horizon, Look};
-use limit::Wanted;
-use notify::Channel;
-use problem::Problem;
-use questions::{Lease, PartSwept};
-use session::{Session, first};
+use polls::{Lease, PartSwept};
+use rate_limit::Wanted;
+use session::{Problem, Session, first};
 use settings::PostgresSettings;
 
+use super::{
+    PeerChannel, Storage, StorageError, Stored, aggregate,
+    inputs::{
+        BeginConfirmation, BeginPayment, CheckoutLookup, ClaimDeliveries, ClaimPolls, ConfirmationOutcome,
+        DeliveryOutcome, Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep,
+        TakePrepared,
+    },
+    outputs::{
+        ApiKeyRow, Begun, Cancelled, ChangedCheckouts, ClaimedPolls, ConfirmationBegun, Deliveries, EventPage,
+        HintOutcome, Opened, RecordedPayment, Resolved, SendTurn, SkippedEvent, Statistics, SweepOutcome,
+    },
+    sqlite::connection::DatabaseFile,
+    staff::{
+        Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
+        RefundOutcome, StaffSession,
+    },
+};
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     pace::{
-        limit::{Heard, Limit},
         queues::{METHODS, QUEUES, Queue},
+        rate_limit::{GatewayFeedback, PollLimit},
     },
-    spans,
-    storage::{
-        Storage, Stored, book,
-        error::StorageError,
-        inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimDeliveries, ClaimQuestions, Confirmed, Delivered, Hint,
-            NewApiKey, NewToken, OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
-        },
-        neighbours::Neighbours,
-        outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Recorded, RecordedMany, Resolved, Statistics, SteppedOver, Swept, Taken,
-        },
-        sqlite::look::DatabaseFile,
-        staff::{
-            Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
-            StaffSession,
-        },
-    },
-    tokens::{TokenHash, decided_by::DecidedBy},
-    values::cursor::Cursor,
-    values::{
-        Millis,
-        ids::{ApiKeyId, CheckoutId},
-        method::Method,
-    },
+    telemetry,
+    tokens::{DecidedBy, TokenHash},
+    values::{ApiKeyId, CheckoutId, Cursor, Method, Millis},
 };
 
 /// The storage of a fleet: any number of servers share the database, and nothing depends on which of them lives.
@@ -128,13 +110,13 @@ impl PostgresStorage {
         I: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let span = spans::transaction("postgresql", name);
-        Box::pin(spans::within(span, self.connections.run(kind, input, work)))
+        let span = telemetry::transaction("postgresql", name);
+        Box::pin(telemetry::within(span, self.connections.run(kind, input, work)))
     }
 
     /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
     /// transactions, so that a server that stops in one of them keeps none of the others from asking.
-    async fn claim(&self, claim: ClaimQuestions) -> Result<Questions, StorageError> {
+    async fn claim(&self, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
         let horizon = &self.horizons.questions;
         let look = horizon.look();
         let claimed = self.claim_by(look, claim).await;
@@ -144,11 +126,10 @@ impl PostgresStorage {
         claimed
     }
 
-    async fn claim_by(&self, look: Look<QUEUES>, claim: ClaimQuestions) -> Result<Questions, StorageError> {
-        let ClaimQuestions { places, lease_ms, per_second } = claim;
+    async fn claim_by(&self, look: Look<QUEUES>, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
+        let ClaimPolls { places, lease_ms, per_second } = claim;
         let input = (look, places.free());
-        let due =
-            self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
+        let due = self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(polls::due(db, look, *most))).await?;
         let horizon = &self.horizons.questions;
         // Where no place is free for a method, nothing of it is asked.
         let mut wanted = due.count;
@@ -157,33 +138,33 @@ impl PostgresStorage {
         }
         if wanted == [0; QUEUES] {
             horizon.came_to(look, &due.found([0; QUEUES], places));
-            let unused = Limit::full(per_second, due.now);
-            return Ok(Questions { questions: Vec::new(), next_in_ms: unused.next_in(&due.next, places, due.now) });
+            let unused = PollLimit::full(per_second, due.now);
+            return Ok(ClaimedPolls { questions: Vec::new(), next_in_ms: unused.next_in(&due.next, places, due.now) });
         }
         let wanted = Wanted { due: wanted, places, per_second };
         let granted =
-            self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(limit::take(db, wanted))).await?;
+            self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(rate_limit::take(db, wanted))).await?;
         for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
             is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
         }
         if granted.questions == [0; QUEUES] {
             horizon.came_to(look, &due.found([0; QUEUES], places));
             let next_in_ms = granted.limit.next_in(&due.next, places, granted.now);
-            return Ok(Questions { questions: Vec::new(), next_in_ms });
+            return Ok(ClaimedPolls { questions: Vec::new(), next_in_ms });
         }
         let lease = Lease { look, now: due.now, most: granted.questions, lease_ms };
-        let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
+        let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(polls::lease(db, lease))).await?;
         let mut found = due.found(granted.questions, places);
         for queue in Queue::all().map(Queue::index).filter(|queue| granted.questions[*queue] > 0) {
             (found.last[queue], found.is_full[queue]) = (leased.found.last[queue], leased.found.is_full[queue]);
         }
         horizon.came_to(look, &found);
-        let unused = book::questions::unused(&granted.questions, &leased.questions);
+        let unused = aggregate::polls::unused(&granted.questions, &leased.questions);
         if unused != [0; METHODS] {
             let input = (unused, granted.limit);
             let corrected = self
                 .run("correct_limit", Kind::GoOn, input, |db, (unused, granted)| {
-                    Box::pin(limit::correct(db, unused, granted))
+                    Box::pin(rate_limit::correct(db, unused, granted))
                 })
                 .await;
             advice(corrected);
@@ -191,18 +172,18 @@ impl PostgresStorage {
         let mut left = places;
         leased.questions.iter().for_each(|question| left.take(question.method));
         let next_in_ms = granted.limit.corrected(&unused, &granted.limit).next_in(&leased.next, left, granted.now);
-        Ok(Questions { questions: leased.questions, next_in_ms })
+        Ok(ClaimedPolls { questions: leased.questions, next_in_ms })
     }
 
-    /// Three transactions as well, each of which locks the books of many checkouts, in their order.
-    async fn sweep_all(&self, sweep: Sweep) -> Result<Swept, StorageError> {
-        let mut swept = Swept::default();
+    /// Three transactions as well, each of which locks the aggregates of many checkouts, in their order.
+    async fn sweep_all(&self, sweep: Sweep) -> Result<SweepOutcome, StorageError> {
+        let mut swept = SweepOutcome::default();
         let parts: [(&'static str, &Horizon<1>, Sweeping); 2] = [
             ("sweep_sending", &self.horizons.sending, |db, (look, most)| {
-                Box::pin(questions::sweep_sending(db, look, *most))
+                Box::pin(polls::sweep_sending(db, look, *most))
             }),
             ("sweep_checkouts", &self.horizons.expiring, |db, (look, most)| {
-                Box::pin(questions::sweep_checkouts(db, look, *most))
+                Box::pin(polls::sweep_checkouts(db, look, *most))
             }),
         ];
         for (name, horizon, work) in parts {
@@ -221,17 +202,19 @@ impl PostgresStorage {
             }
         }
         swept.is_more |=
-            self.run("sweep_kept", Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep_kept(db, *sweep))).await?;
+            self.run("sweep_kept", Kind::GoOn, sweep, |db, sweep| Box::pin(polls::sweep_kept(db, *sweep))).await?;
         Ok(swept)
     }
 
     /// Rate limiting of what was recorded before: should it get lost, the next answer says it again. That the gateway answers is
     /// news only where the rate waits for it, as whoever claims finds out.
-    async fn note_heard<T>(&self, (recorded, mut heard): (T, Vec<(Method, Heard)>)) -> T {
+    async fn record_feedback<T>(&self, (recorded, mut heard): (T, Vec<(Method, GatewayFeedback)>)) -> T {
         let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
         heard.retain(|(method, heard)| !heard.troubles.is_empty() || (heard.is_well && waits(*method)));
         if !heard.is_empty() {
-            advice(self.run("note_heard", Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
+            advice(
+                self.run("record_feedback", Kind::GoOn, heard, |db, heard| Box::pin(rate_limit::note(db, heard))).await,
+            );
         }
         recorded
     }
@@ -252,12 +235,14 @@ impl Storage for PostgresStorage {
         self.run("open_checkout", Kind::Write, new, |db, new| Box::pin(checkouts::open(db, new)))
     }
 
-    fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>> {
-        self.run("checkout", Kind::Read, whose, |db, whose| Box::pin(checkouts::find(db, whose)))
+    fn checkout(&self, lookup: CheckoutLookup) -> Stored<'_, Option<CheckoutView>> {
+        self.run("checkout", Kind::Read, lookup, |db, lookup| Box::pin(checkouts::find(db, lookup)))
     }
 
     fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
-        self.run("cancel_checkout", Kind::Write, (id, by), |db, (id, by)| Box::pin(ending::cancel(db, id, by.as_ref())))
+        self.run("cancel_checkout", Kind::Write, (id, by), |db, (id, by)| {
+            Box::pin(checkouts::cancel(db, id, by.as_ref()))
+        })
     }
 
     fn add_token(&self, new: NewToken) -> Stored<'_, bool> {
@@ -273,30 +258,30 @@ impl Storage for PostgresStorage {
     }
 
     fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()> {
-        self.run("add_api_key", Kind::Write, new, |db, new| Box::pin(api_keys::add(db, new)))
+        self.run("add_api_key", Kind::Write, new, |db, new| Box::pin(checkouts::add_api_key(db, new)))
     }
 
-    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>> {
-        self.run("api_key", Kind::Read, id, |db, id| Box::pin(api_keys::find(db, id)))
+    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<ApiKeyRow>> {
+        self.run("api_key", Kind::Read, id, |db, id| Box::pin(checkouts::find_api_key(db, id)))
     }
 
-    fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>> {
-        self.run("api_keys", Kind::Read, (), |db, _| Box::pin(api_keys::all(db)))
+    fn api_keys(&self) -> Stored<'_, Vec<ApiKeyRow>> {
+        self.run("api_keys", Kind::Read, (), |db, _| Box::pin(checkouts::all_api_keys(db)))
     }
 
     fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool> {
-        self.run("revoke_api_key", Kind::Write, id, |db, id| Box::pin(api_keys::revoke(db, id)))
+        self.run("revoke_api_key", Kind::Write, id, |db, id| Box::pin(checkouts::revoke_api_key(db, id)))
     }
 
     fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
         self.run("begin_payment", Kind::Write, begin, |db, begin| Box::pin(payments::begin(db, begin)))
     }
 
-    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
+    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, SendTurn> {
         self.run("take_prepared", Kind::GoOn, take, |db, take| Box::pin(payments::take_prepared(db, take)))
     }
 
-    fn record_send_outcome(&self, sent: Sent) -> Stored<'_, Recorded> {
+    fn record_send_outcome(&self, sent: SendOutcome) -> Stored<'_, RecordedPayment> {
         self.run("record_send_outcome", Kind::GoOn, sent, |db, sent| Box::pin(payments::record_send_outcome(db, sent)))
     }
 
@@ -306,7 +291,7 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn record_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Recorded> {
+    fn record_confirmation(&self, confirmed: ConfirmationOutcome) -> Stored<'_, RecordedPayment> {
         self.run("record_confirmation", Kind::GoOn, confirmed, |db, confirmed| {
             Box::pin(payments::record_confirmation(db, confirmed))
         })
@@ -316,24 +301,24 @@ impl Storage for PostgresStorage {
         self.run("resolve", Kind::Write, resolve, |db, resolve| Box::pin(payments::resolve(db, resolve)))
     }
 
-    fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
-        self.run("note_hint", Kind::Write, hint, |db, hint| Box::pin(hints::note(db, hint)))
+    fn record_hint(&self, hint: Hint) -> Stored<'_, HintOutcome> {
+        self.run("record_hint", Kind::Write, hint, |db, hint| Box::pin(payments::record_hint(db, hint)))
     }
 
-    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, SweepOutcome> {
         Box::pin(self.sweep_all(sweep))
     }
 
-    fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
+    fn claim_polls(&self, claim: ClaimPolls) -> Stored<'_, ClaimedPolls> {
         Box::pin(self.claim(claim))
     }
 
-    fn record_answers(&self, answers: Vec<Answered>) -> Stored<'_, RecordedMany> {
+    fn record_poll_results(&self, answers: Vec<PollResult>) -> Stored<'_, ChangedCheckouts> {
         Box::pin(async move {
             let recorded = self
-                .run("record_answers", Kind::GoOn, answers, |db, answers| Box::pin(questions::record(db, answers)))
+                .run("record_poll_results", Kind::GoOn, answers, |db, answers| Box::pin(polls::record(db, answers)))
                 .await?;
-            Ok(self.note_heard(recorded).await)
+            Ok(self.record_feedback(recorded).await)
         })
     }
 
@@ -348,7 +333,7 @@ impl Storage for PostgresStorage {
             let horizon = &self.horizons.streams;
             let look = horizon.look();
             let claimed = self.run("claim_deliveries", Kind::GoOn, (look, claim), |db, (look, claim)| {
-                Box::pin(deliveries::claim(db, look, claim))
+                Box::pin(outbox::claim(db, look, claim))
             });
             match claimed.await {
                 Ok((deliveries, found)) => {
@@ -363,10 +348,8 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn record_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
-        self.run("record_deliveries", Kind::GoOn, delivered, |db, delivered| {
-            Box::pin(deliveries::record(db, delivered))
-        })
+    fn record_deliveries(&self, delivered: Vec<DeliveryOutcome>) -> Stored<'_, Vec<SkippedEvent>> {
+        self.run("record_deliveries", Kind::GoOn, delivered, |db, delivered| Box::pin(outbox::record(db, delivered)))
     }
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
@@ -389,7 +372,7 @@ impl Storage for PostgresStorage {
         self.run("end_staff_session", Kind::Write, hash, |db, hash| Box::pin(staff::end_session(db, hash)))
     }
 
-    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed> {
+    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, CheckoutList> {
         self.run("list_checkouts", Kind::Read, list, |db, list| Box::pin(staff::list(db, list)))
     }
 
@@ -401,8 +384,8 @@ impl Storage for PostgresStorage {
         self.run("history", Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
     }
 
-    fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted> {
-        self.run("note_refund", Kind::Write, note, |db, note| Box::pin(ending::note_refund(db, note)))
+    fn record_refund(&self, note: RecordRefund) -> Stored<'_, RefundOutcome> {
+        self.run("record_refund", Kind::Write, note, |db, note| Box::pin(checkouts::record_refund(db, note)))
     }
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
@@ -420,14 +403,14 @@ impl Storage for PostgresStorage {
     }
 
     fn statistics(&self) -> Stored<'_, Statistics> {
-        self.run("statistics", Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
+        self.run("statistics", Kind::Read, (), |db, _| Box::pin(maintenance::count(db)))
     }
 
     fn check_writable(&self) -> Stored<'_, ()> {
-        self.run("check_writable", Kind::GoOn, (), |db, _| Box::pin(writable::check(db)))
+        self.run("check_writable", Kind::GoOn, (), |db, _| Box::pin(maintenance::check_writable(db)))
     }
 
-    fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {
+    fn peers(&self) -> Option<Arc<dyn PeerChannel>> {
         Some(self.channel.clone())
     }
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row;
 
-use super::{problem::Problem, session::Session};
+use super::session::{Problem, Session};
 use crate::{
-    checkouts::checkout::CheckoutView,
-    storage::{error::StorageError, staff::Need},
+    checkouts::CheckoutView,
+    storage::{StorageError, staff::Need},
     values::Millis,
 };
 

@@ -3,76 +3,146 @@
 use std::slice;
 
 use super::{
-    books::{self, Of, With},
-    problem::Problem,
+    aggregates::{self, Of, With},
     saving::save,
-    session::Session,
+    session::{Problem, Session},
 };
-use crate::storage::{
-    book::{payments, resolving},
-    inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
-    outputs::{Begun, ConfirmationBegun, Recorded, Resolved, Taken},
+use crate::{
+    storage::{
+        aggregate::{
+            hints::{self, CallbackHint},
+            payments, resolution,
+        },
+        inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Resolve, SendOutcome, TakePrepared},
+        outputs::{Begun, ConfirmationBegun, HintOutcome, RecordedPayment, Resolved, SendTurn},
+    },
+    values::PaymentId,
 };
 
 pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, Problem> {
     let with = With { numbers: payments::numbers_of_begun(begin), key: begin.key.as_ref(), ..With::default() };
-    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
     let known = opened.known.take();
-    let Some((changes, book)) = opened.book() else { return Ok(Begun::Nowhere) };
-    let begun = payments::begin(changes, book, known, begin)?;
-    save(db, &opened.changes, &opened.books);
+    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(Begun::Nowhere) };
+    let begun = payments::begin(changes, aggregate, known, begin)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(begun)
 }
 
-pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<Taken, Problem> {
-    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&take.checkout)), With::default()).await?;
-    let Some((changes, book)) = opened.book() else { return Ok(Taken::Gone) };
-    let taken = payments::take_prepared(changes, book, take)?;
-    save(db, &opened.changes, &opened.books);
+pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<SendTurn, Problem> {
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&take.checkout)), With::default()).await?;
+    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(SendTurn::Gone) };
+    let taken = payments::take_prepared(changes, aggregate, take)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(taken)
 }
 
 /// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
-pub(super) async fn record_send_outcome(db: &Session, sent: &Sent) -> Result<Recorded, Problem> {
+pub(super) async fn record_send_outcome(db: &Session, sent: &SendOutcome) -> Result<RecordedPayment, Problem> {
     let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
-    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
-    let (changes, book, at) = opened.at(&sent.payment)?;
-    let recorded = payments::record_send_outcome(changes, book, at, sent)?;
-    save(db, &opened.changes, &opened.books);
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
+    let (changes, aggregate, at) = opened.at(&sent.payment)?;
+    let recorded = payments::record_send_outcome(changes, aggregate, at, sent)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(recorded)
 }
 
 pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {
     let with = With { key: begin.key.as_ref(), ..With::default() };
-    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
     let known = opened.known.take();
-    let Some((changes, book)) = opened.book() else { return Ok(ConfirmationBegun::Nowhere) };
-    let begun = payments::begin_confirmation(changes, book, known, begin)?;
-    save(db, &opened.changes, &opened.books);
+    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(ConfirmationBegun::Nowhere) };
+    let begun = payments::begin_confirmation(changes, aggregate, known, begin)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(begun)
 }
 
-pub(super) async fn record_confirmation(db: &Session, confirmed: &Confirmed) -> Result<Recorded, Problem> {
+pub(super) async fn record_confirmation(
+    db: &Session,
+    confirmed: &ConfirmationOutcome,
+) -> Result<RecordedPayment, Problem> {
     let with = With { numbers: payments::numbers_of_confirmed(confirmed), ..With::default() };
-    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&confirmed.checkout)), with).await?;
-    let (changes, book, at) = opened.at(&confirmed.payment)?;
-    let recorded = payments::record_confirmation(changes, book, at, confirmed)?;
-    save(db, &opened.changes, &opened.books);
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&confirmed.checkout)), with).await?;
+    let (changes, aggregate, at) = opened.at(&confirmed.payment)?;
+    let recorded = payments::record_confirmation(changes, aggregate, at, confirmed)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(recorded)
 }
 
 /// What was claimed is read before it is known which numbers may be taken.
 pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Resolved, Problem> {
     let payment = slice::from_ref(&resolve.payment);
-    let mut opened = books::open(db, Of::Payments(payment), With { due: payment, ..With::default() }).await?;
-    if opened.books.is_empty() {
+    let mut opened = aggregates::open(db, Of::Payments(payment), With { due: payment, ..With::default() }).await?;
+    if opened.aggregates.is_empty() {
         return Ok(Resolved::Nowhere);
     }
-    let (_, book, at) = opened.at(&resolve.payment)?;
-    let numbers = resolving::numbers_to_resolve(&book.payments[at]);
-    opened.changes.numbers = books::owners(db, &numbers).await?;
-    let (changes, book, at) = opened.at(&resolve.payment)?;
-    let resolved = resolving::resolve(changes, book, at, resolve)?;
-    save(db, &opened.changes, &opened.books);
+    let (_, aggregate, at) = opened.at(&resolve.payment)?;
+    let numbers = resolution::numbers_to_resolve(&aggregate.payments[at]);
+    opened.changes.numbers = aggregates::owners(db, &numbers).await?;
+    let (changes, aggregate, at) = opened.at(&resolve.payment)?;
+    let resolved = resolution::resolve(changes, aggregate, at, resolve)?;
+    save(db, &opened.changes, &opened.aggregates);
     Ok(resolved)
+}
+
+// Transactions about hints: callbacks, returns, apps that look.
+
+/// How many callbacks of a payment are known again.
+const MOST_CALLBACKS: i64 = 32;
+
+pub(super) async fn record_hint(db: &Session, hint: &Hint) -> Result<HintOutcome, Problem> {
+    match hint {
+        Hint::Checkout { id } => {
+            let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;
+            let Some((changes, aggregate)) = opened.aggregate() else { return Ok(HintOutcome::Due(0)) };
+            let noted = hints::look(changes, aggregate);
+            save(db, &opened.changes, &opened.aggregates);
+            Ok(noted)
+        }
+        Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
+            let known = db.row(IS_KNOWN, &[&payment.as_str(), secret]).await?;
+            // Whoever guesses addresses locks nothing.
+            if known.is_none() {
+                return Ok(HintOutcome::Nowhere);
+            }
+            let (claim, status) = (claim.as_ref(), status.as_ref());
+            let callback = CallbackHint { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
+            call_back(db, payment, same.as_ref(), callback).await
+        }
+    }
+}
+
+const IS_KNOWN: &str = "SELECT 1 FROM payments JOIN checkouts ON checkouts.id = payments.checkout_id
+    WHERE payments.id = $1 AND checkouts.callback_secret = $2";
+const WAS_SEEN: &str = "SELECT 1 FROM callbacks WHERE payment_id = $1 AND same = $2";
+const REMEMBER: &str = "INSERT INTO callbacks (payment_id, same, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+const FORGET: &str = "DELETE FROM callbacks WHERE payment_id = $1 AND same IN
+    (SELECT same FROM callbacks WHERE payment_id = $1 ORDER BY at DESC, same OFFSET $2)";
+
+async fn call_back(
+    db: &Session,
+    payment: &PaymentId,
+    same: Option<&[u8; 32]>,
+    callback: CallbackHint<'_>,
+) -> Result<HintOutcome, Problem> {
+    let due = slice::from_ref(payment);
+    let mut opened = aggregates::open(db, Of::Payments(due), With { due, ..With::default() }).await?;
+    if let Some(same) = same
+        && db.row(WAS_SEEN, &[&payment.as_str(), &&same[..]]).await?.is_some()
+    {
+        return Ok(HintOutcome::SeenBefore);
+    }
+    let (changes, aggregate, at) = opened.at(payment)?;
+    let noted = hints::call_back(changes, aggregate, at, callback)?;
+    if noted == HintOutcome::TooManyClaims {
+        return Ok(noted);
+    }
+    save(db, &opened.changes, &opened.aggregates);
+    // Only now: what is remembered is dealt with.
+    if let Some(same) = same {
+        let id = payment.as_str().to_owned();
+        db.later(REMEMBER, vec![Box::new(id.clone()), Box::new(same.to_vec()), Box::new(opened.changes.now)]);
+        db.later(FORGET, vec![Box::new(id), Box::new(MOST_CALLBACKS)]);
+    }
+    Ok(noted)
 }

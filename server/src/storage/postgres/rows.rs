@@ -5,18 +5,16 @@ use std::{collections::HashMap, str::FromStr};
 use kassa::PaymentRef;
 use tokio_postgres::Row;
 
-use super::{
-    problem::Problem,
-    session::{Query, Session},
-};
+use super::session::{Problem, Query, Session};
 use crate::{
-    checkouts::checkout::{Checkout, CheckoutView},
-    payments::payment::{Failure, Payment},
+    checkouts::{Checkout, CheckoutView},
+    payments::{Failure, Payment, exchange::Exchange},
     storage::{
-        book::{Kept, changes::Touched},
-        error::StorageError,
+        StorageError,
+        aggregate::{PaymentRow, changes::DirtyFields},
+        staff::StoredExchange,
     },
-    values::{Millis, hidden::Hidden},
+    values::{Hidden, Millis},
 };
 
 /// The payments of a condition, as [`kept`] reads them.
@@ -58,7 +56,7 @@ pub(super) fn small(row: &Row, column: usize) -> Result<u32, Problem> {
     Ok(u32::try_from(row.try_get::<_, i64>(column)?).unwrap_or(u32::MAX))
 }
 
-pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
+pub(super) fn kept(row: &Row) -> Result<PaymentRow, Problem> {
     let reference: PaymentRef = read(row.try_get(5)?, "reference")?;
     let failure_kind: Option<String> = row.try_get(8)?;
     let (code, reason) = (row.try_get(9)?, row.try_get(10)?);
@@ -78,7 +76,7 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         begun_at: row.try_get(11)?,
         ..Payment::new(id, checkout, read(row.try_get(3)?, "method")?, reference)
     };
-    Ok(Kept {
+    Ok(PaymentRow {
         payment,
         sender: row.try_get(12)?,
         until: row.try_get(19)?,
@@ -91,7 +89,7 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         due_since: None::<Millis>,
         claims: Vec::new(),
         dropped_claims: Vec::new(),
-        touched: Touched::default(),
+        dirty: DirtyFields::default(),
     })
 }
 
@@ -144,4 +142,34 @@ pub(super) async fn view(db: &Session, id: &str) -> Result<Option<CheckoutView>,
 /// One that must be there.
 pub(super) async fn kept_view(db: &Session, id: &str) -> Result<CheckoutView, Problem> {
     view(db, id).await?.ok_or_else(|| StorageError::Damaged { what: "checkout's identifier" }.into())
+}
+
+// What the gateway was asked about payments, and what it answered. Saving writes it down.
+
+const OF_PAYMENTS: &str =
+    "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times
+    FROM exchanges WHERE payment_id = ANY($1) ORDER BY payment_id, number";
+
+/// All that are kept of each payment, the first one first.
+pub(super) async fn of_payments(db: &Session, payments: &[Payment]) -> Result<Vec<Vec<StoredExchange>>, Problem> {
+    let ids: Vec<&str> = payments.iter().map(|payment| payment.id.as_str()).collect();
+    let rows = db.rows(OF_PAYMENTS, &[&ids]).await?;
+    let mut exchanges: HashMap<&str, Vec<StoredExchange>> = HashMap::new();
+    for row in &rows {
+        exchanges.entry(row.try_get(0)?).or_default().push(stored_exchange(row)?);
+    }
+    Ok(ids.iter().map(|id| exchanges.remove(id).unwrap_or_default()).collect())
+}
+
+fn stored_exchange(row: &Row) -> Result<StoredExchange, Problem> {
+    let status: Option<i64> = row.try_get(4)?;
+    let exchange = Exchange {
+        claim: row.try_get(2)?,
+        http_status: status.and_then(|status| u16::try_from(status).ok()),
+        code: row.try_get(5)?,
+        words: row.try_get(6)?,
+        response: row.try_get(7)?,
+        ..Exchange::new(read(row.try_get(1)?, "question")?, row.try_get::<_, String>(3)?)
+    };
+    Ok(StoredExchange { exchange, first_at: row.try_get(8)?, last_at: row.try_get(9)?, times: count(row, 10)? })
 }

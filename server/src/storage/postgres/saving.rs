@@ -1,31 +1,31 @@
-//! Saves books: what was changed of many rows is one statement for each table. The statements wait, and are sent together with
+//! Saves aggregates: what was changed of many rows is one statement for each table. The statements wait, and are sent together with
 //! the commit (pipelining).
 
 use std::collections::BTreeMap;
 
 use super::session::{Param, Session};
 use crate::{
-    pace::schedule::LEAST_DISTANCE,
-    storage::book::{
-        Book, Head, Kept,
+    pace::LEAST_DISTANCE,
+    storage::aggregate::{
+        AggregateRoot, CheckoutAggregate, PaymentRow,
         changes::{Changes, DueChange, FIRST_EXCHANGES, KeyUse, MOST_EXCHANGES, MOST_KEYS},
-        claims::KeptClaim,
+        claims::ClaimRow,
     },
-    values::{Millis, ids::CheckoutId},
+    values::{CheckoutId, Millis},
 };
 
 /// Writes down what was changed, in the order of the locks: what refers to something comes after it.
-pub(super) fn save(db: &Session, changes: &Changes, books: &[Book]) {
-    let payments = || books.iter().flat_map(|book| &book.payments);
+pub(super) fn save(db: &Session, changes: &Changes, aggregates: &[CheckoutAggregate]) {
+    let payments = || aggregates.iter().flat_map(|aggregate| &aggregate.payments);
     // First what gives way: the index takes no two that may take money, at no moment.
-    let is_changed = |kept: &&Kept| kept.touched.is_any() && !kept.touched.is_new;
+    let is_changed = |kept: &&PaymentRow| kept.dirty.is_any() && !kept.dirty.is_new;
     update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
-    insert_payments(db, &payments().filter(|kept| kept.touched.is_new).collect::<Vec<_>>());
-    let is_changed = |head: &&Head| head.touched.state || head.touched.version || head.touched.expiry;
-    update_heads(db, &books.iter().map(|book| &book.head).filter(is_changed).collect::<Vec<_>>());
+    insert_payments(db, &payments().filter(|kept| kept.dirty.is_new).collect::<Vec<_>>());
+    let is_changed = |root: &&AggregateRoot| root.dirty.state || root.dirty.version || root.dirty.expiry;
+    update_heads(db, &aggregates.iter().map(|aggregate| &aggregate.root).filter(is_changed).collect::<Vec<_>>());
     take_numbers(db, changes);
     use_keys(db, changes);
-    save_claims(db, books);
+    save_claims(db, aggregates);
     write_events(db, changes);
     change_due(db, changes);
     note_exchanges(db, changes);
@@ -54,11 +54,11 @@ where
     Box::new(rows.iter().map(of).collect::<Vec<T>>())
 }
 
-fn insert_payments(db: &Session, rows: &[&Kept]) {
+fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
     if rows.is_empty() {
         return;
     }
-    let failure = |kept: &&Kept| kept.payment.failure.as_ref().map(|failure| failure.kind.clone());
+    let failure = |kept: &&PaymentRow| kept.payment.failure.as_ref().map(|failure| failure.kind.clone());
     db.later(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until, sender,
             attempts_left, card_last4, failure_kind, events, phone_last2)
@@ -86,12 +86,12 @@ fn insert_payments(db: &Session, rows: &[&Kept]) {
 }
 
 /// All that can change. Where no column that is indexed does, no index is touched (HOT).
-fn update_payments(db: &Session, rows: &[&Kept]) {
+fn update_payments(db: &Session, rows: &[&PaymentRow]) {
     if rows.is_empty() {
         return;
     }
-    let failure = |kept: &Kept| kept.payment.failure.clone();
-    let before = |kept: &&Kept| <&'static str>::from(kept.touched.state.unwrap_or(kept.payment.state));
+    let failure = |kept: &PaymentRow| kept.payment.failure.clone();
+    let before = |kept: &&PaymentRow| <&'static str>::from(kept.dirty.state.unwrap_or(kept.payment.state));
     db.later(
         "UPDATE payments SET state = n.state, is_stuck = n.is_stuck, unknown_since = n.unknown_since, until = n.until,
             events = n.events, reference = n.reference, gateway_number = n.gateway_number,
@@ -136,7 +136,7 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
     );
 }
 
-fn update_heads(db: &Session, rows: &[&Head]) {
+fn update_heads(db: &Session, rows: &[&AggregateRoot]) {
     if rows.is_empty() {
         return;
     }
@@ -149,15 +149,15 @@ fn update_heads(db: &Session, rows: &[&Head]) {
             AS n (id, version, events, state, is_overpaid, refunds_due, paid_by, keys_kept_since, expiry_due_at)
          WHERE checkouts.id = n.id",
         vec![
-            column(rows, |head| head.id.as_str().to_owned()),
-            column(rows, |head| head.version),
-            column(rows, |head| head.events),
-            column(rows, |head| <&'static str>::from(head.state)),
-            column(rows, |head| head.is_overpaid),
-            column(rows, |head| i64::from(head.refunds_due)),
-            column(rows, |head| head.paid_by.as_ref().map(|id| id.as_str().to_owned())),
-            column(rows, |head| head.keys_kept_since),
-            column(rows, |head| head.expiry_due_at),
+            column(rows, |root| root.id.as_str().to_owned()),
+            column(rows, |root| root.version),
+            column(rows, |root| root.events),
+            column(rows, |root| <&'static str>::from(root.state)),
+            column(rows, |root| root.is_overpaid),
+            column(rows, |root| i64::from(root.refunds_due)),
+            column(rows, |root| root.paid_by.as_ref().map(|id| id.as_str().to_owned())),
+            column(rows, |root| root.keys_kept_since),
+            column(rows, |root| root.expiry_due_at),
         ],
     );
 }
@@ -201,9 +201,9 @@ fn use_keys(db: &Session, changes: &Changes) {
     );
 }
 
-fn save_claims(db: &Session, books: &[Book]) {
-    let payments = || books.iter().flat_map(|book| &book.payments);
-    let dropped: Vec<(&Kept, &String)> =
+fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
+    let payments = || aggregates.iter().flat_map(|aggregate| &aggregate.payments);
+    let dropped: Vec<(&PaymentRow, &String)> =
         payments().flat_map(|kept| kept.dropped_claims.iter().map(move |number| (kept, number))).collect();
     if !dropped.is_empty() {
         db.later(
@@ -212,9 +212,9 @@ fn save_claims(db: &Session, books: &[Book]) {
             vec![column(&dropped, |row| row.0.payment.id.as_str().to_owned()), column(&dropped, |row| row.1.clone())],
         );
     }
-    let touched = |kept| move |claim| (kept, claim);
-    let rows: Vec<(&Kept, &KeptClaim)> =
-        payments().flat_map(|kept| kept.claims.iter().filter(|claim| claim.is_touched).map(touched(kept))).collect();
+    let dirty = |kept| move |claim| (kept, claim);
+    let rows: Vec<(&PaymentRow, &ClaimRow)> =
+        payments().flat_map(|kept| kept.claims.iter().filter(|claim| claim.is_dirty).map(dirty(kept))).collect();
     if rows.is_empty() {
         return;
     }

@@ -19,11 +19,10 @@ use tokio_postgres::{
 };
 
 use crate::{
-    storage::error::StorageError,
+    storage::StorageError,
     values::{
-        error::ServerError,
+        error::{Rule, ServerError, Violation},
         text_file,
-        violation::{Rule, Violation},
     },
 };
 

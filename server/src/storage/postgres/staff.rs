@@ -3,23 +3,18 @@
 use tokio_postgres::Row;
 
 use super::{
-    books, exchanges, needs, outbox,
-    problem::Problem,
-    rows,
-    session::{Session, first},
+    aggregates, needs, outbox, rows,
+    session::{Problem, Session, first},
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
-    events::kind::EventKind,
-    storage::{
-        ends::{Adding, End},
-        staff::{
-            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout,
-            ListedClaim, Need, NewStaffSession, Period, StaffSession, UNKNOWN_FOR, Which,
-        },
+    checkouts::CheckoutView,
+    events::EventKind,
+    storage::staff::{
+        Adding, Charge, Charges, CheckoutFilter, CheckoutList, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION,
+        ListCheckouts, ListedCheckout, ListedClaim, Need, NewStaffSession, Period, StaffSession, UNKNOWN_FOR,
     },
     tokens::TokenHash,
-    values::{Millis, ids::CheckoutId},
+    values::{CheckoutId, Millis},
 };
 
 /// After all identifiers.
@@ -91,21 +86,21 @@ const CALLED: &str = page!(
     "TRUE"
 );
 
-pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<Listed, Problem> {
+pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutList, Problem> {
     let unknown_since = unknown_since(db).await?;
     let (before, id) =
         list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
     let most = i64::from(list.most) + 1;
     let rows = match &list.which {
-        Which::All => db.rows(ALL, &[&before, &id, &most]).await,
-        Which::InState(state) => db.rows(IN_STATE, &[&before, &id, &most, &<&str>::from(*state)]).await,
-        Which::NeedPerson => db.rows(NEED_PERSON, &[&before, &id, &most, &unknown_since]).await,
-        Which::Called(text) => db.rows(CALLED, &[&before, &id, &most, text]).await,
+        CheckoutFilter::All => db.rows(ALL, &[&before, &id, &most]).await,
+        CheckoutFilter::InState(state) => db.rows(IN_STATE, &[&before, &id, &most, &<&str>::from(*state)]).await,
+        CheckoutFilter::NeedPerson => db.rows(NEED_PERSON, &[&before, &id, &most, &unknown_since]).await,
+        CheckoutFilter::Matching(text) => db.rows(CALLED, &[&before, &id, &most, text]).await,
     }?;
     let ids =
         rows.iter().take(list.most as usize).map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<_>, Problem>>()?;
     let views = rows::views(db, &ids).await?;
-    Ok(Listed { checkouts: listed(db, views, unknown_since).await?, is_more: rows.len() > list.most as usize })
+    Ok(CheckoutList { checkouts: listed(db, views, unknown_since).await?, is_more: rows.len() > list.most as usize })
 }
 
 /// What became unknown before has been so for too long.
@@ -134,7 +129,7 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
     let Some(view) = rows::view(db, id.as_str()).await? else { return Ok(None) };
     let listed = listed(db, vec![view], unknown_since(db).await?).await?;
     let Some(listed) = listed.into_iter().next() else { return Ok(None) };
-    let exchanges = exchanges::of_payments(db, &listed.view.payments).await?;
+    let exchanges = rows::of_payments(db, &listed.view.payments).await?;
     let (delivered, failures, is_given_up) = match db.row(STREAM, &[&id.as_str()]).await? {
         Some(row) => (row.try_get(0)?, rows::small(&row, 1)?, row.try_get(2)?),
         None => (0, 0, false),
@@ -148,10 +143,10 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
 async fn claims_of(db: &Session, view: &CheckoutView) -> Result<Vec<Vec<ListedClaim>>, Problem> {
     let ids: Vec<&str> = view.payments.iter().map(|payment| payment.id.as_str()).collect();
     let mut claims = vec![Vec::new(); ids.len()];
-    for row in &db.rows(books::CLAIMS, &[&ids]).await? {
+    for row in &db.rows(aggregates::CLAIMS, &[&ids]).await? {
         let id: &str = row.try_get(0)?;
         if let Some(place) = ids.iter().position(|known| *known == id) {
-            claims[place].push(books::claim(row)?.into());
+            claims[place].push(aggregates::claim(row)?.into());
         }
     }
     Ok(claims)

@@ -1,22 +1,24 @@
 //! Transactions about checkouts and their tokens.
 
-use rusqlite::{Connection, OptionalExtension};
+use std::str::FromStr;
+
+use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
 use super::{
-    books,
+    aggregates,
     connection::now,
     rows::{self, kept_view, methods_text},
 };
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::CheckoutView,
     storage::{
-        book::ending,
-        error::StorageError,
-        inputs::{NewToken, OpenCheckout, Whose},
-        outputs::{Cancelled, Opened},
+        StorageError,
+        aggregate::resolution,
+        inputs::{CheckoutLookup, NewApiKey, NewToken, OpenCheckout},
+        outputs::{ApiKeyRow, Cancelled, Opened},
     },
-    tokens::{TokenHash, decided_by::DecidedBy},
-    values::{Millis, ids::CheckoutId, millis, states::CheckoutState},
+    tokens::{DecidedBy, TokenHash},
+    values::{ApiKeyId, CheckoutId, CheckoutState, Millis, millis},
 };
 
 pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, StorageError> {
@@ -59,20 +61,20 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
     Ok(Opened::New(kept_view(db, &new.id)?.into()))
 }
 
-pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView>, StorageError> {
-    let id: Option<String> = match whose {
-        Whose::Id(id) => return rows::view(db, id),
-        Whose::Reference(reference) => db
+pub(super) fn find(db: &Connection, lookup: &CheckoutLookup) -> Result<Option<CheckoutView>, StorageError> {
+    let id: Option<String> = match lookup {
+        CheckoutLookup::Id(id) => return rows::view(db, id),
+        CheckoutLookup::Reference(reference) => db
             .prepare_cached("SELECT id FROM checkouts WHERE reference = ?1")?
             .query_row([reference], |row| row.get(0))
             .optional()?,
-        Whose::Token(hash) => db
+        CheckoutLookup::Token(hash) => db
             .prepare_cached(
                 "SELECT checkout_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > now_ms()",
             )?
             .query_row([&hash.0[..]], |row| row.get(0))
             .optional()?,
-        Whose::Page(secret) => db
+        CheckoutLookup::Page(secret) => db
             .prepare_cached("SELECT id FROM checkouts WHERE page_secret = ?1")?
             .query_row([secret.expose()], |row| row.get(0))
             .optional()?,
@@ -81,12 +83,12 @@ pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView
 }
 
 pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, StorageError> {
-    let Some(mut book) = books::open(db, id)? else { return Ok(Cancelled::Nowhere) };
-    let mut changes = books::begin(db, &[])?;
-    if let Some(refused) = ending::cancel(&mut changes, &mut book, by)? {
+    let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(Cancelled::Nowhere) };
+    let mut changes = aggregates::begin(db, &[])?;
+    if let Some(refused) = resolution::cancel(&mut changes, &mut aggregate, by)? {
         return Ok(refused);
     }
-    books::save(db, &changes, &book)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(Cancelled::Done(kept_view(db, id)?.into()))
 }
 
@@ -133,11 +135,63 @@ pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<Vec<Ch
 
 /// True where it has expired.
 pub(super) fn expire(db: &Connection, id: &CheckoutId) -> Result<bool, StorageError> {
-    let Some(mut book) = books::open(db, id)? else { return Ok(false) };
-    let mut changes = books::begin(db, &[])?;
-    let has_expired = ending::expire(&mut changes, &mut book)?;
-    books::save(db, &changes, &book)?;
+    let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(false) };
+    let mut changes = aggregates::begin(db, &[])?;
+    let has_expired = resolution::expire(&mut changes, &mut aggregate)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(has_expired)
+}
+
+// Transactions about API keys.
+
+const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys";
+
+pub(super) fn add_api_key(db: &Connection, new: &NewApiKey) -> Result<(), StorageError> {
+    let (role, may) = (<&str>::from(new.role), <&str>::from(new.may));
+    db.prepare_cached(
+        "INSERT INTO api_keys (id, role, may, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5, now_ms())",
+    )?
+    .execute((new.id.as_str(), role, may, &new.name, &new.hash.0[..]))?;
+    Ok(())
+}
+
+pub(super) fn find_api_key(db: &Connection, id: &ApiKeyId) -> Result<Option<ApiKeyRow>, StorageError> {
+    let mut statement = db.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
+    Ok(statement.query_row([id.as_str()], read_api_key).optional()?)
+}
+
+pub(super) fn all_api_keys(db: &Connection) -> Result<Vec<ApiKeyRow>, StorageError> {
+    let mut statement = db.prepare_cached(&format!("{SELECT} ORDER BY created_at, id"))?;
+    Ok(statement.query_map([], read_api_key)?.collect::<Result<_, _>>()?)
+}
+
+/// Who is logged in with it is so no longer.
+pub(super) fn revoke_api_key(db: &Connection, id: &ApiKeyId) -> Result<bool, StorageError> {
+    let revoked = db
+        .prepare_cached("UPDATE api_keys SET revoked_at = now_ms() WHERE id = ?1 AND revoked_at IS NULL")?
+        .execute([id.as_str()])?;
+    db.prepare_cached("DELETE FROM staff_sessions WHERE key_id = ?1")?.execute([id.as_str()])?;
+    Ok(revoked == 1)
+}
+
+fn read_api_key(row: &Row<'_>) -> rusqlite::Result<ApiKeyRow> {
+    Ok(ApiKeyRow {
+        id: parsed(row, 0)?,
+        role: parsed(row, 1)?,
+        name: row.get(2)?,
+        hash: TokenHash(row.get(3)?),
+        created_at: row.get(4)?,
+        revoked_at: row.get(5)?,
+        may: parsed(row, 6)?,
+    })
+}
+
+fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    text.parse().map_err(|_| {
+        let problem = format!("{text:?} is not what this server wrote");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, problem.into())
+    })
 }
 
 #[cfg(test)]

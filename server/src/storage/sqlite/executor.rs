@@ -1,9 +1,16 @@
-//! Who runs transactions, and on which thread: a seam, so that a simulation runs them inline and stops before or after one.
+//! The executor of transactions, and its bounded queue. It is a seam: a simulation runs transactions inline, and stops
+//! before or after one.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+    mpsc::{Receiver, Sender, channel},
+};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::{storage::error::StorageError, surroundings::Boxed};
+use crate::{runtime::Boxed, storage::StorageError};
 
 /// Runs transactions on the database.
 pub trait Executor: Send + Sync + 'static {
@@ -20,7 +27,7 @@ type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 
 /// Whose work it is, which says what happens where too much waits (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum JobSource {
     /// A caller asks for something new: it can be refused.
     ByCaller,
     /// The server goes on with what it began, of which there is only so much: it is always taken.
@@ -32,7 +39,7 @@ pub struct Job {
     /// The storage's method that it does.
     pub name: &'static str,
     /// Whose work it is.
-    pub asked: Asked,
+    pub asked: JobSource,
     work: Work,
 }
 
@@ -65,7 +72,7 @@ impl Done {
 /// A job, and where its answer will be.
 pub(super) fn job<T: Send + 'static>(
     name: &'static str,
-    asked: Asked,
+    asked: JobSource,
     work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
 ) -> (Job, oneshot::Receiver<Result<T, StorageError>>) {
     let (tell, told) = oneshot::channel();
@@ -79,4 +86,81 @@ pub(super) fn job<T: Send + 'static>(
         Done { is_ok, answer: Box::new(answer) }
     };
     (Job { name, asked, work: Box::new(work) }, told)
+}
+
+// Bounded queue (admission control) between callers and the threads of the database: where too much waits, callers are
+// refused at once, instead of answered when they have long given up. What was begun always goes on.
+
+/// Jobs that wait for a thread.
+pub(super) struct Queue {
+    /// Nothing once it is closed.
+    jobs: Option<Sender<Job>>,
+    waiting: Arc<AtomicUsize>,
+    longest: usize,
+}
+
+/// The thread's end of it.
+pub(super) struct Jobs {
+    jobs: Receiver<Job>,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// One that refuses callers from so many on.
+pub(super) fn queue(longest: usize) -> (Queue, Jobs) {
+    let ((jobs, taken), waiting) = (channel(), Arc::<AtomicUsize>::default());
+    (Queue { jobs: Some(jobs), waiting: waiting.clone(), longest }, Jobs { jobs: taken, waiting })
+}
+
+impl Queue {
+    /// Takes a job, or says that too many wait. Where the thread is gone, the job is dropped, and whoever waits for its answer is told so.
+    pub(super) fn hand_over(&self, job: Job) -> Result<(), StorageError> {
+        let waiting = self.waiting.fetch_add(1, Ordering::AcqRel);
+        if waiting >= self.longest && job.asked == JobSource::ByCaller {
+            self.waiting.fetch_sub(1, Ordering::AcqRel);
+            return Err(StorageError::Busy);
+        }
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(job);
+        }
+        Ok(())
+    }
+
+    /// No more will come; what waits is done first.
+    pub(super) fn close(&mut self) {
+        self.jobs = None;
+    }
+}
+
+impl Jobs {
+    /// Waits for a job; nothing once no more will come.
+    pub(super) fn next(&self) -> Option<Job> {
+        let job = self.jobs.recv().ok()?;
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        Some(job)
+    }
+
+    /// The jobs that wait already.
+    pub(super) fn rest(&self) -> impl Iterator<Item = Job> {
+        self.jobs.try_iter().inspect(|_| {
+            self.waiting.fetch_sub(1, Ordering::AcqRel);
+        })
+    }
+}
+
+#[cfg(test)]
+mod queue_tests {
+    use super::{super::executor::job, *};
+
+    #[test]
+    fn where_too_much_waits_callers_are_refused_and_what_was_begun_goes_on() {
+        let (queue, work) = queue(2);
+        let hand_over = |asked| queue.hand_over(job("test", asked, |_| Ok(())).0);
+        assert_eq!([hand_over(JobSource::ByCaller), hand_over(JobSource::ByCaller)], [Ok(()), Ok(())]);
+        assert_eq!(hand_over(JobSource::ByCaller), Err(StorageError::Busy));
+        assert_eq!(hand_over(JobSource::ByServer), Ok(()));
+        assert!(work.next().is_some());
+        assert_eq!(hand_over(JobSource::ByCaller), Err(StorageError::Busy), "two wait still");
+        assert_eq!(work.rest().take(1).count(), 1);
+        assert_eq!(hand_over(JobSource::ByCaller), Ok(()), "one does");
+    }
 }

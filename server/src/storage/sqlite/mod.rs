@@ -1,66 +1,49 @@
 //! SQLite: one file, one connection that writes. Transactions are synchronous functions on a connection; who runs them is
 //! an [`Executor`], so that a simulation can run them inline and stop before or after each.
 
-mod api_keys;
-mod books;
+mod aggregates;
 mod checkouts;
-mod clock;
 pub mod connection;
-mod due;
-mod exchanges;
 pub mod executor;
-mod files;
-mod hints;
-mod limit;
-pub mod look;
+mod maintenance;
 mod outbox;
-mod pauses;
 mod payments;
-mod pruning;
-mod questions;
-mod queue;
+mod polls;
 mod rows;
+mod schedule;
 mod staff;
-mod statistics;
 mod threads;
-mod writable;
 
 use std::{path::Path, sync::Arc};
 
+use connection::{DatabaseClock, DatabaseFile, now, real_clock};
+use executor::{Executor, JobSource, job};
 use rusqlite::Connection;
+use threads::Threads;
 use tokio::sync::oneshot;
 
-use connection::{DatabaseClock, now, real_clock};
-use executor::{Asked, Executor, job};
-use look::DatabaseFile;
-use threads::Threads;
-
+use super::{
+    Storage, StorageError, Stored,
+    inputs::{
+        BeginConfirmation, BeginPayment, CheckoutLookup, ClaimDeliveries, ClaimPolls, ConfirmationOutcome,
+        DeliveryOutcome, Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep,
+        TakePrepared,
+    },
+    outputs::{
+        ApiKeyRow, Begun, Cancelled, ChangedCheckouts, ClaimedPolls, ConfirmationBegun, Deliveries, EventPage,
+        HintOutcome, Opened, RecordedPayment, Resolved, SendTurn, SkippedEvent, Statistics, SweepOutcome,
+    },
+    staff::{
+        Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
+        RefundOutcome, StaffSession,
+    },
+};
 use crate::{
-    checkouts::checkout::CheckoutView,
-    spans,
-    storage::{
-        Storage, Stored,
-        error::StorageError,
-        inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimDeliveries, ClaimQuestions, Confirmed, Delivered, Hint,
-            NewApiKey, NewToken, OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
-        },
-        outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
-            Recorded, RecordedMany, Resolved, Statistics, SteppedOver, Swept, Taken,
-        },
-        staff::{
-            Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
-            StaffSession,
-        },
-    },
-    surroundings::Boxed,
-    tokens::{TokenHash, decided_by::DecidedBy},
-    values::cursor::Cursor,
-    values::{
-        Millis,
-        ids::{ApiKeyId, CheckoutId},
-    },
+    checkouts::CheckoutView,
+    runtime::Boxed,
+    telemetry,
+    tokens::{DecidedBy, TokenHash},
+    values::{ApiKeyId, CheckoutId, Cursor, Millis},
 };
 
 /// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
@@ -92,7 +75,7 @@ impl SqliteStorage {
     /// # Errors
     /// [`StorageError::Newer`] for a file of a newer server's, and [`StorageError::Failed`] where it cannot be read.
     pub fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
-        look::look(path)
+        connection::look(path)
     }
 
     /// With transactions that somebody else runs.
@@ -106,7 +89,7 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, Asked::ByCaller, work);
+        let (job, told) = job(name, JobSource::ByCaller, work);
         answer(name, self.executor.write(job), told)
     }
 
@@ -116,7 +99,7 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, Asked::ByServer, work);
+        let (job, told) = job(name, JobSource::ByServer, work);
         answer(name, self.executor.write(job), told)
     }
 
@@ -125,7 +108,7 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, Asked::ByCaller, work);
+        let (job, told) = job(name, JobSource::ByCaller, work);
         answer(name, self.executor.read(job), told)
     }
 }
@@ -139,7 +122,7 @@ fn answer<T: Send + 'static>(
         handed_over.await?;
         told.await.unwrap_or_else(|_| Err(gone()))
     };
-    Box::pin(spans::within(spans::transaction("sqlite", name), answered))
+    Box::pin(telemetry::within(telemetry::transaction("sqlite", name), answered))
 }
 
 fn gone() -> StorageError {
@@ -151,8 +134,8 @@ impl Storage for SqliteStorage {
         self.write("open_checkout", move |db| checkouts::open(db, &new))
     }
 
-    fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>> {
-        self.read("checkout", move |db| checkouts::find(db, &whose))
+    fn checkout(&self, lookup: CheckoutLookup) -> Stored<'_, Option<CheckoutView>> {
+        self.read("checkout", move |db| checkouts::find(db, &lookup))
     }
 
     fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
@@ -172,30 +155,30 @@ impl Storage for SqliteStorage {
     }
 
     fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()> {
-        self.write("add_api_key", move |db| api_keys::add(db, &new))
+        self.write("add_api_key", move |db| checkouts::add_api_key(db, &new))
     }
 
-    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>> {
-        self.read("api_key", move |db| api_keys::find(db, &id))
+    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<ApiKeyRow>> {
+        self.read("api_key", move |db| checkouts::find_api_key(db, &id))
     }
 
-    fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>> {
-        self.read("api_keys", api_keys::all)
+    fn api_keys(&self) -> Stored<'_, Vec<ApiKeyRow>> {
+        self.read("api_keys", checkouts::all_api_keys)
     }
 
     fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool> {
-        self.write("revoke_api_key", move |db| api_keys::revoke(db, &id))
+        self.write("revoke_api_key", move |db| checkouts::revoke_api_key(db, &id))
     }
 
     fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
         self.write("begin_payment", move |db| payments::begin(db, &begin))
     }
 
-    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
+    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, SendTurn> {
         self.go_on("take_prepared", move |db| payments::take_prepared(db, &take))
     }
 
-    fn record_send_outcome(&self, sent: Sent) -> Stored<'_, Recorded> {
+    fn record_send_outcome(&self, sent: SendOutcome) -> Stored<'_, RecordedPayment> {
         self.go_on("record_send_outcome", move |db| payments::record_send_outcome(db, &sent))
     }
 
@@ -203,7 +186,7 @@ impl Storage for SqliteStorage {
         self.write("begin_confirmation", move |db| payments::begin_confirmation(db, &begin))
     }
 
-    fn record_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Recorded> {
+    fn record_confirmation(&self, confirmed: ConfirmationOutcome) -> Stored<'_, RecordedPayment> {
         self.go_on("record_confirmation", move |db| payments::record_confirmation(db, &confirmed))
     }
 
@@ -211,20 +194,20 @@ impl Storage for SqliteStorage {
         self.write("resolve", move |db| payments::resolve(db, &resolve))
     }
 
-    fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
-        self.write("note_hint", move |db| hints::note(db, &hint))
+    fn record_hint(&self, hint: Hint) -> Stored<'_, HintOutcome> {
+        self.write("record_hint", move |db| payments::record_hint(db, &hint))
     }
 
-    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
-        self.go_on("sweep", move |db| questions::sweep(db, sweep))
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, SweepOutcome> {
+        self.go_on("sweep", move |db| polls::sweep(db, sweep))
     }
 
-    fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
-        self.go_on("claim_questions", move |db| questions::claim(db, &claim))
+    fn claim_polls(&self, claim: ClaimPolls) -> Stored<'_, ClaimedPolls> {
+        self.go_on("claim_polls", move |db| polls::claim(db, &claim))
     }
 
-    fn record_answers(&self, answers: Vec<Answered>) -> Stored<'_, RecordedMany> {
-        self.go_on("record_answers", move |db| questions::record(db, &answers))
+    fn record_poll_results(&self, answers: Vec<PollResult>) -> Stored<'_, ChangedCheckouts> {
+        self.go_on("record_poll_results", move |db| polls::record(db, &answers))
     }
 
     fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
@@ -235,7 +218,7 @@ impl Storage for SqliteStorage {
         self.go_on("claim_deliveries", move |db| outbox::claim(db, now(db)?, &claim))
     }
 
-    fn record_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, Vec<SteppedOver>> {
+    fn record_deliveries(&self, delivered: Vec<DeliveryOutcome>) -> Stored<'_, Vec<SkippedEvent>> {
         self.go_on("record_deliveries", move |db| {
             let now = now(db)?;
             delivered.iter().filter_map(|one| outbox::record(db, now, one).transpose()).collect()
@@ -262,7 +245,7 @@ impl Storage for SqliteStorage {
         self.write("end_staff_session", move |db| staff::end_session(db, &hash))
     }
 
-    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed> {
+    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, CheckoutList> {
         self.read("list_checkouts", move |db| staff::list(db, &list))
     }
 
@@ -274,8 +257,8 @@ impl Storage for SqliteStorage {
         self.read("history", move |db| staff::history(db, &id))
     }
 
-    fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted> {
-        self.write("note_refund", move |db| staff::note_refund(db, &note))
+    fn record_refund(&self, note: RecordRefund) -> Stored<'_, RefundOutcome> {
+        self.write("record_refund", move |db| staff::record_refund(db, &note))
     }
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
@@ -291,10 +274,10 @@ impl Storage for SqliteStorage {
     }
 
     fn statistics(&self) -> Stored<'_, Statistics> {
-        self.read("statistics", statistics::count)
+        self.read("statistics", maintenance::count)
     }
 
     fn check_writable(&self) -> Stored<'_, ()> {
-        self.go_on("check_writable", writable::check)
+        self.go_on("check_writable", maintenance::check_writable)
     }
 }

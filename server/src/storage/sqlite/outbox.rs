@@ -4,20 +4,16 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 use super::rows::read;
 use crate::{
-    events::{Event, kind::EventKind},
-    pace::pauses::{GIVEN_UP_AFTER, pause_after},
+    events::{Event, EventKind},
+    pace::{GIVEN_UP_AFTER, pause_after},
     storage::{
-        book::changes::NewEvent,
-        error::StorageError,
-        inputs::{ClaimDeliveries, Delivered, DeliveryResult},
-        outputs::{Deliveries, Delivery, EventPage, SteppedOver},
+        StorageError,
+        aggregate::changes::NewEvent,
+        inputs::{ClaimDeliveries, DeliveryOutcome, DeliveryResult},
+        outputs::{Deliveries, Delivery, EventPage, SkippedEvent},
         staff::RefusedEvent,
     },
-    values::{
-        Millis,
-        cursor::Cursor,
-        ids::{CheckoutId, PaymentId},
-    },
+    values::{CheckoutId, Cursor, Millis, PaymentId},
 };
 
 const EVENT: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events";
@@ -110,10 +106,10 @@ pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Re
         .collect::<Result<Vec<(String, i64)>, _>>()?;
     let mut deliveries = Vec::new();
     for (checkout, delivered) in streams {
-        let Next { delivery, stepped_over } = next(db, &checkout, delivered, claim, leased_until)?;
+        let Next { delivery, skipped } = next(db, &checkout, delivered, claim, leased_until)?;
         let due_at = delivery.as_ref().map(|_| leased_until);
         db.prepare_cached("UPDATE streams SET due_at = ?2 WHERE checkout_id = ?1")?.execute((&checkout, due_at))?;
-        if let Some(seq) = stepped_over {
+        if let Some(seq) = skipped {
             // The shop does not miss these: whatever failed so far failed with one of them.
             db.prepare_cached(
                 "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, refusals = 0
@@ -134,7 +130,7 @@ struct Next {
     /// The next event whose kind is delivered.
     delivery: Option<Delivery>,
     /// The last one before it whose kind is not.
-    stepped_over: Option<i64>,
+    skipped: Option<i64>,
 }
 
 fn next(
@@ -148,18 +144,18 @@ fn next(
         "SELECT seq, event_id, kind, body FROM events WHERE checkout_id = ?1 AND seq > ?2 ORDER BY seq",
     )?;
     let mut rows = statement.query((checkout, delivered))?;
-    let mut stepped_over = None;
+    let mut skipped = None;
     while let Some(row) = rows.next()? {
         let seq = row.get(0)?;
         let kind = row.get::<_, String>(2)?.parse::<EventKind>().ok();
         if claim.kinds.as_ref().is_none_or(|kinds| kind.is_some_and(|kind| kinds.contains(&kind))) {
             let (checkout, id, body) = (read(checkout, "checkout")?, row.get(1)?, row.get(3)?);
             let delivery = Some(Delivery { checkout, seq, id, kind, body, leased_until });
-            return Ok(Next { delivery, stepped_over });
+            return Ok(Next { delivery, skipped });
         }
-        stepped_over = Some(seq);
+        skipped = Some(seq);
     }
-    Ok(Next { delivery: None, stepped_over })
+    Ok(Next { delivery: None, skipped })
 }
 
 /// The stream's next event is the one of these parameters. It is not where somebody recorded it before, or put the stream back.
@@ -184,7 +180,11 @@ const FAILED: &str = concat!(
 );
 
 /// The event, where its stream steps over it from now on.
-pub(super) fn record(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
+pub(super) fn record(
+    db: &Connection,
+    now: Millis,
+    delivered: &DeliveryOutcome,
+) -> Result<Option<SkippedEvent>, StorageError> {
     if delivered.result != DeliveryResult::Taken {
         return failed(db, now, delivered);
     }
@@ -192,7 +192,7 @@ pub(super) fn record(db: &Connection, now: Millis, delivered: &Delivered) -> Res
     Ok(None)
 }
 
-fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<SteppedOver>, StorageError> {
+fn failed(db: &Connection, now: Millis, delivered: &DeliveryOutcome) -> Result<Option<SkippedEvent>, StorageError> {
     let (checkout, lease) = (delivered.checkout.as_str(), delivered.leased_until);
     let counted = db
         .prepare_cached(FAILED)?
@@ -201,7 +201,7 @@ fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<
         })
         .optional()?;
     let Some((failures, since, refusals)): Option<(u32, Millis, u32)> = counted else { return Ok(None) };
-    if let Some(refused) = delivered.stepped_over(refusals) {
+    if let Some(refused) = delivered.skipped(refusals) {
         step_over(db, now, &refused)?;
         return Ok(Some(refused));
     }
@@ -215,7 +215,7 @@ fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<Option<
     Ok(None)
 }
 
-fn step_over(db: &Connection, now: Millis, refused: &SteppedOver) -> Result<(), StorageError> {
+fn step_over(db: &Connection, now: Millis, refused: &SkippedEvent) -> Result<(), StorageError> {
     let checkout = refused.checkout.as_str();
     db.prepare_cached("INSERT OR REPLACE INTO refused_events (seq, checkout_id, at, reason) VALUES (?1, ?2, ?3, ?4)")?
         .execute((refused.seq, checkout, now, &refused.why))?;

@@ -2,15 +2,23 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{books, pauses, rows::read};
+use super::{
+    aggregates,
+    rows::{self, read},
+    schedule::read_pauses,
+};
 use crate::{
     storage::{
-        book::{payments, payments::KnownKey, resolving},
-        error::StorageError,
-        inputs::{BeginConfirmation, BeginPayment, Confirmed, Key, Resolve, Sent, TakePrepared},
-        outputs::{Begun, ConfirmationBegun, Recorded, Resolved, Taken},
+        StorageError,
+        aggregate::{
+            hints::{self, CallbackHint},
+            payments::{self, KnownKey},
+            resolution,
+        },
+        inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Key, Resolve, SendOutcome, TakePrepared},
+        outputs::{Begun, ConfirmationBegun, HintOutcome, RecordedPayment, Resolved, SendTurn},
     },
-    values::ids::CheckoutId,
+    values::{CheckoutId, Millis, PaymentId},
 };
 
 fn known_key(db: &Connection, checkout: &CheckoutId, key: Option<&Key>) -> Result<Option<KnownKey>, StorageError> {
@@ -23,30 +31,30 @@ fn known_key(db: &Connection, checkout: &CheckoutId, key: Option<&Key>) -> Resul
 }
 
 pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, StorageError> {
-    let Some(mut book) = books::open(db, &begin.checkout)? else { return Ok(Begun::Nowhere) };
+    let Some(mut aggregate) = aggregates::open(db, &begin.checkout)? else { return Ok(Begun::Nowhere) };
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
-    let mut changes = books::begin(db, &payments::numbers_of_begun(begin))?;
-    changes.pauses = pauses::read(db)?;
-    let begun = payments::begin(&mut changes, &mut book, known, begin)?;
-    books::save(db, &changes, &book)?;
+    let mut changes = aggregates::begin(db, &payments::numbers_of_begun(begin))?;
+    changes.pauses = read_pauses(db)?;
+    let begun = payments::begin(&mut changes, &mut aggregate, known, begin)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(begun)
 }
 
-pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Taken, StorageError> {
-    let Some(mut book) = books::open(db, &take.checkout)? else { return Ok(Taken::Gone) };
-    let mut changes = books::begin(db, &[])?;
-    changes.pauses = pauses::read(db)?;
-    let taken = payments::take_prepared(&mut changes, &mut book, take)?;
-    books::save(db, &changes, &book)?;
+pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<SendTurn, StorageError> {
+    let Some(mut aggregate) = aggregates::open(db, &take.checkout)? else { return Ok(SendTurn::Gone) };
+    let mut changes = aggregates::begin(db, &[])?;
+    changes.pauses = read_pauses(db)?;
+    let taken = payments::take_prepared(&mut changes, &mut aggregate, take)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(taken)
 }
 
-pub(super) fn record_send_outcome(db: &Connection, sent: &Sent) -> Result<Recorded, StorageError> {
-    let mut book = books::open_known(db, &sent.payment)?;
-    let mut changes = books::begin(db, &payments::numbers_of_sent(sent))?;
-    changes.pauses = pauses::read(db)?;
-    let recorded = payments::record_send_outcome(&mut changes, &mut book, 0, sent)?;
-    books::save(db, &changes, &book)?;
+pub(super) fn record_send_outcome(db: &Connection, sent: &SendOutcome) -> Result<RecordedPayment, StorageError> {
+    let mut aggregate = aggregates::open_known(db, &sent.payment)?;
+    let mut changes = aggregates::begin(db, &payments::numbers_of_sent(sent))?;
+    changes.pauses = read_pauses(db)?;
+    let recorded = payments::record_send_outcome(&mut changes, &mut aggregate, 0, sent)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(recorded)
 }
 
@@ -54,27 +62,92 @@ pub(super) fn begin_confirmation(
     db: &Connection,
     begin: &BeginConfirmation,
 ) -> Result<ConfirmationBegun, StorageError> {
-    let Some(mut book) = books::open(db, &begin.checkout)? else { return Ok(ConfirmationBegun::Nowhere) };
+    let Some(mut aggregate) = aggregates::open(db, &begin.checkout)? else { return Ok(ConfirmationBegun::Nowhere) };
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
-    let mut changes = books::begin(db, &[])?;
-    let begun = payments::begin_confirmation(&mut changes, &mut book, known, begin)?;
-    books::save(db, &changes, &book)?;
+    let mut changes = aggregates::begin(db, &[])?;
+    let begun = payments::begin_confirmation(&mut changes, &mut aggregate, known, begin)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(begun)
 }
 
-pub(super) fn record_confirmation(db: &Connection, confirmed: &Confirmed) -> Result<Recorded, StorageError> {
-    let mut book = books::open_known(db, &confirmed.payment)?;
-    let mut changes = books::begin(db, &payments::numbers_of_confirmed(confirmed))?;
-    let recorded = payments::record_confirmation(&mut changes, &mut book, 0, confirmed)?;
-    books::save(db, &changes, &book)?;
+pub(super) fn record_confirmation(
+    db: &Connection,
+    confirmed: &ConfirmationOutcome,
+) -> Result<RecordedPayment, StorageError> {
+    let mut aggregate = aggregates::open_known(db, &confirmed.payment)?;
+    let mut changes = aggregates::begin(db, &payments::numbers_of_confirmed(confirmed))?;
+    let recorded = payments::record_confirmation(&mut changes, &mut aggregate, 0, confirmed)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(recorded)
 }
 
 pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Resolved, StorageError> {
-    let Some(mut book) = books::open_at(db, &resolve.payment)? else { return Ok(Resolved::Nowhere) };
-    book.payments[0].claims = books::claims(db, &resolve.payment)?;
-    let mut changes = books::begin(db, &resolving::numbers_to_resolve(&book.payments[0]))?;
-    let resolved = resolving::resolve(&mut changes, &mut book, 0, resolve)?;
-    books::save(db, &changes, &book)?;
+    let Some(mut aggregate) = aggregates::open_at(db, &resolve.payment)? else { return Ok(Resolved::Nowhere) };
+    aggregate.payments[0].claims = aggregates::claims(db, &resolve.payment)?;
+    let mut changes = aggregates::begin(db, &resolution::numbers_to_resolve(&aggregate.payments[0]))?;
+    let resolved = resolution::resolve(&mut changes, &mut aggregate, 0, resolve)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(resolved)
+}
+
+// Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
+
+/// How many callbacks of a payment are known again.
+const MOST_CALLBACKS: u32 = 32;
+
+pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, StorageError> {
+    match hint {
+        Hint::Checkout { id } => {
+            let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(HintOutcome::Due(0)) };
+            let mut changes = aggregates::begin(db, &[])?;
+            let noted = hints::look(&mut changes, &mut aggregate);
+            aggregates::save(db, &changes, &aggregate)?;
+            Ok(noted)
+        }
+        Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
+            let Some(checkout) = rows::checkout_where(db, "callback_secret", secret)? else {
+                return Ok(HintOutcome::Nowhere);
+            };
+            let aggregate = aggregates::open_at(db, payment)?.filter(|aggregate| aggregate.root.id == checkout.id);
+            let Some(mut aggregate) = aggregate else { return Ok(HintOutcome::Nowhere) };
+            let mut changes = aggregates::begin(db, &[])?;
+            if let Some(same) = same
+                && was_seen(db, payment, same)?
+            {
+                return Ok(HintOutcome::SeenBefore);
+            }
+            aggregate.payments[0].claims = aggregates::claims(db, payment)?;
+            let (claim, status) = (claim.as_ref(), status.as_ref());
+            let callback = CallbackHint { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
+            let noted = hints::call_back(&mut changes, &mut aggregate, 0, callback)?;
+            if noted == HintOutcome::TooManyClaims {
+                return Ok(noted);
+            }
+            aggregates::save(db, &changes, &aggregate)?;
+            // Only now: what is remembered is dealt with.
+            if let Some(same) = same {
+                remember(db, payment, same, changes.now)?;
+            }
+            Ok(noted)
+        }
+    }
+}
+
+fn was_seen(db: &Connection, payment: &PaymentId, same: &[u8; 32]) -> Result<bool, StorageError> {
+    let mut statement = db.prepare_cached("SELECT 1 FROM callbacks WHERE payment_id = ?1 AND same = ?2")?;
+    Ok(statement.exists((payment.as_str(), &same[..]))?)
+}
+
+fn remember(db: &Connection, payment: &PaymentId, same: &[u8; 32], now: Millis) -> Result<(), StorageError> {
+    db.prepare_cached("INSERT OR IGNORE INTO callbacks (payment_id, same, at) VALUES (?1, ?2, ?3)")?.execute((
+        payment.as_str(),
+        &same[..],
+        now,
+    ))?;
+    db.prepare_cached(
+        "DELETE FROM callbacks WHERE payment_id = ?1 AND same IN
+            (SELECT same FROM callbacks WHERE payment_id = ?1 ORDER BY at DESC, same LIMIT -1 OFFSET ?2)",
+    )?
+    .execute((payment.as_str(), MOST_CALLBACKS))?;
+    Ok(())
 }

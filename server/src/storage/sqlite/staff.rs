@@ -3,25 +3,25 @@
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::{
-    books,
+    aggregates,
     connection::now,
-    exchanges, outbox,
+    outbox,
     rows::{self, kept_view, read},
 };
 use crate::{
-    events::kind::EventKind,
-    payments::payment::Payment,
+    events::EventKind,
+    payments::Payment,
     storage::{
-        book::ending,
-        ends::{Adding, End},
-        error::StorageError,
+        StorageError,
+        aggregate::resolution,
         staff::{
-            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout,
-            ListedClaim, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
+            Adding, Charge, Charges, CheckoutFilter, CheckoutList, End, Ends, History, LONGEST_IDLE, LONGEST_SESSION,
+            ListCheckouts, ListedCheckout, ListedClaim, Need, NewStaffSession, Period, RecordRefund, RefundOutcome,
+            StaffSession, UNKNOWN_FOR,
         },
     },
     tokens::TokenHash,
-    values::{Millis, ids::CheckoutId},
+    values::{CheckoutId, Millis},
 };
 
 /// That so many need a person is all that anybody needs to know.
@@ -205,22 +205,24 @@ pub(super) fn end_session(db: &Connection, hash: &TokenHash) -> Result<(), Stora
     Ok(())
 }
 
-pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<Listed, StorageError> {
+pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<CheckoutList, StorageError> {
     let unknown_since = unknown_since(db)?;
     let (before, id) =
         list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
     let most = list.most.saturating_add(1);
     let place: [&dyn ToSql; 3] = [&before, &id, &most];
     let ids = match &list.which {
-        Which::All => listed(db, "checkouts", "TRUE", &place),
-        Which::InState(state) => listed(db, "checkouts", "checkouts.state = ?4", &with(place, &<&str>::from(*state))),
-        Which::NeedPerson => listed(db, &need_person(), "TRUE", &with(place, &unknown_since)),
-        Which::Called(text) => listed(db, &among(&CALLED.replace("?1", "?4")), "TRUE", &with(place, text)),
+        CheckoutFilter::All => listed(db, "checkouts", "TRUE", &place),
+        CheckoutFilter::InState(state) => {
+            listed(db, "checkouts", "checkouts.state = ?4", &with(place, &<&str>::from(*state)))
+        }
+        CheckoutFilter::NeedPerson => listed(db, &need_person(), "TRUE", &with(place, &unknown_since)),
+        CheckoutFilter::Matching(text) => listed(db, &among(&CALLED.replace("?1", "?4")), "TRUE", &with(place, text)),
     }?;
     let is_more = ids.len() > list.most as usize;
     let one = |id: &String| listed_one(db, &read(id, "checkout")?, unknown_since);
     let checkouts = ids.iter().take(list.most as usize).map(one).collect::<Result<_, _>>()?;
-    Ok(Listed { checkouts, is_more })
+    Ok(CheckoutList { checkouts, is_more })
 }
 
 /// The checkouts of a small set, which is read first.
@@ -282,10 +284,10 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
         .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (delivered, failures, is_given_up) = stream.unwrap_or_default();
-    let of = |payment: &Payment| exchanges::of_payment(db, &payment.id);
+    let of = |payment: &Payment| rows::of_payment(db, &payment.id);
     let exchanges = listed.view.payments.iter().map(of).collect::<Result<_, _>>()?;
     let claims_of = |payment: &Payment| {
-        let claims = books::claims(db, &payment.id)?;
+        let claims = aggregates::claims(db, &payment.id)?;
         Ok::<_, StorageError>(claims.into_iter().map(ListedClaim::from).collect())
     };
     let claims = listed.view.payments.iter().map(claims_of).collect::<Result<_, _>>()?;
@@ -293,11 +295,11 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
-pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {
-    let Some(mut book) = books::open(db, &note.checkout)? else { return Ok(RefundNoted::Nowhere) };
-    let mut changes = books::begin(db, &[])?;
-    let noted = ending::note_refund(&mut changes, &mut book, note)?;
-    books::save(db, &changes, &book)?;
+pub(super) fn record_refund(db: &Connection, note: &RecordRefund) -> Result<RefundOutcome, StorageError> {
+    let Some(mut aggregate) = aggregates::open(db, &note.checkout)? else { return Ok(RefundOutcome::Nowhere) };
+    let mut changes = aggregates::begin(db, &[])?;
+    let noted = resolution::record_refund(&mut changes, &mut aggregate, note)?;
+    aggregates::save(db, &changes, &aggregate)?;
     Ok(noted)
 }
 

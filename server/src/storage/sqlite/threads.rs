@@ -12,12 +12,10 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    connection::{DatabaseClock, open_reader, open_writer},
-    executor::{Done, Executor, Job},
-    files::Files,
-    queue::{Queue, Work, queue},
+    connection::{DatabaseClock, Files, open_reader, open_writer},
+    executor::{Done, Executor, Job, Jobs, Queue, queue},
 };
-use crate::{storage::error::StorageError, surroundings::Boxed};
+use crate::{runtime::Boxed, storage::StorageError};
 
 /// How many jobs share a commit at most.
 const GROUP: usize = 256;
@@ -80,7 +78,7 @@ impl Drop for Threads {
     }
 }
 
-fn write_all(connection: &Connection, files: &Files, jobs: &Work) {
+fn write_all(connection: &Connection, files: &Files, jobs: &Jobs) {
     while let Some(first) = jobs.next() {
         let group = iter::once(first).chain(jobs.rest()).take(GROUP);
         write_group(connection, files, group);
@@ -164,7 +162,7 @@ fn run_alone(connection: &Connection, job: Job) -> Result<Option<Done>, StorageE
     Ok(done)
 }
 
-fn read_all(connection: &Connection, files: &Files, jobs: &Mutex<Work>) {
+fn read_all(connection: &Connection, files: &Files, jobs: &Mutex<Jobs>) {
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
         let Some(job) = next else { return };
@@ -188,7 +186,7 @@ pub(super) fn read_one(connection: &Connection, job: Job) {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::executor::{Asked, job},
+        super::executor::{JobSource, job},
         *,
     };
 
@@ -202,7 +200,7 @@ mod tests {
         )
         .unwrap();
         let files = Files::default();
-        let insert = |sql: &'static str| job("insert", Asked::ByCaller, move |db| Ok(db.execute(sql, [])?));
+        let insert = |sql: &'static str| job("insert", JobSource::ByCaller, move |db| Ok(db.execute(sql, [])?));
         // Only the commit finds that the parent is missing.
         let group = [insert("INSERT INTO parents VALUES (1)"), insert("INSERT INTO children VALUES (2)")];
         let (jobs, answers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
@@ -226,7 +224,7 @@ mod tests {
         let files = Files::default();
         let note = |db: &Connection| db.execute("INSERT INTO notes VALUES (1)", []);
         let fails = |then: fn() -> Result<(), StorageError>| {
-            job("note", Asked::ByCaller, move |db| {
+            job("note", JobSource::ByCaller, move |db| {
                 note(db)?;
                 then()
             })
@@ -238,7 +236,7 @@ mod tests {
         write_group(&db, &files, iter::once(panics));
         assert!(answer.try_recv().is_err(), "whoever waits hears that its end is not known");
         assert_eq!(db.query_row("SELECT COUNT(*) FROM notes", [], |row| row.get(0)), Ok(0));
-        let (good, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+        let (good, mut answer) = job("note", JobSource::ByCaller, move |db| Ok(note(db)?));
         write_group(&db, &files, iter::once(good));
         assert_eq!(answer.try_recv().unwrap(), Ok(1));
     }
@@ -255,21 +253,21 @@ mod tests {
         for more in [0, 1] {
             let (from, to) = (path.clone(), aside.clone());
             // It goes after the look before the commit.
-            let (moves, mut moved) = job("move", Asked::ByCaller, move |db| {
+            let (moves, mut moved) = job("move", JobSource::ByCaller, move |db| {
                 std::fs::rename(&from, &to).unwrap();
                 Ok(note(db)?)
             });
-            let others = iter::repeat_with(|| job("note", Asked::ByCaller, move |db| Ok(note(db)?)).0).take(more);
+            let others = iter::repeat_with(|| job("note", JobSource::ByCaller, move |db| Ok(note(db)?)).0).take(more);
             write_group(&db, &files, iter::once(moves).chain(others));
             let unknown = moved.try_recv().unwrap().unwrap_err();
             assert!(!unknown.wrote_nothing(), "it comes back with the file: {unknown}");
 
-            let (refused, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+            let (refused, mut answer) = job("note", JobSource::ByCaller, move |db| Ok(note(db)?));
             write_group(&db, &files, iter::once(refused));
             assert!(answer.try_recv().unwrap().unwrap_err().wrote_nothing());
             std::fs::rename(&aside, &path).unwrap();
         }
-        let (good, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+        let (good, mut answer) = job("note", JobSource::ByCaller, move |db| Ok(note(db)?));
         write_group(&db, &files, iter::once(good));
         assert_eq!(answer.try_recv().unwrap(), Ok(1));
         assert_eq!(db.query_row("SELECT COUNT(*) FROM notes", [], |row| row.get(0)), Ok(4));

@@ -5,8 +5,8 @@ pub mod database;
 pub mod executor;
 pub mod gateway;
 pub mod runner;
+pub mod runtime;
 pub mod shop;
-pub mod surroundings;
 pub mod world;
 
 use std::{

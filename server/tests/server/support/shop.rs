@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use kassa_server::{Boxed, NotTaken, Notice, Post};
+use kassa_server::{Boxed, DeliveryError, WebhookMessage, WebhookSender};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ pub struct Postman {
     pub life: Life,
 }
 
-impl Post for Postman {
-    fn post(&self, notice: Notice) -> Boxed<'_, Result<(), NotTaken>> {
+impl WebhookSender for Postman {
+    fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>> {
         Box::pin(async move {
             Turn::default().await;
             let dies = self.life.point().await;
@@ -64,11 +64,11 @@ impl Shop {
         self.refused.get(&(checkout.to_owned(), version)).is_some_and(|times| *times >= 5)
     }
 
-    fn take(&mut self, notice: &Notice) -> Result<(), NotTaken> {
+    fn take(&mut self, notice: &WebhookMessage) -> Result<(), DeliveryError> {
         let percent = self.percent;
         let fails = self.random.u32(0..100) < percent;
         if fails && self.random.bool() {
-            return Err(NotTaken::failed("no answer"));
+            return Err(DeliveryError::failed("no answer"));
         }
         let body: Value = serde_json::from_str(&notice.body).unwrap();
         if body["id"] != notice.id.as_str() {
@@ -78,7 +78,7 @@ impl Shop {
         let version = body["data"]["version"].as_i64().unwrap();
         if self.refuses.is_some_and(|kind| body["type"] == kind) {
             *self.refused.entry((checkout, version)).or_default() += 1;
-            return Err(NotTaken::refused("it answered 400"));
+            return Err(DeliveryError::refused("it answered 400"));
         }
         match self.seen.get(&notice.id) {
             Some(before) if *before != notice.body => {
@@ -96,6 +96,6 @@ impl Shop {
                 self.first.insert(checkout, first);
             }
         }
-        if fails { Err(NotTaken::failed("the answer was lost")) } else { Ok(()) }
+        if fails { Err(DeliveryError::failed("the answer was lost")) } else { Ok(()) }
     }
 }

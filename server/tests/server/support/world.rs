@@ -22,8 +22,8 @@ use super::{
     executor::Inline,
     gateway::{Faults, Line},
     lock, one,
+    runtime::Simulated,
     shop::{Postman, Shop},
-    surroundings::Simulated,
 };
 
 /// The calendar's beginning in this world.
@@ -43,7 +43,7 @@ pub struct Log {
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
     /// The events that were stepped over, as the shop refused them.
-    pub stepped_over: u64,
+    pub skipped: u64,
     /// The database was put back to a backup.
     pub restores: usize,
     /// The pages and codes that were shown by what the database has forgotten.
@@ -154,11 +154,10 @@ impl World {
             life: life.clone(),
             faults: self.faults.clone(),
         };
-        let surroundings =
-            Simulated { fake: self.fake.clone(), offset, tasks: tasks.clone(), random: self.random.clone() };
+        let runtime = Simulated { fake: self.fake.clone(), offset, tasks: tasks.clone(), random: self.random.clone() };
         let post = Postman { shop: self.shop.clone(), life: life.clone() };
         let server =
-            Server::new(Arc::new(storage), Arc::new(gateway), Arc::new(surroundings), settings, Some(Arc::new(post)));
+            Server::new(Arc::new(storage), Arc::new(gateway), Arc::new(runtime), settings, Some(Arc::new(post)));
         Process { server: server.unwrap(), life, tasks, fake: self.fake.clone() }
     }
 
@@ -243,8 +242,8 @@ impl World {
             // Longer than the fourth pause.
             self.fake.advance(Duration::from_secs(11 * 60));
         }
-        let stepped_over: Option<i64> = one(&lock(&self.db), "SELECT COUNT(*) FROM refused_events", []);
-        lock(&self.log).stepped_over = stepped_over.unwrap_or_default().unsigned_abs();
+        let skipped: Option<i64> = one(&lock(&self.db), "SELECT COUNT(*) FROM refused_events", []);
+        lock(&self.log).skipped = skipped.unwrap_or_default().unsigned_abs();
     }
 
     /// Everything comes to its end: the gateway and the shop answer again, payers decide, and the server's workers run.
@@ -272,7 +271,7 @@ impl World {
         // What was given up in three days of failures, or refused, somebody starts again.
         process.run(process.server.replay(None)).unwrap();
         for round in 0..30 {
-            while process.run(process.server.follow_once()).unwrap().asked > 0 {}
+            while process.run(process.server.poll_once()).unwrap().asked > 0 {}
             while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
             match self.next_due() {
                 Some(wait) if wait > LONGEST_PAUSE => {

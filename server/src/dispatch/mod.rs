@@ -1,0 +1,323 @@
+//! Dispatch: a payment is written down in one commit, sent by whoever wrote it, and what came back is the second commit. Only
+//! this needs fencing; asking twice does no harm.
+
+mod request;
+mod slots;
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::future::{Either, select};
+use kassa::{PaymentError, PaymentGateway};
+use slots::SendSlot;
+use tracing::Instrument;
+use zeroize::Zeroizing;
+
+use crate::{
+    metrics::Metrics,
+    payments::{
+        Failure, Payment,
+        exchange::{Exchange, ExchangeKind},
+        response::Secrets,
+    },
+    runtime::Runtime,
+    storage::{
+        Storage, StorageError, Stored,
+        inputs::{
+            BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, SendOutcome, SendResult, TakePrepared,
+        },
+        outputs::{Begun, ConfirmationBegun, RecordedPayment, SendTurn},
+    },
+    telemetry,
+    values::{CheckoutId, Method, Millis, PaymentId, PaymentState, error::ServerError},
+};
+
+pub(crate) use request::GatewayRequest;
+pub(crate) use request::PaymentInput;
+pub(crate) use slots::SendSlots;
+
+/// How long is waited before what came back is tried to be written down again: a database that starts again, or another one that takes
+/// over, has some seconds. Where it fails to the end, the payment is asked about.
+const RECORD_RETRY_DELAYS: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
+
+/// How long is waited at once: the calendar may be put forward meanwhile.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+
+/// How long a card waits for a place before anything of it is written down. Its caller waits that much longer.
+const CARD_SLOT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What is sent, of which checkout, and by whom.
+#[derive(Clone)]
+struct SendTarget {
+    checkout: CheckoutId,
+    payment: PaymentId,
+    sender: String,
+}
+
+/// What became of a payment that waited.
+enum SlotWait {
+    /// It is sent now, as one of those that are sent at once.
+    Ready(SendSlot, Duration),
+    /// It is not sent.
+    Abandoned,
+}
+
+/// Who sends payments.
+pub(crate) struct Dispatcher {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) gateway: Arc<dyn PaymentGateway>,
+    pub(crate) runtime: Arc<dyn Runtime>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// How many are sent at once.
+    pub(crate) slots: SendSlots,
+    /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
+    /// for dead.
+    pub(crate) max_send_delay: Duration,
+}
+
+/// What came back, and where something was sent, what was said.
+type Outcome = (SendResult, Option<Exchange>);
+
+/// The failure of what the server itself did not send.
+fn interrupted() -> Outcome {
+    (SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None }, None)
+}
+
+impl Dispatcher {
+    /// Writes a payment down and sends it.
+    pub(crate) async fn begin(&self, mut begin: BeginPayment, request: GatewayRequest) -> Result<Begun, ServerError> {
+        let method = request.method();
+        let place = self.place(method).await;
+        begin.is_sent_at_once = place.is_some();
+        let sent =
+            SendTarget { checkout: begin.checkout.clone(), payment: begin.id.clone(), sender: begin.sender.clone() };
+        let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
+        let started = self.runtime.monotonic();
+        let begun = match self.storage.begin_payment(begin).await {
+            Ok(begun) => begun,
+            Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
+            Err(problem) => {
+                // Whether it was written is not known; that it was not sent, is. It may be written at any moment still.
+                let _ = self.record(&sent, interrupted()).await;
+                return Err(problem.into());
+            }
+        };
+        let Begun::New(payment) = &begun else { return Ok(begun) };
+        if payment.state == PaymentState::Sending {
+            let payment = self.send(&sent, started, request).await?;
+            return Ok(Begun::New(payment.into()));
+        }
+        // A card does not wait.
+        if payment.state != PaymentState::Prepared {
+            return Ok(begun);
+        }
+        let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
+        let payment = match self.wait(&sent, (method, place), send_for_ms, until).await? {
+            SlotWait::Ready(_place, started) => self.send(&sent, started, request).await?,
+            SlotWait::Abandoned => self.record(&sent, interrupted()).await?,
+        };
+        Ok(Begun::New(payment.into()))
+    }
+
+    /// A place among those that are sent at once, where one is free. What cannot wait prepared waits here, for a moment.
+    async fn place(&self, method: Method) -> Option<SendSlot> {
+        if let Some(place) = self.slots.free(method) {
+            return Some(place);
+        }
+        self.metrics.limit_reached("sending_places");
+        if method.may_wait() {
+            return None;
+        }
+        let free = Box::pin(self.slots.wait(method));
+        match select(free, self.runtime.sleep(CARD_SLOT_TIMEOUT)).await {
+            Either::Left((place, _)) => place,
+            Either::Right(_) => None,
+        }
+    }
+
+    /// Waits for its turn, and takes it from prepared to sending.
+    async fn wait(
+        &self,
+        target: &SendTarget,
+        (method, mut place): (Method, Option<SendSlot>),
+        send_for_ms: Millis,
+        until: Duration,
+    ) -> Result<SlotWait, ServerError> {
+        loop {
+            let held = match place.take() {
+                Some(held) => held,
+                None => match self.slots.wait(method).await {
+                    Some(held) => held,
+                    None => return Ok(SlotWait::Abandoned),
+                },
+            };
+            let started = self.runtime.monotonic();
+            if started > until {
+                return Ok(SlotWait::Abandoned);
+            }
+            let SendTarget { checkout, payment, sender } = target.clone();
+            let take = TakePrepared { checkout, payment, sender, send_for_ms };
+            match self.storage.take_prepared(take).await {
+                Ok(SendTurn::Send) => return Ok(SlotWait::Ready(held, started)),
+                Ok(SendTurn::Gone) => return Ok(SlotWait::Abandoned),
+                Ok(SendTurn::Wait(wait)) => {
+                    // Its place is free meanwhile, for methods that the gateway takes.
+                    drop(held);
+                    let wait = Duration::from_millis(wait.max(1).unsigned_abs()).min(MAX_SLEEP);
+                    self.runtime.sleep(wait).await;
+                }
+                Err(problem) => {
+                    let _ = self.record(target, interrupted()).await;
+                    return Err(problem.into());
+                }
+            }
+        }
+    }
+
+    /// Sends what is written down as sending, if that is not long ago.
+    async fn send(
+        &self,
+        target: &SendTarget,
+        started: Duration,
+        request: GatewayRequest,
+    ) -> Result<Payment, ServerError> {
+        let is_in_time = self.runtime.monotonic().saturating_sub(started) <= self.max_send_delay;
+        let result = if is_in_time { self.send_now(target, request).await } else { interrupted() };
+        self.record(target, result).await
+    }
+
+    async fn send_now(&self, target: &SendTarget, request: GatewayRequest) -> Outcome {
+        let method = request.method();
+        let span = telemetry::to_gateway("send", &target.payment);
+        let (result, exchange) = request.send(&*self.gateway).instrument(span.clone()).await;
+        let word = word(&result);
+        telemetry::came_of(&span, word, matches!(result, SendResult::Unknown { .. }));
+        self.metrics.sent(method, word);
+        (result, Some(exchange))
+    }
+
+    async fn record(&self, target: &SendTarget, (result, exchange): Outcome) -> Result<Payment, ServerError> {
+        let record = |SendTarget { checkout, payment, sender }| {
+            let (result, exchange) = (result.clone(), exchange.clone());
+            self.storage.record_send_outcome(SendOutcome { checkout, payment, sender, result, exchange })
+        };
+        self.record_with_retries(target, record).await
+    }
+
+    /// Writes down what came back, again where that fails, for as long as the pauses last.
+    async fn record_with_retries<'a>(
+        &'a self,
+        target: &SendTarget,
+        record: impl Fn(SendTarget) -> Stored<'a, RecordedPayment>,
+    ) -> Result<Payment, ServerError> {
+        let mut pauses = RECORD_RETRY_DELAYS.into_iter();
+        loop {
+            match (record(target.clone()).await, pauses.next()) {
+                (Ok(recorded), _) => return Ok(recorded.payment),
+                (Err(problem), None) => return Err(record_failed(&problem, target).into()),
+                (Err(_), Some(pause)) => self.runtime.sleep(pause).await,
+            }
+        }
+    }
+}
+
+/// The response could not be persisted.
+fn record_failed(problem: &StorageError, target: &SendTarget) -> StorageError {
+    let payment = target.payment.as_str();
+    tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is asked again");
+    problem.clone()
+}
+
+/// As the metrics call it.
+fn word(result: &SendResult) -> &'static str {
+    match result {
+        SendResult::Accepted { .. } => "accepted",
+        SendResult::NothingHappened { .. } => "nothing_happened",
+        SendResult::Unknown { .. } => "unknown",
+    }
+}
+
+// Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
+
+impl Dispatcher {
+    /// Writes a confirmation down and sends it.
+    pub(crate) async fn confirm(
+        &self,
+        begin: BeginConfirmation,
+        otp: Zeroizing<String>,
+    ) -> Result<ConfirmationBegun, ServerError> {
+        let target = SendTarget {
+            checkout: begin.checkout.clone(),
+            payment: begin.payment.clone(),
+            sender: begin.sender.clone(),
+        };
+        let started = self.runtime.monotonic();
+        let begun = match self.storage.begin_confirmation(begin).await {
+            Ok(begun) => begun,
+            Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
+            Err(problem) => {
+                let _ = self.note_confirmed(&target, not_sent(), None).await;
+                return Err(problem.into());
+            }
+        };
+        let ConfirmationBegun::New(payment) = &begun else { return Ok(begun) };
+        let is_in_time = self.runtime.monotonic().saturating_sub(started) <= self.max_send_delay;
+        let (result, exchange) = match is_in_time {
+            true => self.send_otp(payment, &otp).await,
+            false => (not_sent(), None),
+        };
+        drop(otp);
+        Ok(ConfirmationBegun::New(self.note_confirmed(&target, result, exchange).await?.into()))
+    }
+
+    async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
+        let span = telemetry::to_gateway("confirm", &payment.id);
+        let confirming = self.gateway.confirm_mbank_payment(&payment.reference, otp);
+        let answer = confirming.instrument(span.clone()).await;
+        let secrets = Secrets::of_otp(otp);
+        let exchange = Exchange::of(ExchangeKind::Confirm, &answer, &secrets);
+        let result = match answer {
+            Ok(confirmed) => {
+                let is_same = confirmed.payment.order_number == payment.reference.order_number
+                    && confirmed.payment.amount == payment.reference.amount;
+                ConfirmResult::Sent { reference: Some(confirmed.payment).filter(|_| is_same) }
+            }
+            Err(PaymentError::OutcomeUnknown { .. }) => ConfirmResult::Sent { reference: None },
+            Err(error @ PaymentError::Refused { .. }) => {
+                ConfirmResult::Refused { failure: Failure::of(&error, &secrets) }
+            }
+            Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error, &secrets) },
+        };
+        let word = confirmation_word(&result);
+        telemetry::came_of(&span, word, matches!(result, ConfirmResult::Sent { reference: None }));
+        self.metrics.confirmed(word);
+        (result, Some(exchange))
+    }
+
+    async fn note_confirmed(
+        &self,
+        target: &SendTarget,
+        result: ConfirmResult,
+        exchange: Option<Exchange>,
+    ) -> Result<Payment, ServerError> {
+        let record = |SendTarget { checkout, payment, sender }| {
+            let (result, exchange) = (result.clone(), exchange.clone());
+            self.storage.record_confirmation(ConfirmationOutcome { checkout, payment, sender, result, exchange })
+        };
+        self.record_with_retries(target, record).await
+    }
+}
+
+fn not_sent() -> ConfirmResult {
+    ConfirmResult::NothingHappened { failure: Failure::of_kind("Interrupted") }
+}
+
+/// As the metrics call it.
+fn confirmation_word(result: &ConfirmResult) -> &'static str {
+    match result {
+        ConfirmResult::Sent { reference: Some(_) } => "accepted",
+        ConfirmResult::Sent { reference: None } => "unknown",
+        ConfirmResult::Refused { .. } => "refused",
+        ConfirmResult::NothingHappened { .. } => "nothing_happened",
+    }
+}

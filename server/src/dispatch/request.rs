@@ -1,0 +1,240 @@
+//! The request that makes a payment at the gateway, and what its outcome means.
+
+use kassa::{
+    CardPayment, MbankPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrData, QrPayment,
+    som_to_tyiyn,
+};
+use ring::digest::{SHA256, digest};
+use rust_decimal::prelude::ToPrimitive;
+
+use crate::{
+    checkouts::Checkout,
+    payments::{
+        Failure, PayerCard,
+        exchange::{Answer, Exchange, ExchangeKind},
+        last4,
+        response::Secrets,
+    },
+    storage::inputs::SendResult,
+    values::{
+        Method, PaymentId,
+        error::{Rule, ServerError, Violation},
+    },
+};
+
+/// A way to pay, with what its payer brings.
+pub(crate) enum PaymentInput<'a> {
+    PayForm {
+        /// Where the payer comes back to, where that is not the shop's own address.
+        back: Option<&'a str>,
+    },
+    Qr,
+    Mbank {
+        phone: &'a str,
+    },
+    Card(&'a PayerCard),
+}
+
+impl PaymentInput<'_> {
+    pub(crate) fn method(&self) -> Method {
+        match self {
+            Self::PayForm { .. } => Method::PayForm,
+            Self::Qr => Method::Qr,
+            Self::Mbank { .. } => Method::Mbank,
+            Self::Card(_) => Method::Card,
+        }
+    }
+
+    /// What an idempotency key's fingerprint is made of. **Nothing of a card**, and of a phone one of 256 classes: who has the
+    /// hash of a number finds the number by trying. So another card with the same key is the same try, and is answered with
+    /// what became of the first.
+    pub(crate) fn content(&self) -> String {
+        match self {
+            Self::Mbank { phone } => format!("pay {} {:02x}", self.method(), class_of(phone)),
+            _ => format!("pay {}", self.method()),
+        }
+    }
+}
+
+/// One of 256 classes of phones, always the same one. Without a salt, on purpose: with one, each further payment of the same
+/// payer would tell eight bits more.
+fn class_of(phone: &str) -> u8 {
+    let digits: Vec<u8> = phone.bytes().filter(u8::is_ascii_digit).collect();
+    digest(&SHA256, &digits).as_ref().first().copied().unwrap_or_default()
+}
+
+/// A request, ready to be sent once.
+pub(crate) struct GatewayRequest {
+    body: Body,
+    /// What no answer to it may repeat to anybody.
+    secrets: Secrets,
+}
+
+/// That of a card is wiped when it was sent, or is dropped unsent.
+enum Body {
+    PayForm(PayForm),
+    Qr(QrPayment),
+    Mbank(MbankPayment),
+    Card(Box<CardPayment>),
+}
+
+impl GatewayRequest {
+    /// For a payment of a checkout.
+    pub(crate) fn new(
+        way: &PaymentInput<'_>,
+        checkout: &Checkout,
+        id: &PaymentId,
+        callback_url: String,
+    ) -> Result<Self, ServerError> {
+        let amount = checkout.amount;
+        let secrets = Secrets::of_addresses([&checkout.callback_secret, &checkout.page_secret]);
+        let secrets = if let PaymentInput::Mbank { phone } = way { secrets.with_phone(phone) } else { secrets };
+        let body = match way {
+            PaymentInput::PayForm { back } => Body::PayForm(
+                PayForm::new(amount, &checkout.description, callback_url)
+                    .with_return_url(back.unwrap_or(&checkout.return_url))
+                    .with_entry_id(id.bare()),
+            ),
+            PaymentInput::Qr => {
+                let tyiyn = som_to_tyiyn(amount).map_err(|_| amount_error())?;
+                Body::Qr(QrPayment::new(tyiyn).with_callback_url(callback_url).with_entry_id(id.bare()))
+            }
+            PaymentInput::Mbank { phone } => {
+                let whole = Some(amount).filter(|amount| amount.fract().is_zero());
+                let som = whole.and_then(|amount| amount.to_i64()).ok_or_else(amount_error)?;
+                let payment = MbankPayment::new(id.bare(), som, *phone, &checkout.description);
+                Body::Mbank(payment.with_callback_url(callback_url))
+            }
+            PaymentInput::Card(payer) => {
+                let payment = CardPayment::new(id.bare(), amount, &checkout.currency, payer.card()?, callback_url)
+                    .with_description(&checkout.description)
+                    .with_language(payer.language())
+                    .with_ip(payer.ip().to_string())
+                    .with_return_url(&checkout.return_url);
+                Body::Card(Box::new(payment))
+            }
+        };
+        Ok(Self { body, secrets })
+    }
+
+    pub(crate) fn method(&self) -> Method {
+        match self.body {
+            Body::PayForm(_) => Method::PayForm,
+            Body::Qr(_) => Method::Qr,
+            Body::Mbank(_) => Method::Mbank,
+            Body::Card(_) => Method::Card,
+        }
+    }
+
+    /// What may be written down of its card.
+    pub(crate) fn card_last4(&self) -> Option<String> {
+        if let Body::Card(payment) = &self.body { last4(payment.card()) } else { None }
+    }
+
+    /// What may be written down of its phone.
+    pub(crate) fn phone_last2(&self) -> Option<String> {
+        let Body::Mbank(payment) = &self.body else { return None };
+        payment.phone.get(payment.phone.len().checked_sub(2)?..).map(str::to_owned)
+    }
+
+    /// What the gateway will be asked with.
+    pub(crate) fn reference(&self) -> PaymentRef {
+        match &self.body {
+            Body::PayForm(form) => form.payment_ref(),
+            Body::Qr(qr) => qr.payment_ref(),
+            Body::Mbank(payment) => payment.payment_ref(),
+            Body::Card(payment) => payment.payment_ref(),
+        }
+    }
+
+    /// Sends it. **Once**: nobody calls this twice for one payment.
+    pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> (SendResult, Exchange) {
+        let sent = (self.reference(), &self.secrets);
+        match self.body {
+            Body::PayForm(form) => told(gateway.create_pay_form(form).await, sent, |made| SendResult::Accepted {
+                reference: made.payment,
+                page_url: Some(made.pay_form_url),
+                qr_text: None,
+            }),
+            Body::Qr(qr) => told(gateway.create_qr_data(qr).await, sent, code_to_show),
+            Body::Mbank(payment) => told(gateway.create_mbank_payment(payment).await, sent, |made| {
+                SendResult::Accepted { reference: made.payment, page_url: None, qr_text: None }
+            }),
+            // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
+            Body::Card(payment) => {
+                told(gateway.create_card_payment(*payment).await, sent, |made| SendResult::Accepted {
+                    reference: made.payment,
+                    page_url: match made.next_step {
+                        NextStep::OpenConfirmation { url, .. } => Some(url),
+                        _ => None,
+                    },
+                    qr_text: None,
+                })
+            }
+        }
+    }
+}
+
+/// What came back, and what was said. With what was sent: what to ask with, and what is secret.
+fn told<T: Answer>(
+    result: Result<T, PaymentError>,
+    (reference, secrets): (PaymentRef, &Secrets),
+    made: impl FnOnce(T) -> SendResult,
+) -> (SendResult, Exchange) {
+    let exchange = Exchange::of(ExchangeKind::Create, &result, secrets);
+    (result.map_or_else(|error| failed(&error, reference, secrets), made), exchange)
+}
+
+/// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person decide it.
+/// Without a text there is nothing to show, and so nothing to pay.
+fn code_to_show(made: QrData) -> SendResult {
+    match made.payload {
+        Some(text) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
+        None => nothing_happened(Failure::of_kind(Failure::NO_CODE)),
+    }
+}
+
+fn amount_error() -> ServerError {
+    ServerError::invalid(Violation::new("amount", Rule::Exact, "cannot be carried by this method"))
+}
+
+fn nothing_happened(failure: Failure) -> SendResult {
+    SendResult::NothingHappened { failure, retry_after: None }
+}
+
+/// The core says by the variant alone whether anything can have happened.
+fn failed(error: &PaymentError, reference: PaymentRef, secrets: &Secrets) -> SendResult {
+    match error {
+        // Whatever a gateway names: the amount that was asked for and our number stay ours.
+        PaymentError::OutcomeUnknown { payment, .. } => {
+            let is_same = payment.order_number == reference.order_number && payment.amount == reference.amount;
+            SendResult::Unknown { reference: if is_same { PaymentRef::clone(payment) } else { reference } }
+        }
+        PaymentError::Unavailable { retry_after, .. } => {
+            SendResult::NothingHappened { failure: Failure::of(error, secrets), retry_after: *retry_after }
+        }
+        _ => nothing_happened(Failure::of(error, secrets)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Whoever reads the database tries all phones there are: what is kept of one fits a 256th of them.
+    #[test]
+    fn the_content_of_a_payment_hides_its_phone_among_many_and_tells_another_one() {
+        let content = |number: u32| PaymentInput::Mbank { phone: &format!("996{number}") }.content();
+        let mut classes: HashMap<String, u32> = HashMap::new();
+        for number in 700_000_000..700_010_000 {
+            *classes.entry(content(number)).or_default() += 1;
+        }
+        assert!(classes.values().all(|phones| *phones > 10), "{classes:?}");
+        assert!(classes.len() > 200, "{classes:?}");
+        assert_eq!(PaymentInput::Mbank { phone: "+996 700-000-001" }.content(), content(700_000_001));
+        assert_ne!(content(700_000_002), content(700_000_001));
+        assert_ne!(PaymentInput::Qr.content(), PaymentInput::PayForm { back: None }.content());
+    }
+}

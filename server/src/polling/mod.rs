@@ -1,0 +1,186 @@
+//! Polling: asks the gateway about what is due, and records what it answers. Any number of workers do this side by side:
+//! the lease of a question is its schedule, so that a dead worker's question is simply asked at its next time.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
+use kassa::{PaymentError, PaymentGateway, PaymentStatus::Charged, Verdict};
+use tokio::{runtime::Handle, task::JoinSet};
+use tracing::Instrument;
+
+use crate::{
+    metrics::Metrics,
+    pace::queues::Slots,
+    payments::exchange::Exchange,
+    runtime::{Boxed, Runtime},
+    storage::{
+        Storage,
+        inputs::{ClaimPolls, PollResult, Report, StatusReport, Sweep},
+        outputs::{DuePoll, StatusQuery},
+    },
+    telemetry,
+    values::{CheckoutId, Millis, PaymentId, error::ServerError},
+};
+
+/// How much of each kind is swept at once.
+const SWEPT: u32 = 100;
+/// How many answers share a commit at most.
+const RECORDED: usize = 64;
+
+/// What one turn did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PollSummary {
+    /// How many payments were asked about.
+    pub asked: usize,
+    /// The time until the next one is due, where one waits.
+    pub next_in_ms: Option<Millis>,
+}
+
+/// Who is told which checkout changed.
+pub(crate) type Notify<'a> = &'a (dyn Fn(&CheckoutId) + Send + Sync);
+
+/// What time does. True where there may be more of it.
+pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, notify: Notify<'_>) -> Result<bool, ServerError> {
+    let swept = storage.sweep(Sweep { most: SWEPT, keep_for_ms }).await?;
+    swept.changed.iter().for_each(notify);
+    Ok(swept.is_more)
+}
+
+/// Questions on their way to their answers.
+pub(crate) struct PollBatch {
+    pub(crate) asking: Vec<Boxed<'static, PollResult>>,
+    /// The places that are left.
+    pub(crate) places: Slots,
+    /// The time until the next one may be asked, where one waits.
+    pub(crate) next_in_ms: Option<Millis>,
+}
+
+/// Takes questions that are due, each on its way to its answer, and tells when the next one is.
+pub(crate) async fn claim(
+    storage: &dyn Storage,
+    gateway: &Arc<dyn PaymentGateway>,
+    runtime: &dyn Runtime,
+    claim: ClaimPolls,
+) -> Result<PollBatch, ServerError> {
+    let mut places = claim.places;
+    let claimed = storage.claim_polls(claim).await?;
+    let mut asking: Vec<Boxed<'static, PollResult>> = Vec::new();
+    for question in claimed.questions {
+        let mut random = [0; 4];
+        runtime.fill(&mut random)?;
+        places.take(question.method);
+        asking.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
+    }
+    Ok(PollBatch { asking, places, next_in_ms: claimed.next_in_ms })
+}
+
+/// Notes answers.
+pub(crate) async fn record(
+    storage: &dyn Storage,
+    metrics: &Metrics,
+    answers: Vec<PollResult>,
+    notify: Notify<'_>,
+) -> Result<(), ServerError> {
+    answers.iter().flat_map(|answered| &answered.reports).for_each(|one| metrics.asked(word(&one.report)));
+    storage.record_poll_results(answers).await?.changed.iter().for_each(notify);
+    Ok(())
+}
+
+/// One turn: what time does, then a batch of questions, recorded as they are answered.
+pub(crate) async fn poll_once(
+    storage: &dyn Storage,
+    gateway: &Arc<dyn PaymentGateway>,
+    runtime: &dyn Runtime,
+    metrics: &Metrics,
+    wanted: ClaimPolls,
+    keep_for_ms: Millis,
+    notify: Notify<'_>,
+) -> Result<PollSummary, ServerError> {
+    sweep(storage, keep_for_ms, notify).await?;
+    let PollBatch { asking, next_in_ms, .. } = claim(storage, gateway, runtime, wanted).await?;
+    let asked = asking.len();
+    let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
+    while let Some(batch) = answers.next().await {
+        record(storage, metrics, batch, notify).await?;
+    }
+    Ok(PollSummary { asked, next_in_ms })
+}
+
+/// So that questions go on while answers are written down: a slow database must not make them pass their deadlines. Without
+/// a runtime, as in simulations, nothing takes time.
+async fn in_task(asking: impl Future<Output = PollResult> + Send + 'static) -> PollResult {
+    if Handle::try_current().is_err() {
+        return asking.await;
+    }
+    let mut task = JoinSet::new();
+    task.spawn(asking.in_current_span());
+    match task.join_next().await {
+        Some(Ok(answered)) => answered,
+        Some(Err(ended)) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+        // The runtime is being shut down.
+        _ => std::future::pending().await,
+    }
+}
+
+async fn ask(gateway: Arc<dyn PaymentGateway>, question: DuePoll, random: u32) -> PollResult {
+    let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, &question.payment, one))).await;
+    let DuePoll { payment, checkout, method, leased_until, .. } = question;
+    PollResult { payment, checkout, method, leased_until, reports, random }
+}
+
+async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: StatusQuery) -> StatusReport {
+    let span = telemetry::to_gateway("ask", payment);
+    let result = gateway.check(&ask.reference).instrument(span.clone()).await;
+    let exchange = Exchange::about(ask.claim.as_deref(), &result);
+    let report = match result {
+        Ok(verdict) => said(verdict),
+        Err(error) => not_said(&error),
+    };
+    telemetry::came_of(&span, word(&report), matches!(report, Report::Trouble { .. }));
+    StatusReport { claim: ask.claim, report, exchange }
+}
+
+/// The core's verdict, which alone says what the gateway reported.
+fn said(verdict: Verdict) -> Report {
+    match verdict {
+        Verdict::Charged { payment, .. } => Report::Charged(payment),
+        Verdict::Rejected { .. } => Report::Rejected,
+        Verdict::Pending { payment, .. } => Report::Pending(payment),
+        Verdict::Mismatch { fields, report, .. } => {
+            Report::Mismatch { fields, is_charge: report.is_some_and(|report| report.status == Charged) }
+        }
+        Verdict::Unverifiable { why, report: Some(report), .. } if report.status == Charged => {
+            Report::Unverifiable { why }
+        }
+        _ => Report::Nothing,
+    }
+}
+
+/// None of these says anything of the payment.
+fn not_said(error: &PaymentError) -> Report {
+    match error {
+        // One that cannot be reached, or does not answer in time, is asked less as well: it will come back slowly.
+        PaymentError::Unavailable { retry_after, .. } => {
+            Report::Trouble { is_overload: true, retry_after: *retry_after }
+        }
+        PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
+            tracing::warn!(target: "kassa_server", kind = error.kind(), "the gateway does not take our questions");
+            Report::Trouble { is_overload: false, retry_after: None }
+        }
+        _ => Report::Nothing,
+    }
+}
+
+/// As the metrics call it.
+fn word(report: &Report) -> &'static str {
+    match report {
+        Report::Charged(_) => "charged",
+        Report::Rejected => "rejected",
+        Report::Pending(_) => "pending",
+        Report::Mismatch { .. } => "mismatch",
+        Report::Unverifiable { .. } => "unverifiable",
+        Report::Nothing => "nothing",
+        Report::Trouble { .. } => "trouble",
+    }
+}

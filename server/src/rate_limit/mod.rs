@@ -1,0 +1,284 @@
+//! Rate limits of callers, recent callers, and limits of log lines. They live in bounded memory, for each process alone.
+//!
+//! Written here: the crates for it (governor) bring a tree that is larger than this file, and its keyed limits grow
+//! without a bound.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+// Rate limit: a token bucket for each key (GCRA), of which one moment is kept.
+
+/// Keys that are remembered. An idle one is forgotten; while none is, new ones share one bucket.
+const MOST_KEYS: usize = 50_000;
+/// So many seconds' worth may come at once (burst).
+const BURST_SECONDS: u32 = 10;
+/// How often idle ones are looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// So many calls in such a time for each key, all at once or one after another.
+///
+/// ```
+/// # use std::time::{Duration, Instant};
+/// use kassa_server::RateLimit;
+///
+/// let limit = RateLimit::new(2, Duration::from_secs(10));
+/// let now = Instant::now();
+/// assert!(limit.take("shop", now).is_ok() && limit.take("shop", now).is_ok());
+/// assert_eq!(limit.take("shop", now), Err(Duration::from_secs(5)));
+/// assert!(limit.take("another", now).is_ok());
+/// ```
+#[derive(Debug)]
+pub struct RateLimit<K> {
+    /// From one call to the next, where they are spread evenly.
+    interval: Duration,
+    /// How far a bucket may run ahead.
+    ahead: Duration,
+    buckets: Mutex<Buckets<K>>,
+}
+
+#[derive(Debug)]
+struct Buckets<K> {
+    /// When each will be full again.
+    full_at: HashMap<K, Instant>,
+    shared: Option<Instant>,
+    swept: Option<Instant>,
+}
+
+impl<K: Eq + Hash> RateLimit<K> {
+    /// `most` calls in `per`; at least one.
+    pub fn new(most: u32, per: Duration) -> Self {
+        let interval = per / most.max(1);
+        let buckets = Buckets { full_at: HashMap::new(), shared: None, swept: None };
+        Self { interval, ahead: per.saturating_sub(interval), buckets: Mutex::new(buckets) }
+    }
+
+    /// So many calls a second; what was not used for ten seconds may come at once.
+    pub fn per_second(most: u32) -> Self {
+        Self::new(most.saturating_mul(BURST_SECONDS), Duration::from_secs(BURST_SECONDS.into()))
+    }
+
+    /// Takes one call of a key's.
+    ///
+    /// # Errors
+    /// The time until it may have one: `Retry-After`.
+    pub fn take(&self, key: K, now: Instant) -> Result<(), Duration> {
+        let mut buckets = self.locked();
+        let before = buckets.full_at.get(&key).copied();
+        let has_room = before.is_some() || buckets.has_room(now);
+        let before = if has_room { before } else { buckets.shared };
+        let after = self.after(before, now)?;
+        if has_room {
+            buckets.full_at.insert(key, after);
+        } else {
+            buckets.shared = Some(after);
+        }
+        Ok(())
+    }
+
+    /// Whether a key would get a call now; none is taken. A key that is not remembered gets one.
+    ///
+    /// # Errors
+    /// The time until it may have one: `Retry-After`.
+    pub fn peek(&self, key: &K, now: Instant) -> Result<(), Duration> {
+        let full_at = self.locked().full_at.get(key).copied();
+        self.after(full_at, now).map(drop)
+    }
+
+    /// When a bucket is full again of which one is taken now.
+    fn after(&self, full_at: Option<Instant>, now: Instant) -> Result<Instant, Duration> {
+        let full_at = full_at.unwrap_or(now).max(now);
+        match (full_at - now).checked_sub(self.ahead) {
+            None | Some(Duration::ZERO) => Ok(full_at + self.interval),
+            Some(wait) => Err(wait),
+        }
+    }
+
+    /// What is behind the lock is whole after every step, whatever panicked.
+    fn locked(&self) -> MutexGuard<'_, Buckets<K>> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash> Buckets<K> {
+    /// Whether a new key can be remembered. Idle ones are dropped, which changes nothing for them: their buckets are full.
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= SWEEP_EVERY) {
+            self.swept = Some(now);
+            self.full_at.retain(|_, full_at| *full_at > now);
+        }
+        self.full_at.len() < MOST_KEYS
+    }
+}
+
+// Who was here of late: a bounded number of keys, each for a time.
+
+/// Keys that were noted within a time. Where there are too many, the one that was noted first is forgotten.
+#[derive(Debug)]
+pub(crate) struct RecentCallers<K> {
+    most: usize,
+    within: Duration,
+    noted: Mutex<HashMap<K, Instant>>,
+}
+
+impl<K: Copy + Eq + Hash> RecentCallers<K> {
+    pub(crate) fn new(most: usize, within: Duration) -> Self {
+        Self { most, within, noted: Mutex::default() }
+    }
+
+    pub(crate) fn note(&self, key: K, now: Instant) {
+        let mut noted = self.locked();
+        if noted.len() >= self.most && !noted.contains_key(&key) {
+            let first = noted.iter().min_by_key(|(_, at)| **at).map(|(key, _)| *key);
+            if let Some(first) = first {
+                noted.remove(&first);
+            }
+        }
+        noted.insert(key, now);
+    }
+
+    pub(crate) fn has(&self, key: K, now: Instant) -> bool {
+        self.locked().get(&key).is_some_and(|at| now.saturating_duration_since(*at) < self.within)
+    }
+
+    /// What is behind the lock is whole after every step, whatever panicked.
+    fn locked(&self) -> MutexGuard<'_, HashMap<K, Instant>> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// Lines of the log that whoever calls can bring about at will: they must not fill the disk.
+
+/// How often the same is logged.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// One kind of lines: it is told once a minute at most, and then with how many were left out since.
+#[derive(Debug, Default)]
+pub(crate) struct LogLimit(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    last: Option<Instant>,
+    left_out: u64,
+}
+
+impl LogLimit {
+    /// Where it is to be told now: how many were left out since the last one (`repeated`).
+    pub(crate) fn is_time(&self, now: Instant) -> Option<u64> {
+        // What is behind the lock is whole after every step, whatever panicked.
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
+            state.left_out = state.left_out.saturating_add(1);
+            return None;
+        }
+        state.last = Some(now);
+        Some(std::mem::take(&mut state.left_out))
+    }
+}
+
+#[cfg(test)]
+mod rate_tests {
+    use super::*;
+
+    const PER: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_key_gets_its_calls_at_once_and_then_evenly() {
+        let limit = RateLimit::new(5, PER);
+        let mut now = Instant::now();
+        let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
+        assert_eq!(taken, 5);
+        // What was refused cost nothing.
+        let wait = limit.take("a", now).unwrap_err();
+        assert_eq!(wait, PER / 5);
+        now += wait;
+        assert_eq!(limit.take("a", now), Ok(()));
+        assert_eq!(limit.take("a", now), Err(PER / 5));
+        assert_eq!(limit.take("b", now), Ok(()), "another has its own");
+        now += 100 * PER;
+        let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
+        assert_eq!(taken, 5, "no more is saved up than a full bucket");
+    }
+
+    #[test]
+    fn looking_takes_nothing() {
+        let (limit, now) = (RateLimit::new(1, PER), Instant::now());
+        for _ in 0..3 {
+            assert_eq!(limit.peek(&"a", now), Ok(()));
+        }
+        assert_eq!(limit.take("a", now), Ok(()));
+        assert_eq!((limit.peek(&"a", now), limit.peek(&"b", now)), (Err(PER), Ok(())));
+        assert_eq!(limit.peek(&"a", now + PER), Ok(()));
+    }
+
+    #[test]
+    fn nobody_fills_the_memory_and_known_keys_keep_their_own() {
+        let limit = RateLimit::new(3, PER);
+        let now = Instant::now();
+        for key in 0..MOST_KEYS {
+            assert_eq!(limit.take(key, now), Ok(()));
+        }
+        let let_through = (MOST_KEYS..2 * MOST_KEYS).filter(|key| limit.take(*key, now).is_ok()).count();
+        assert_eq!(let_through, 3, "new ones share one bucket");
+        assert_eq!(limit.locked().full_at.len(), MOST_KEYS);
+        assert_eq!(limit.take(7, now), Ok(()), "a known one has its own");
+        // By now all but that one are idle.
+        let later = now + PER / 3 + Duration::from_secs(1);
+        assert_eq!(limit.take(2 * MOST_KEYS, later), Ok(()));
+        assert_eq!(limit.locked().full_at.len(), 2);
+    }
+}
+
+#[cfg(test)]
+mod recent_tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn it_is_remembered_for_a_time() {
+        let (recent, now) = (RecentCallers::new(10, DAY), Instant::now());
+        recent.note("a", now);
+        let nearly = DAY - Duration::from_secs(1);
+        assert!(recent.has("a", now + nearly) && !recent.has("a", now + DAY) && !recent.has("b", now));
+        recent.note("a", now + nearly);
+        assert!(recent.has("a", now + DAY), "the last time counts");
+    }
+
+    #[test]
+    fn nobody_fills_the_memory() {
+        let (recent, now) = (RecentCallers::new(10, DAY), Instant::now());
+        for key in 0..100 {
+            recent.note(key, now + Duration::from_secs(key));
+            recent.note(0, now + Duration::from_secs(key));
+        }
+        assert_eq!(recent.locked().len(), 10);
+        let later = now + Duration::from_secs(100);
+        let known: Vec<u64> = (0..100).filter(|key| recent.has(*key, later)).collect();
+        assert_eq!(known, [0, 91, 92, 93, 94, 95, 96, 97, 98, 99]);
+    }
+}
+
+#[cfg(test)]
+mod log_limit_tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_once_a_minute_with_how_many_were_not() {
+        let (state, mut now) = (LogLimit::default(), Instant::now());
+        assert_eq!(state.is_time(now), Some(0));
+        for _ in 0..150 {
+            assert_eq!(state.is_time(now), None);
+        }
+        now += EVERY - Duration::from_millis(1);
+        assert_eq!(state.is_time(now), None);
+        now += Duration::from_millis(1);
+        assert_eq!(state.is_time(now), Some(151), "none is lost");
+        assert_eq!(state.is_time(now), None);
+        assert_eq!(state.is_time(now + 10 * EVERY), Some(1));
+        assert_eq!(state.is_time(now + 20 * EVERY), Some(0));
+    }
+}

@@ -1,0 +1,101 @@
+//! All that the server needs from outside beside database, gateway and shop (dependency injection): a monotonic clock,
+//! tasks, random bits. **No calendar**: what is due, the database's clock says, so that servers whose clocks differ agree.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ::ring::rand::{SecureRandom, SystemRandom};
+use reqwest::{Client, Url, redirect};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use tokio::runtime::Handle;
+
+use crate::values::error::ServerError;
+
+/// A boxed future.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Monotonic time, waiting, tasks and randomness. Tests put a simulation in its place.
+pub trait Runtime: Send + Sync + 'static {
+    /// Monotonic time since any fixed moment. It measures deadlines and nothing else.
+    fn monotonic(&self) -> Duration;
+
+    /// Waits.
+    fn sleep(&self, time: Duration) -> Boxed<'static, ()>;
+
+    /// Runs a task that outlives its caller.
+    fn spawn(&self, task: Boxed<'static, ()>);
+
+    /// Fills bytes with random bits that nobody can guess.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`] where the system has none.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), ServerError>;
+}
+
+/// The real ones: a tokio runtime and the system's randomness.
+pub struct TokioRuntime {
+    runtime: Handle,
+    start: Instant,
+    random: SystemRandom,
+}
+
+impl TokioRuntime {
+    /// With tasks on this runtime.
+    pub fn on(runtime: Handle) -> Self {
+        Self { runtime, start: Instant::now(), random: SystemRandom::new() }
+    }
+}
+
+impl Runtime for TokioRuntime {
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) -> Boxed<'static, ()> {
+        let _inside = self.runtime.enter();
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn spawn(&self, task: Boxed<'static, ()>) {
+        self.runtime.spawn(task);
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), ServerError> {
+        self.random.fill(bytes).map_err(|_| ServerError::unavailable("the system gave no random bits"))
+    }
+}
+
+// The HTTP client for what the server itself calls beside the gateway.
+
+/// An address on this machine, which no one else hears.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// Without redirects and proxies: what is sent goes to the address that was set, and to no other.
+pub(crate) fn http_client(deadline: Duration) -> Result<Client, ServerError> {
+    let broken = |problem: &dyn std::fmt::Display| ServerError::unavailable(format!("the HTTP client: {problem}"));
+    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|problem| broken(&problem))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .timeout(deadline)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .user_agent(concat!("kassa-server/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|problem| broken(&problem))
+}

@@ -1,0 +1,143 @@
+//! Long polls, and the callers that wait in them. A long poll may outlive the key or token that it was let in by, so each look at the checkout is a look at that, too.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use futures_util::future::{Either, select};
+use tokio::sync::watch;
+
+use super::Server;
+use crate::{
+    checkouts::CheckoutView,
+    runtime::Boxed,
+    storage::inputs::CheckoutLookup,
+    tokens::TokenHash,
+    values::{ApiKeyId, CheckoutId, error::ServerError},
+};
+
+/// What somebody was let in by.
+#[derive(Clone, Debug)]
+pub(crate) enum Credential {
+    /// A client token.
+    Token(TokenHash),
+    /// An API key of a shop's.
+    Key(ApiKeyId),
+}
+
+impl Server {
+    /// [`checkout_after`](Self::checkout_after) for who was let in by a credential: nothing as soon as it is seen to have expired,
+    /// or to be revoked.
+    pub(crate) async fn checkout_after_for(
+        &self,
+        credential: Option<&Credential>,
+        id: &CheckoutId,
+        after: i64,
+        wait: Duration,
+    ) -> Result<Option<CheckoutView>, ServerError> {
+        let until = self.shared.runtime.monotonic().saturating_add(wait);
+        loop {
+            // Before it is read, so that no change falls between.
+            let changed = self.shared.watchers.watch(id);
+            let Some(view) = self.seen_by(credential, id).await? else { return Ok(None) };
+            let left = until.saturating_sub(self.shared.runtime.monotonic());
+            if view.checkout.version > after || left.is_zero() || self.is_stopping() {
+                return Ok(Some(view));
+            }
+            // Thousands may wait.
+            drop(view);
+            let pause = self.shared.runtime.sleep(left.min(self.shared.settings.longest_unwatched));
+            changed.or(pause).await;
+        }
+    }
+
+    /// The checkout, where the credential opens it at this moment.
+    async fn seen_by(
+        &self,
+        credential: Option<&Credential>,
+        id: &CheckoutId,
+    ) -> Result<Option<CheckoutView>, ServerError> {
+        let storage = &self.shared.storage;
+        match credential {
+            None => self.checkout(id).await.map(Some),
+            Some(Credential::Token(hash)) => Ok(storage.checkout(CheckoutLookup::Token(*hash)).await?),
+            Some(Credential::Key(key)) => {
+                let view = self.checkout(id).await;
+                // After the checkout was read: what happened after the key was revoked is not told.
+                let kept = storage.api_key(key.clone()).await?;
+                let is_good = kept.is_some_and(|kept| kept.revoked_at.is_none());
+                if is_good { view.map(Some) } else { Ok(None) }
+            }
+        }
+    }
+}
+
+// Who waits for a checkout to change (long poll): one entry a checkout that somebody waits for, and no thread.
+
+type Channels = HashMap<CheckoutId, Weak<watch::Sender<()>>>;
+
+#[derive(Default)]
+pub(super) struct Watchers {
+    channels: Arc<Mutex<Channels>>,
+}
+
+/// Waits for the changes of a checkout after this was made.
+pub(super) struct Subscription {
+    channel: Option<Arc<watch::Sender<()>>>,
+    receiver: watch::Receiver<()>,
+    checkout: CheckoutId,
+    channels: Arc<Mutex<Channels>>,
+}
+
+impl Watchers {
+    pub(super) fn watch(&self, checkout: &CheckoutId) -> Subscription {
+        let mut channels = locked(&self.channels);
+        let channel = channels.get(checkout).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let channel = Arc::new(watch::Sender::new(()));
+            channels.insert(checkout.clone(), Arc::downgrade(&channel));
+            channel
+        });
+        let receiver = channel.subscribe();
+        Subscription { channel: Some(channel), receiver, checkout: checkout.clone(), channels: self.channels.clone() }
+    }
+
+    pub(super) fn notify(&self, checkout: &CheckoutId) {
+        let channel = locked(&self.channels).get(checkout).and_then(Weak::upgrade);
+        if let Some(channel) = channel {
+            channel.send_replace(());
+        }
+    }
+
+    pub(super) fn notify_all(&self) {
+        let all: Vec<_> = locked(&self.channels).values().filter_map(Weak::upgrade).collect();
+        all.iter().for_each(|channel| channel.send_replace(()));
+    }
+}
+
+impl Subscription {
+    /// Until it changes, or the pause is over.
+    pub(super) async fn or(mut self, pause: Boxed<'static, ()>) {
+        let changed = Box::pin(async { drop(self.receiver.changed().await) });
+        match select(changed, pause).await {
+            Either::Left(_) | Either::Right(_) => {}
+        }
+    }
+}
+
+/// The last one who waits takes the entry along.
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut channels = locked(&self.channels);
+        self.channel = None;
+        if channels.get(&self.checkout).is_some_and(|channel| channel.strong_count() == 0) {
+            channels.remove(&self.checkout);
+        }
+    }
+}
+
+/// What is behind the lock is whole after every step, whatever panicked.
+fn locked(channels: &Mutex<Channels>) -> MutexGuard<'_, Channels> {
+    channels.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,97 @@
+//! Servers on one database wake one another's waiting apps. What changed is collected for a moment and told at once (debounce).
+
+use std::{
+    collections::HashSet,
+    mem,
+    pin::pin,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::future::{Either, select};
+use tokio::sync::Notify;
+
+use super::Server;
+use crate::{storage::PeerChannel, values::CheckoutId};
+
+/// How long changes are collected. Nobody notices it on a screen.
+const COLLECTING: Duration = Duration::from_millis(50);
+/// How long is waited before the others are listened to again.
+const BEFORE_NEXT: Duration = Duration::from_secs(1);
+
+/// What changed here, and was not told yet.
+#[derive(Default)]
+pub(super) struct PendingNotifications {
+    /// Whether somebody tells it.
+    is_told: AtomicBool,
+    changed: Mutex<HashSet<CheckoutId>>,
+    is_there: Notify,
+}
+
+impl PendingNotifications {
+    pub(super) fn note(&self, checkout: &CheckoutId) {
+        if !self.is_told.load(Ordering::Acquire) {
+            return;
+        }
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(checkout.clone());
+        self.is_there.notify_one();
+    }
+
+    fn take(&self) -> Vec<CheckoutId> {
+        mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+    }
+}
+
+impl Server {
+    /// Tells the others what changed here.
+    pub(super) async fn notify_peers(self) {
+        let shared = &self.shared;
+        let Some(others) = shared.storage.peers() else { return };
+        shared.peer_notifications.is_told.store(true, Ordering::Release);
+        while self.unless_stopped(shared.peer_notifications.is_there.notified()).await.is_some() {
+            shared.runtime.sleep(COLLECTING).await;
+            if let Err(problem) = others.tell(shared.peer_notifications.take()).await {
+                tracing::debug!(target: "kassa_server", %problem, "other servers were not told what changed");
+            }
+        }
+    }
+
+    /// Hears from the others what changed there.
+    pub(super) async fn listen_to_peers(self) {
+        let shared = &self.shared;
+        let Some(others) = shared.storage.peers() else { return };
+        loop {
+            if self.unless_stopped(self.hear(&*others)).await.is_none() {
+                return;
+            }
+            if self.unless_stopped(shared.runtime.sleep(BEFORE_NEXT)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    async fn hear(&self, others: &dyn PeerChannel) {
+        let wake = |checkout: Option<&CheckoutId>| match checkout {
+            Some(checkout) => self.shared.watchers.notify(checkout),
+            None => self.shared.watchers.notify_all(),
+        };
+        if let Err(problem) = others.hear(&wake).await {
+            tracing::debug!(target: "kassa_server", %problem, "other servers cannot be heard");
+        }
+    }
+
+    /// Nothing where the server stops first.
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let stop = self.shared.stop.notified();
+        if self.is_stopping() {
+            return None;
+        }
+        match select(pin!(work), pin!(stop)).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
+        }
+    }
+}

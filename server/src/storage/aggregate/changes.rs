@@ -1,0 +1,312 @@
+//! What a transaction writes beside the rows that it read: events, numbers that are taken, what is due.
+
+use std::{collections::HashMap, time::Duration};
+
+use kassa::PaymentRef;
+use ring::digest::{SHA256, digest};
+use strum::{EnumString, IntoStaticStr};
+
+use super::{CheckoutAggregate, PaymentRow};
+use crate::{
+    events::EventKind,
+    pace::{Class, queues::Queue, rate_limit::LONGEST_STOP},
+    payments::{Payment, exchange::Exchange},
+    storage::inputs::Key,
+    values::{CheckoutId, Method, Millis, PaymentId, PaymentState, hex, millis},
+};
+
+/// What was changed of a payment's row, so that no more is written than that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::storage) struct DirtyFields {
+    /// It is a new one.
+    pub(in crate::storage) is_new: bool,
+    /// Its state, and what goes with it; with the state that stands in the database.
+    pub(in crate::storage) state: Option<PaymentState>,
+    /// What the gateway gave: its numbers, a page, a code.
+    pub(in crate::storage) reference: bool,
+    /// Whatever else can change.
+    pub(in crate::storage) rest: bool,
+}
+
+impl DirtyFields {
+    /// Whether anything is to be written.
+    pub(in crate::storage) fn is_any(self) -> bool {
+        self.is_new || self.state.is_some() || self.reference || self.rest
+    }
+}
+
+impl PaymentRow {
+    /// Its state is about to change, or what goes with it.
+    pub(super) fn mark_state_dirty(&mut self) {
+        self.dirty.state.get_or_insert(self.payment.state);
+    }
+}
+
+/// All that a transaction writes beside the aggregates.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct Changes {
+    /// The moment of the transaction, by the database's clock.
+    pub(in crate::storage) now: Millis,
+    pub(in crate::storage) numbers: Numbers,
+    pub(in crate::storage) events: Vec<NewEvent>,
+    pub(in crate::storage) due: Vec<DueChange>,
+    pub(in crate::storage) exchanges: Vec<NewExchange>,
+    pub(in crate::storage) keys: Vec<NewKey>,
+    pub(in crate::storage) pauses: Pauses,
+}
+
+impl Changes {
+    /// None yet.
+    pub(in crate::storage) fn at(now: Millis, numbers: Numbers) -> Self {
+        let (events, due, exchanges, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { now, numbers, events, due, exchanges, keys, pauses: Pauses::default() }
+    }
+
+    /// Makes a payment due, at once or later; never later than it was.
+    pub(super) fn make_due(&mut self, payment: &Payment, at: Millis, class: Class, since: Millis) {
+        let queue = Queue { class, method: payment.method };
+        self.due.push(DueChange::Put { payment: payment.id.clone(), at, queue, since });
+    }
+
+    /// Writes down what was said; where it was a request that is sent once, by whom.
+    pub(super) fn record_exchange(&mut self, payment: &PaymentId, exchange: &Exchange, sender: Option<&str>) {
+        let (payment, exchange, sender) = (payment.clone(), exchange.clone(), sender.map(str::to_owned));
+        self.exchanges.push(NewExchange { payment, exchange, sender });
+    }
+
+    /// Remembers what an idempotency key was used for. One that only shows a payment again is remembered while the checkout has
+    /// fewer than [`MOST_KEYS`]: without it, the same is shown again.
+    pub(super) fn use_key(
+        &mut self,
+        aggregate: &CheckoutAggregate,
+        key: Option<&Key>,
+        payment: &PaymentId,
+        use_of: KeyUse,
+    ) {
+        if let Some(key) = key {
+            let (checkout, payment, key) = (aggregate.root.id.clone(), payment.clone(), key.clone());
+            self.keys.push(NewKey { checkout, key, payment, use_of });
+        }
+    }
+}
+
+/// A number by which the gateway knows a payment. Numbers of different kinds are different ones, whatever their digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::storage) struct Number {
+    pub(in crate::storage) kind: NumberKind,
+    pub(in crate::storage) text: String,
+}
+
+/// What a number names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(in crate::storage) enum NumberKind {
+    /// An order, the merchant's or the gateway's own.
+    Order,
+    /// The transaction of a QR code.
+    Transaction,
+    /// The page that a payer opens, by the SHA-256 of its address.
+    Page,
+}
+
+impl Number {
+    pub(in crate::storage) fn order(text: &str) -> Self {
+        Self { kind: NumberKind::Order, text: text.to_owned() }
+    }
+
+    pub(in crate::storage) fn transaction(text: &str) -> Self {
+        Self { kind: NumberKind::Transaction, text: text.to_owned() }
+    }
+
+    pub(in crate::storage) fn page(url: &str) -> Self {
+        Self { kind: NumberKind::Page, text: hex(digest(&SHA256, url.as_bytes()).as_ref()) }
+    }
+
+    /// All numbers of a reference.
+    pub(in crate::storage) fn all_of(reference: &PaymentRef) -> Vec<Self> {
+        let orders = [&reference.order_number, &reference.gateway_number].into_iter().flatten();
+        let transactions = reference.transaction_id.iter();
+        orders.map(|text| Self::order(text)).chain(transactions.map(|text| Self::transaction(text))).collect()
+    }
+}
+
+/// Whose the numbers are that this transaction may take: one payment at the gateway pays for one checkout.
+#[derive(Clone, Debug, Default)]
+pub(in crate::storage) struct Numbers {
+    owners: HashMap<Number, PaymentId>,
+    taken: Vec<(Number, PaymentId)>,
+}
+
+impl Numbers {
+    /// Those that are somebody's, of all that the transaction may take.
+    pub(in crate::storage) fn owned_by(owners: impl IntoIterator<Item = (Number, PaymentId)>) -> Self {
+        Self { owners: owners.into_iter().collect(), taken: Vec::new() }
+    }
+
+    /// Takes a number for a payment, once and for all. False where it is another payment's.
+    pub(super) fn take(&mut self, number: &Number, payment: &PaymentId) -> bool {
+        if let Some(owner) = self.owners.get(number) {
+            return owner == payment;
+        }
+        self.owners.insert(number.clone(), payment.clone());
+        self.taken.push((number.clone(), payment.clone()));
+        true
+    }
+
+    /// Those that were taken now.
+    pub(in crate::storage) fn taken(&self) -> &[(Number, PaymentId)] {
+        &self.taken
+    }
+}
+
+/// An event, written with the change that it tells of (outbox).
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewEvent {
+    pub(in crate::storage) id: String,
+    pub(in crate::storage) checkout: CheckoutId,
+    pub(in crate::storage) payment: Option<PaymentId>,
+    pub(in crate::storage) number: i64,
+    pub(in crate::storage) version: i64,
+    pub(in crate::storage) kind: EventKind,
+    pub(in crate::storage) body: String,
+}
+
+/// What changes of when a payment is asked about.
+#[derive(Clone, Debug)]
+pub(in crate::storage) enum DueChange {
+    /// Due at a time, never later than it was, but not sooner than [`LEAST_DISTANCE`](crate::pace::LEAST_DISTANCE)
+    /// after the last question.
+    Put { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
+    /// Due at a time, unless it is due anyway.
+    PutUnlessThere { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
+    /// Asked again at a time, unless it was made due meanwhile: that hint may know more than the answer.
+    /// With another time from which its age counts, where it has just ended.
+    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
+    /// Asked no more, unless it was made due meanwhile.
+    AskNoMore { payment: PaymentId, leased_until: Millis },
+    /// Asked no more, whatever was hinted.
+    Forget { payment: PaymentId },
+}
+
+/// Of so many answers each payment keeps the first ones and the last ones.
+pub(in crate::storage) const MOST_EXCHANGES: i64 = 50;
+pub(in crate::storage) const FIRST_EXCHANGES: i64 = 10;
+
+/// What the gateway was asked about a payment, and what it answered.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewExchange {
+    pub(in crate::storage) payment: PaymentId,
+    pub(in crate::storage) exchange: Exchange,
+    pub(in crate::storage) sender: Option<String>,
+}
+
+/// An idempotency key that was used.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewKey {
+    pub(in crate::storage) checkout: CheckoutId,
+    pub(in crate::storage) key: Key,
+    pub(in crate::storage) payment: PaymentId,
+    pub(in crate::storage) use_of: KeyUse,
+}
+
+/// What an idempotency key was used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage) enum KeyUse {
+    /// To send something once.
+    ToSend,
+    /// To show what was sent before.
+    ToShowAgain,
+}
+
+/// So many keys of a checkout are remembered that only show a payment again: a payer can make any number of them.
+pub(in crate::storage) const MOST_KEYS: i64 = 100;
+
+// Pauses of sending: the gateway took no payment of one method, and asked to wait. Payments of that method wait, a minute at most;
+// other methods, and questions, do not. Then one payment tries whether the gateway takes them again (half-open circuit breaker).
+
+/// So long after one that tries another one does, where nothing was heard of the first one.
+const TRIES_EVERY: Millis = 5_000;
+
+/// Until when the payments of each method wait, and what this transaction changes of it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::storage) struct Pauses {
+    known: Vec<(Method, Millis)>,
+    changed: Vec<(Method, Option<Millis>)>,
+}
+
+impl Pauses {
+    /// Those that the database has.
+    pub(in crate::storage) fn known(known: Vec<(Method, Millis)>) -> Self {
+        Self { known, changed: Vec::new() }
+    }
+
+    /// How long payments of a method wait still. Where it is longer than any wait can be, the clock was put back: then one tries.
+    pub(super) fn wait(&self, method: Method, now: Millis) -> Option<Millis> {
+        let until = self.until(method)?;
+        Some(until - now).filter(|wait| (1..=LONGEST_STOP).contains(wait))
+    }
+
+    /// The longest of all methods.
+    pub(in crate::storage) fn longest_wait(&self, now: Millis) -> Millis {
+        self.known.iter().filter_map(|(method, _)| self.wait(*method, now)).max().unwrap_or(0)
+    }
+
+    /// A payment is sent. After a pause it is the one that tries.
+    pub(super) fn sent(&mut self, method: Method, now: Millis) {
+        if self.until(method).is_some() {
+            self.changed.push((method, Some(now.saturating_add(TRIES_EVERY))));
+        }
+    }
+
+    /// The gateway took no payment of this method, and asked to wait. Told once, when a pause begins.
+    pub(super) fn refused(&mut self, method: Method, wait: Duration, now: Millis) {
+        let wait = millis(wait).min(LONGEST_STOP);
+        if self.until(method).is_none() {
+            tracing::warn!(target: "kassa_server", %method, wait_ms = wait, "the gateway takes no payments, and asks to wait");
+        }
+        self.changed.push((method, Some(now.saturating_add(wait))));
+    }
+
+    /// The gateway took one, or said no to it alone.
+    pub(super) fn answered(&mut self, method: Method) {
+        if self.until(method).is_some() {
+            tracing::info!(target: "kassa_server", %method, "the gateway takes payments again");
+            self.changed.push((method, None));
+        }
+    }
+
+    /// What is to be written: until when each method waits, or that it does no longer.
+    pub(in crate::storage) fn changed(&self) -> &[(Method, Option<Millis>)] {
+        &self.changed
+    }
+
+    fn until(&self, method: Method) -> Option<Millis> {
+        self.known.iter().find(|(of, _)| *of == method).map(|(_, until)| *until)
+    }
+}
+
+#[cfg(test)]
+mod pauses_tests {
+    use super::*;
+
+    /// What the database has after a change.
+    fn after(pauses: &Pauses) -> Pauses {
+        Pauses::known(pauses.changed().iter().filter_map(|(method, until)| Some((*method, (*until)?))).collect())
+    }
+
+    #[test]
+    fn one_method_waits_a_minute_at_most_and_then_one_payment_tries() {
+        let mut pauses = Pauses::default();
+        pauses.refused(Method::Mbank, Duration::from_secs(3_600), 1_000);
+        let mut stopped = after(&pauses);
+        assert_eq!((stopped.wait(Method::Mbank, 1_000), stopped.wait(Method::Qr, 1_000)), (Some(60_000), None));
+        assert_eq!(stopped.wait(Method::Mbank, 61_000), None);
+        stopped.sent(Method::Mbank, 61_000);
+        let mut trying = after(&stopped);
+        assert_eq!((trying.wait(Method::Mbank, 61_000), trying.wait(Method::Mbank, 66_000)), (Some(5_000), None));
+        trying.answered(Method::Mbank);
+        assert!(after(&trying).wait(Method::Mbank, 61_000).is_none());
+        // The database's clock was hours ahead: one tries.
+        assert_eq!(Pauses::known(vec![(Method::Mbank, 21_600_000)]).wait(Method::Mbank, 0), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! Claims: the numbers that callbacks name for a pay-form. A pay-form has no number of the merchant's own, so these are all
+//! that it can be asked about by. **Every claim is kept, asked about, and has a state that a person can see.**
+
+use kassa::Provider;
+
+use super::{
+    Cause, CheckoutAggregate, EventDetails, PaymentRow, apply, apply_to_checkout,
+    changes::{Changes, Number},
+    record_event,
+};
+use crate::{
+    checkouts::Trigger as CheckoutTrigger,
+    events::EventKind,
+    payments::machine::Trigger,
+    storage::{
+        StorageError,
+        inputs::{Claim, Report},
+        outputs::StatusQuery,
+        staff::ListedClaim,
+    },
+    values::{ClaimState, Millis, PaymentState},
+};
+
+/// From how many claims on those that were rejected, or that the gateway does not know, give way: the oldest first.
+const MANY_CLAIMS: usize = 32;
+/// A gateway that claims more numbers for one payment is answered with an error, and calls back again.
+const MOST_CLAIMS: usize = 1_000;
+/// How many claims one question asks about.
+const MOST_ASKED_AT_ONCE: usize = 8;
+/// Why a charge is in doubt whose number has paid for another payment.
+const NUMBER_TAKEN: &str = "NumberTaken";
+
+/// A claim, as it is kept.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct ClaimRow {
+    pub(in crate::storage) number: String,
+    pub(in crate::storage) provider: Option<String>,
+    pub(in crate::storage) state: ClaimState,
+    /// Why a charge is in doubt.
+    pub(in crate::storage) reason: Option<String>,
+    /// When a callback named it last.
+    pub(in crate::storage) at: Millis,
+    /// When the gateway answered about it last.
+    pub(in crate::storage) asked_at: Option<Millis>,
+    /// It was changed, and has to be saved.
+    pub(in crate::storage) is_dirty: bool,
+}
+
+impl From<ClaimRow> for ListedClaim {
+    fn from(claim: ClaimRow) -> Self {
+        let ClaimRow { number, provider, state, reason, at, .. } = claim;
+        Self { number, provider, state, reason, at }
+    }
+}
+
+impl ClaimRow {
+    fn new(number: String, provider: Option<String>, at: Millis) -> Self {
+        let (state, reason, asked_at) = (ClaimState::Asked, None, None);
+        Self { number, provider, state, reason, at, asked_at, is_dirty: true }
+    }
+
+    /// Whether the gateway is to be asked about it.
+    fn needs_poll(&self, payment: PaymentState) -> bool {
+        match self.state {
+            ClaimState::Charged | ClaimState::OtherPayment => false,
+            ClaimState::Rejected => payment != PaymentState::Charged,
+            _ => true,
+        }
+    }
+}
+
+impl PaymentRow {
+    /// Whether the gateway knows a number that was claimed for it. A page that nobody paid on is nothing to look at.
+    pub(super) fn has_open_claim(&self) -> bool {
+        self.claims.iter().any(|claim| claim.state == ClaimState::Pending)
+    }
+
+    /// Whether there is a claim left to ask about.
+    pub(super) fn has_claim_to_poll(&self) -> bool {
+        self.claims.iter().any(|claim| claim.needs_poll(self.payment.state))
+    }
+
+    /// Whether there is one that the gateway has never answered about.
+    pub(super) fn has_unanswered_claim(&self) -> bool {
+        self.claims.iter().any(|claim| claim.needs_poll(self.payment.state) && claim.asked_at.is_none())
+    }
+
+    /// What to ask the gateway by: those claims first that it never answered about, then those whose answer is the oldest.
+    pub(super) fn claims_to_poll(&self) -> Vec<StatusQuery> {
+        let mut claims: Vec<_> = self.claims.iter().filter(|claim| claim.needs_poll(self.payment.state)).collect();
+        claims.sort_by_key(|claim| (claim.asked_at, std::cmp::Reverse(claim.at)));
+        let ask = |claim: &ClaimRow| {
+            let provider = claim.provider.as_deref().map(Provider::from_name);
+            let reference = self.payment.reference.clone().with_claimed_number(&claim.number, provider);
+            StatusQuery { claim: Some(claim.number.clone()), reference }
+        };
+        claims.into_iter().take(MOST_ASKED_AT_ONCE).map(ask).collect()
+    }
+
+    /// A person found that the charges in doubt were made: if the gateway's report can be verified later, they are not counted
+    /// again.
+    pub(super) fn count_claims_in_doubt(&mut self) {
+        for claim in self.claims.iter_mut().filter(|claim| claim.state.is_in_doubt()) {
+            (claim.state, claim.is_dirty) = (ClaimState::Charged, true);
+        }
+    }
+
+    /// A person has decided, or the charge that was in doubt is verified by now.
+    pub(super) fn set_doubt(&mut self, is_in_doubt: bool) {
+        self.dirty.rest |= self.payment.is_in_doubt != is_in_doubt;
+        self.payment.is_in_doubt = is_in_doubt;
+    }
+}
+
+/// Keeps what a callback claims, before the gateway is asked: whoever claimed may not come again. False where there are so many
+/// that nothing gives way.
+pub(in crate::storage) fn keep(changes: &Changes, row: &mut PaymentRow, new: &Claim) -> bool {
+    let provider = new.provider.as_ref().map(|provider| provider.name().to_owned());
+    if let Some(known) = row.claims.iter_mut().find(|claim| claim.number == new.number) {
+        known.at = changes.now;
+        known.provider = provider.or(known.provider.take());
+        known.is_dirty = true;
+        return true;
+    }
+    while row.claims.len() >= MANY_CLAIMS {
+        let giving_way = row.claims.iter().enumerate().filter(|(_, claim)| claim.state.gives_way());
+        let Some((oldest, _)) = giving_way.min_by_key(|(_, claim)| claim.at) else { break };
+        row.dropped_claims.push(row.claims.remove(oldest).number);
+    }
+    if row.claims.len() >= MOST_CLAIMS {
+        return false;
+    }
+    row.claims.push(ClaimRow::new(new.number.clone(), provider, changes.now));
+    true
+}
+
+/// Notes what the gateway says of a number that was claimed. Anybody can claim one, and a payer may try again after a
+/// rejection, so only a charge says anything of the payment itself. True where that changed it.
+pub(super) fn record(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    number: &str,
+    report: &Report,
+) -> Result<bool, StorageError> {
+    if let Report::Trouble { .. } = report {
+        return Ok(false);
+    }
+    let row = &mut aggregate.payments[at];
+    let Some(place) = row.claims.iter().position(|claim| claim.number == number) else {
+        // It gave way while the gateway was asked. A charge is kept all the same.
+        if !report.is_charge() {
+            return Ok(false);
+        }
+        row.claims.push(ClaimRow::new(number.to_owned(), None, changes.now));
+        return record(changes, aggregate, at, number, report);
+    };
+    let before = row.claims[place].state;
+    row.claims[place].asked_at = Some(changes.now);
+    row.claims[place].is_dirty = true;
+    let (state, reason) = match report {
+        Report::Charged(found) => {
+            if before == ClaimState::Charged {
+                return Ok(false);
+            }
+            if changes.numbers.take(&Number::order(number), &row.payment.id) {
+                return charged(changes, aggregate, at, place, found);
+            }
+            (ClaimState::OtherPayment, Some(NUMBER_TAKEN.to_owned()))
+        }
+        Report::Mismatch { fields, is_charge: true } => (ClaimState::Mismatch, Some(fields.join(", "))),
+        Report::Unverifiable { why } => (ClaimState::Unverifiable, Some(why.clone())),
+        Report::Rejected => (ClaimState::Rejected, None),
+        Report::Pending(_) => (ClaimState::Pending, None),
+        _ => (ClaimState::Unknown, None),
+    };
+    // A charge that was reported once stays reported, whatever the gateway says afterwards.
+    if before == ClaimState::Charged || before.is_in_doubt() && !state.is_in_doubt() {
+        return Ok(false);
+    }
+    let claim = &mut aggregate.payments[at].claims[place];
+    (claim.state, claim.reason) = (state, reason.clone());
+    // Told once, however the reason changes.
+    if before.is_in_doubt() || !state.is_in_doubt() {
+        return Ok(false);
+    }
+    doubt(changes, aggregate, at, state, &reason.unwrap_or_default())?;
+    Ok(true)
+}
+
+/// The charge that was asked for: the first one pays, and each further number is money too much.
+fn charged(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    place: usize,
+    found: &kassa::PaymentRef,
+) -> Result<bool, StorageError> {
+    let row = &mut aggregate.payments[at];
+    let is_first = !row.claims.iter().any(|claim| claim.state == ClaimState::Charged);
+    (row.claims[place].state, row.claims[place].reason) = (ClaimState::Charged, None);
+    let stays_in_doubt = row.payment.is_in_doubt && row.claims.iter().any(|claim| claim.state.is_in_doubt());
+    row.set_doubt(stays_in_doubt);
+    if apply(changes, aggregate, at, Trigger::ReportedCharged, Cause::default())? {
+        aggregate.payments[at].update_reference(changes, found);
+        return Ok(true);
+    }
+    // What a person found charged is the charge that is reported now.
+    if is_first && aggregate.payments[at].is_resolved {
+        return Ok(false);
+    }
+    apply_to_checkout(changes, aggregate, CheckoutTrigger::PaymentCharged, Some(at), None)
+}
+
+/// A charge that cannot be believed is always told, also of a payment that it does not change.
+fn doubt(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    state: ClaimState,
+    reason: &str,
+) -> Result<(), StorageError> {
+    let (trigger, event) = match state {
+        ClaimState::Unverifiable => (Trigger::ReportedUnverifiable, EventKind::PaymentUnverifiable),
+        _ => (Trigger::ReportedMismatch, EventKind::PaymentMismatch),
+    };
+    if !apply(changes, aggregate, at, trigger, Cause::of(reason))? {
+        aggregate.payments[at].set_doubt(true);
+        record_event(
+            changes,
+            aggregate,
+            event,
+            &EventDetails { payment: Some(at), reason: Some(reason), ..EventDetails::default() },
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
+
+use kassa::PaymentStatus;
+
+use super::{
+    Cause, CheckoutAggregate, EventDetails, PaymentRow, apply, changes::Changes, claims, record_event,
+    warn_of_unknown_status,
+};
+use crate::{
+    events::EventKind,
+    pace::Class,
+    payments::{Payment, exchange::Exchange, machine::Trigger},
+    storage::{StorageError, inputs::Claim, outputs::HintOutcome},
+    values::{Method, PaymentState},
+};
+
+/// Why the charge that a callback reports is in doubt where nothing else can be heard of it.
+const NO_NUMBER: &str = "a callback reports it, and the payment has no number to ask the gateway by";
+/// Why it is in doubt where a person has found the payment charged before.
+const CHARGED_BEFORE: &str = "a callback reports a charge of a payment that a person found charged, and that has no number to ask the \
+    gateway by: it may be the same charge, or one more";
+/// Why a person has to look at a payment that stays payable.
+const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the dialect knows, and the gateway told no transaction to \
+    ask it by: the code may have been paid";
+
+/// What a callback brought.
+#[derive(Clone, Copy)]
+pub(in crate::storage) struct CallbackHint<'a> {
+    pub(in crate::storage) claim: Option<&'a Claim>,
+    pub(in crate::storage) status: Option<&'a PaymentStatus>,
+    pub(in crate::storage) exchange: Option<&'a Exchange>,
+    pub(in crate::storage) is_whole: bool,
+}
+
+/// Somebody looks at a checkout: what is open of it is due.
+pub(in crate::storage) fn look(changes: &mut Changes, aggregate: &mut CheckoutAggregate) -> HintOutcome {
+    make_due(changes, aggregate.payments.iter_mut().filter(|row| is_open(row)))
+}
+
+/// A callback came about one of its payments, with the number that it claims for a pay-form, and with what of it could not be
+/// read. Also about what has ended: money may come after a rejection, and a second time after a charge. Of a payment without a
+/// number to ask by, every callback is kept: it is all that is heard of it.
+pub(in crate::storage) fn call_back(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    callback: CallbackHint<'_>,
+) -> Result<HintOutcome, StorageError> {
+    let CallbackHint { claim, status, exchange, is_whole } = callback;
+    let row = &mut aggregate.payments[at];
+    let is_pay_form = row.payment.method == Method::PayForm;
+    if let Some(claim) = claim.filter(|_| is_pay_form)
+        && !claims::keep(changes, row, claim)
+    {
+        return Ok(HintOutcome::TooManyClaims);
+    }
+    let has_number = has_number(&row.payment);
+    if let Some(exchange) = exchange.filter(|_| !has_number || !is_whole) {
+        changes.record_exchange(&row.payment.id, exchange, None);
+    }
+    if !has_number {
+        return handle_unpollable_callback(changes, aggregate, at, status);
+    }
+    let needs_poll = row.payment.state != PaymentState::Charged || (is_pay_form && row.has_claim_to_poll());
+    Ok(make_due(changes, Some(row).filter(|_| needs_poll).into_iter()))
+}
+
+/// What a callback claims of what nobody can ask about. **A charge alone makes it a person's**; a rejection ends nothing, because
+/// the code stays payable. Of any other word, or of none, a person is told, and the payment stays as it is. A copy of a callback does not
+/// come here; another word may be that of the charge, so it is told again.
+fn handle_unpollable_callback(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    claimed: Option<&PaymentStatus>,
+) -> Result<HintOutcome, StorageError> {
+    let row = &mut aggregate.payments[at];
+    let is_being_sent = matches!(row.payment.state, PaymentState::Prepared | PaymentState::Sending);
+    match claimed {
+        Some(PaymentStatus::Rejected) => {}
+        Some(PaymentStatus::Charged) if is_being_sent => return Ok(make_due(changes, Some(row).into_iter())),
+        Some(PaymentStatus::Charged) => {
+            doubt_unpollable(changes, aggregate, at)?;
+        }
+        // The gateway's answer may tell a transaction to ask by: who looks is told when it is there.
+        _ if is_being_sent => {
+            if !row.payment.is_stuck {
+                row.mark_state_dirty();
+                row.payment.is_stuck = true;
+            }
+        }
+        _ if row.payment.state == PaymentState::Awaiting => {
+            if !row.payment.is_stuck || claimed.is_some() {
+                escalate_unknown_status(changes, aggregate, at)?;
+            }
+        }
+        // A person found that it was not paid. The word may say that it was.
+        Some(_) if row.payment.state == PaymentState::Rejected => {
+            doubt_unpollable(changes, aggregate, at)?;
+        }
+        _ => warn_of_unknown_status(&row.payment),
+    }
+    Ok(HintOutcome::Due(0))
+}
+
+/// A callback about a code that nobody can ask about said something that is not understood.
+pub(super) fn escalate_unknown_status(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+) -> Result<(), StorageError> {
+    let row = &mut aggregate.payments[at];
+    row.mark_state_dirty();
+    row.payment.is_stuck = true;
+    let details = EventDetails { payment: Some(at), reason: Some(UNKNOWN_WORD), ..EventDetails::default() };
+    record_event(changes, aggregate, EventKind::PaymentStuck, &details)
+}
+
+/// A callback may report a charge of what nobody can ask about: of a code for which the gateway told no transaction, or of what was
+/// not made. A code whose number was lost with the gateway's answer was shown to nobody, unless the database was put back to an
+/// earlier moment. Either way this callback is all that tells of the charge. Of a payment that a person has found charged it may tell
+/// of one more, which is told until a person has looked.
+pub(super) fn doubt_unpollable(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+) -> Result<bool, StorageError> {
+    let row = &mut aggregate.payments[at];
+    if row.payment.state != PaymentState::Charged {
+        return apply(changes, aggregate, at, Trigger::ReportedUnverifiable, Cause::of(NO_NUMBER));
+    }
+    if row.payment.is_in_doubt {
+        return Ok(false);
+    }
+    row.set_doubt(true);
+    let details = EventDetails { payment: Some(at), reason: Some(CHARGED_BEFORE), ..EventDetails::default() };
+    record_event(changes, aggregate, EventKind::PaymentUnverifiable, &details)?;
+    Ok(true)
+}
+
+/// Whether the gateway can be asked about it, by its own number or by those that are claimed for a pay-form.
+pub(super) fn has_number(payment: &Payment) -> bool {
+    payment.method == Method::PayForm || payment.reference.can_be_checked()
+}
+
+/// Who only looks has no news of what has ended; but a charge in doubt is nobody's last word: the gateway may have put it right.
+fn is_open(row: &PaymentRow) -> bool {
+    let has_ended = row.payment.state.is_final() && !row.payment.state.is_in_doubt();
+    has_number(&row.payment) && !has_ended
+}
+
+fn make_due<'a>(changes: &mut Changes, payments: impl Iterator<Item = &'a mut PaymentRow>) -> HintOutcome {
+    let mut made_due = 0;
+    for row in payments {
+        if matches!(row.payment.state, PaymentState::Prepared | PaymentState::Sending) {
+            // A callback can come before the create call returned. Nobody is asked about what may not be there yet.
+            row.is_hinted = true;
+            row.dirty.rest = true;
+        } else {
+            changes.make_due(&row.payment, changes.now, Class::Hinted, changes.now);
+        }
+        made_due += 1;
+    }
+    HintOutcome::Due(made_due)
+}

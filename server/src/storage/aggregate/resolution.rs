@@ -1,0 +1,206 @@
+//! What a person decides: what became of a payment of which nobody knows.
+
+use super::{
+    Cause, CheckoutAggregate, EventDetails, PaymentRow, apply, apply_to_checkout,
+    changes::{Changes, DueChange, Number},
+    claims::ClaimRow,
+    hints::has_number,
+    record_event,
+};
+use crate::{
+    checkouts::Trigger as CheckoutTrigger,
+    events::EventKind,
+    pace::{Class, interval_at, queues::Queue},
+    payments::machine::{Trigger, is_for_a_person},
+    storage::{
+        StorageError,
+        inputs::Resolve,
+        outputs::{Cancelled, Resolved},
+        staff::{RecordRefund, RefundOutcome},
+    },
+    tokens::DecidedBy,
+    values::{CheckoutState, ClaimState, Method, Millis, PaymentState, Resolution},
+};
+
+/// The numbers that such a decision may take: those that were claimed for this pay-form and may have paid for it.
+pub(in crate::storage) fn numbers_to_resolve(row: &PaymentRow) -> Vec<Number> {
+    let may_have_paid = |claim: &&ClaimRow| !matches!(claim.state, ClaimState::Rejected | ClaimState::OtherPayment);
+    row.claims.iter().filter(may_have_paid).map(|claim| Number::order(&claim.number)).collect()
+}
+
+/// Notes a decision.
+pub(in crate::storage) fn resolve(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    resolve: &Resolve,
+) -> Result<Resolved, StorageError> {
+    aggregate.check()?;
+    let row = &aggregate.payments[at];
+    let (before, is_in_doubt) = (row.payment.state, row.payment.is_in_doubt);
+    if before == resolve.resolution.state() && !is_in_doubt {
+        return Ok(Resolved::Again(row.payment.clone().into()));
+    }
+    let can_be_decided = is_for_a_person(before) || is_in_doubt;
+    // Whether something happened to the checkout since the person looked at it.
+    if can_be_decided && resolve.seen.is_some_and(|seen| seen != aggregate.root.version) {
+        return Ok(Resolved::Moved(row.payment.clone().into()));
+    }
+    if before == PaymentState::Charged && is_in_doubt {
+        return review(changes, aggregate, at, resolve);
+    }
+    let trigger = match resolve.resolution {
+        Resolution::Charged => Trigger::ResolvedCharged,
+        Resolution::NotCharged => Trigger::ResolvedNotCharged,
+    };
+    let why = Cause { reason: Some(&resolve.reason), by: Some(&resolve.by) };
+    if !can_be_decided || !apply(changes, aggregate, at, trigger, why)? {
+        return Ok(Resolved::NotInDoubt(before));
+    }
+    let row = &mut aggregate.payments[at];
+    row.is_resolved = true;
+    row.dirty.rest = true;
+    if row.payment.state == PaymentState::Charged {
+        take_claimed_numbers(changes, row);
+    }
+    keep_polling(changes, row);
+    Ok(Resolved::Done(row.payment.clone().into()))
+}
+
+/// One more charge was reported of a charged payment, and cannot be believed. The payment stays charged; if the other charge
+/// was made as well, it is money too much.
+fn review(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    at: usize,
+    resolve: &Resolve,
+) -> Result<Resolved, StorageError> {
+    aggregate.payments[at].set_doubt(false);
+    let details = EventDetails {
+        payment: Some(at),
+        reason: Some(&resolve.reason),
+        by: Some(&resolve.by),
+        ..EventDetails::default()
+    };
+    record_event(changes, aggregate, EventKind::PaymentReviewed, &details)?;
+    if resolve.resolution == Resolution::Charged {
+        take_claimed_numbers(changes, &aggregate.payments[at]);
+        aggregate.payments[at].count_claims_in_doubt();
+        apply_to_checkout(changes, aggregate, CheckoutTrigger::PaymentCharged, Some(at), Some(&resolve.by))?;
+    }
+    Ok(Resolved::Done(aggregate.payments[at].payment.clone().into()))
+}
+
+/// What was claimed for this one, and not for another one, pays for nothing else.
+fn take_claimed_numbers(changes: &mut Changes, row: &PaymentRow) {
+    for number in numbers_to_resolve(row) {
+        changes.numbers.take(&number, &row.payment.id);
+    }
+}
+
+/// A person can be wrong: the gateway is asked on for a while, and a charge that it reports is told.
+fn keep_polling(changes: &mut Changes, row: &PaymentRow) {
+    let payment = &row.payment;
+    let is_charged = payment.state == PaymentState::Charged;
+    let needs_poll = match payment.method {
+        Method::PayForm => !is_charged || row.has_claim_to_poll(),
+        _ => !is_charged && payment.reference.can_be_checked(),
+    };
+    if !needs_poll {
+        changes.due.push(DueChange::Forget { payment: payment.id.clone() });
+        return;
+    }
+    let age = changes.now - payment.begun_at;
+    changes.due.push(DueChange::PutUnlessThere {
+        payment: payment.id.clone(),
+        at: changes.now.saturating_add(interval_at(age)),
+        queue: Queue { class: Class::at_age(age), method: payment.method },
+        since: payment.begun_at,
+    });
+}
+
+// How a checkout ends without being paid, and what is noted after it was paid too often.
+
+/// How long one waits at least whose time has passed, and of which something is under way.
+const SHORTEST_WAIT: Millis = 60_000;
+/// Why a payment is for a person whose checkout ended.
+const NO_TRANSACTION: &str =
+    "its QR code was shown and may have been paid, and the gateway told no transaction to ask it by";
+
+/// Cancels a checkout; nothing where it is cancelled by now, or why it is not. Nothing is cancelled under a request that is
+/// on its way, or of which nobody knows what it did.
+pub(in crate::storage) fn cancel(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    by: Option<&DecidedBy>,
+) -> Result<Option<Cancelled>, StorageError> {
+    aggregate.check()?;
+    match aggregate.root.state {
+        CheckoutState::Open => {}
+        CheckoutState::Cancelled => return Ok(None),
+        state => return Ok(Some(Cancelled::NotOpen(state))),
+    }
+    if let Some(row) = aggregate.payments.iter().find(|row| row.payment.is_under_way()) {
+        return Ok(Some(Cancelled::UnderWay(row.payment.state)));
+    }
+    escalate_unpollable_codes(changes, aggregate)?;
+    apply_to_checkout(changes, aggregate, CheckoutTrigger::Cancelled, None, by)?;
+    Ok(None)
+}
+
+/// A checkout ends without being paid, as far as anybody knows. A code that was shown, and that nobody can ask about, may have been
+/// paid all the same: the shop is told, once, and a person decides.
+fn escalate_unpollable_codes(changes: &mut Changes, aggregate: &mut CheckoutAggregate) -> Result<(), StorageError> {
+    for at in 0..aggregate.payments.len() {
+        let row = &mut aggregate.payments[at];
+        let is_open = row.payment.state == PaymentState::Awaiting && !row.payment.is_stuck;
+        if is_open && !has_number(&row.payment) {
+            row.mark_state_dirty();
+            row.payment.is_stuck = true;
+            let details = EventDetails { payment: Some(at), reason: Some(NO_TRANSACTION), ..EventDetails::default() };
+            record_event(changes, aggregate, EventKind::PaymentStuck, &details)?;
+        }
+    }
+    Ok(())
+}
+
+/// The time of a checkout has passed. It waits while something of it is under way: its shop must not hear "expired" of what
+/// may have been paid. It is looked at again as soon as that ends, and by and by, so that many that wait hold up no others.
+/// True where it has expired.
+pub(in crate::storage) fn expire(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+) -> Result<bool, StorageError> {
+    let root = &mut aggregate.root;
+    if root.state != CheckoutState::Open || root.expiry_due_at > changes.now {
+        return Ok(false);
+    }
+    if aggregate.is_damaged || aggregate.payments.iter().any(|row| row.payment.is_under_way()) {
+        let wait = ((changes.now - root.expires_at) / 10).max(SHORTEST_WAIT);
+        root.expiry_due_at = changes.now.saturating_add(wait);
+        root.dirty.expiry = true;
+        return Ok(false);
+    }
+    escalate_unpollable_codes(changes, aggregate)?;
+    apply_to_checkout(changes, aggregate, CheckoutTrigger::TimePassed, None, None)
+}
+
+/// Each note is of one payment too many, with the event that says why, and who gave it back. The last one takes the checkout off
+/// the list of those that need a person.
+pub(in crate::storage) fn record_refund(
+    changes: &mut Changes,
+    aggregate: &mut CheckoutAggregate,
+    note: &RecordRefund,
+) -> Result<RefundOutcome, StorageError> {
+    if aggregate.root.refunds_due == 0 {
+        return Ok(RefundOutcome::NotDue);
+    }
+    if aggregate.root.version != note.version {
+        return Ok(RefundOutcome::Moved);
+    }
+    aggregate.root.refunds_due -= 1;
+    aggregate.root.dirty.state = true;
+    let details = EventDetails { reason: Some(&note.reason), by: Some(&note.by), ..EventDetails::default() };
+    record_event(changes, aggregate, EventKind::CheckoutRefundNoted, &details)?;
+    Ok(RefundOutcome::Done)
+}

@@ -1,0 +1,295 @@
+//! Transactions about polling: what time does, what is asked, what was answered.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Row;
+
+use super::{
+    aggregates::{self, Of, With, unless_damaged},
+    horizon::{Found, Look},
+    maintenance::{self, prune},
+    rows,
+    saving::{forget_due, save},
+    session::{NOT_ON_DISK, Problem, Session},
+};
+use crate::{
+    pace::{
+        queues::{QUEUES, Queue, Slots},
+        rate_limit::GatewayFeedback,
+    },
+    storage::{
+        StorageError,
+        aggregate::{PaymentRow, polls, resolution},
+        inputs::{PollResult, Sweep},
+        outputs::{ChangedCheckouts, DuePoll},
+    },
+    values::{CheckoutId, Method, Millis, PaymentId},
+};
+
+/// One server sweeps at a time: what one does, the others would only wait for.
+const TRY_SWEEP: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended('kassa sweep', 0)), now_ms()";
+const OVERDUE: &str = "SELECT id, until FROM payments
+    WHERE state IN ('prepared', 'sending') AND until <= $1 AND until >= $2 ORDER BY until LIMIT $3";
+const EXPIRING: &str = "SELECT id, expiry_due_at FROM checkouts
+    WHERE state = 'open' AND expiry_due_at <= $1 AND expiry_due_at >= $2 ORDER BY expiry_due_at LIMIT $3";
+
+/// What a part of a sweep did, and where it came to; nothing where another server sweeps.
+pub(super) type PartSwept = Option<(Vec<CheckoutId>, Found<1>)>;
+
+async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
+    Ok(match db.row(TRY_SWEEP, &[]).await? {
+        Some(row) if row.try_get(0)? => Some(row.try_get(1)?),
+        _ => None,
+    })
+}
+
+/// What time does to payments that are being sent. It is a transaction of its own, as the next ones are: each locks the aggregates of
+/// many checkouts, in their order.
+pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(None) };
+    maintenance::compensate(db, now).await?;
+    let rows = db.rows(OVERDUE, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let overdue = rows.iter().map(|row| rows::id(row, "payment")).collect::<Result<Vec<PaymentId>, _>>()?;
+    Ok(Some((give_up_sending(db, &overdue).await?, found(now, &rows, most)?)))
+}
+
+/// The same to checkouts.
+pub(super) async fn sweep_checkouts(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(None) };
+    let rows = db.rows(EXPIRING, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let expiring = rows.iter().map(|row| rows::id(row, "checkout")).collect::<Result<Vec<CheckoutId>, _>>()?;
+    Ok(Some((expire(db, &expiring).await?, found(now, &rows, most)?)))
+}
+
+fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
+    let last = rows.last().map(|row| row.try_get(1)).transpose()?;
+    Ok(Found { now, last: [last], is_full: [rows.len() >= most as usize] })
+}
+
+/// The same to what is kept no longer. Whether there may be more.
+pub(super) async fn sweep_kept(db: &Session, sweep: Sweep) -> Result<bool, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(false) };
+    let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), sweep.most).await?;
+    Ok(pruned >= sweep.most as usize)
+}
+
+/// The checkouts that changed.
+async fn give_up_sending(db: &Session, overdue: &[PaymentId]) -> Result<Vec<CheckoutId>, Problem> {
+    if overdue.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut opened = aggregates::open(db, Of::Payments(overdue), With::default()).await?;
+    let mut changed = Vec::new();
+    for id in overdue {
+        // Nobody reads what is damaged.
+        let Ok((changes, aggregate, at)) = opened.at(id) else { continue };
+        if polls::give_up_sending(changes, aggregate, at)? {
+            changed.push(aggregate.root.id.clone());
+        }
+    }
+    save(db, &opened.changes, &opened.aggregates);
+    Ok(changed)
+}
+
+async fn expire(db: &Session, expiring: &[CheckoutId]) -> Result<Vec<CheckoutId>, Problem> {
+    if expiring.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut opened = aggregates::open(db, Of::Checkouts(expiring), With::default()).await?;
+    let mut changed = Vec::new();
+    for aggregate in &mut opened.aggregates {
+        if resolution::expire(&mut opened.changes, aggregate)? {
+            changed.push(aggregate.root.id.clone());
+        }
+    }
+    save(db, &opened.changes, &opened.aggregates);
+    Ok(changed)
+}
+
+/// How many of each queue are due, as far as somebody wants them, and when the next one is.
+const DUE: &str = "SELECT queues.queue,
+        (SELECT COUNT(*) FROM (
+            SELECT 1 FROM due WHERE due.queue = queues.queue AND at <= now AND at >= queues.since LIMIT $3) AS few),
+        (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1), now
+    FROM (SELECT now_ms() AS now OFFSET 0) AS moment, unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
+/// The most urgent first; what somebody else takes at the same moment is left to them. The inner query reads each queue by
+/// its index, and no more of it than is taken.
+const LEASE: &str = "WITH taken AS MATERIALIZED (
+        SELECT found.payment_id, queues.queue, found.at
+        FROM unnest($2::smallint[], $3::bigint[], $4::bigint[]) AS queues (queue, since, most)
+        CROSS JOIN LATERAL (
+            SELECT due.payment_id, due.at FROM due
+            WHERE due.queue = queues.queue AND due.at <= $1 AND due.at >= queues.since
+            ORDER BY due.at LIMIT queues.most FOR UPDATE SKIP LOCKED
+        ) AS found
+    ), leased AS (
+        UPDATE due SET at = $5, asked_at = $1 FROM taken WHERE due.payment_id = taken.payment_id
+    )
+    SELECT payment_id, queue, at FROM taken ORDER BY queue, at";
+const NEXT: &str = "SELECT queues.queue,
+        (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1)
+    FROM unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
+const ASKED: &str = rows::payments!("id = ANY($1)");
+
+/// What is due.
+pub(super) struct Due {
+    /// How many of each queue, up to what is wanted.
+    pub(super) count: [u32; QUEUES],
+    pub(super) now: Millis,
+    pub(super) next: Next,
+}
+
+/// When the next one of each queue is due.
+pub(super) type Next = [Option<Millis>; QUEUES];
+
+impl Due {
+    /// Where the look came to in those queues of which nothing was granted: to what is due first, or where nothing is, to now.
+    pub(super) fn found(&self, granted: [u32; QUEUES], places: Slots) -> Found<QUEUES> {
+        let is_left = |queue: usize| self.count[queue] > 0 || granted[queue] > 0 || places.free() == 0;
+        let is_full = std::array::from_fn(is_left);
+        let last = std::array::from_fn(|queue| self.next[queue].filter(|_| self.count[queue] > 0));
+        Found { now: self.now, last, is_full }
+    }
+}
+
+fn all_queues() -> Vec<i16> {
+    Queue::all().map(Queue::number).collect()
+}
+
+/// Looks what is due, and locks nothing: a server that has nothing to ask keeps nobody waiting.
+pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<Due, Problem> {
+    let (queues, since, most) = (all_queues(), look.since.to_vec(), i64::from(most));
+    let rows = db.rows(DUE, &[&queues, &since, &most]).await?;
+    let mut due = Due { count: [0; QUEUES], now: 0, next: [None; QUEUES] };
+    for row in &rows {
+        let queue = index(row)?;
+        let count: i64 = row.try_get(1)?;
+        due.count[queue] = u32::try_from(count).unwrap_or(u32::MAX);
+        due.next[queue] = row.try_get(2)?;
+        due.now = row.try_get(3)?;
+    }
+    Ok(due)
+}
+
+/// The queue that a row is about.
+fn index(row: &Row) -> Result<usize, Problem> {
+    let number: i16 = row.try_get(0)?;
+    let index = usize::try_from(number).ok().filter(|index| *index < QUEUES);
+    Ok(index.ok_or(StorageError::Damaged { what: "queue of questions" })?)
+}
+
+/// What is leased, and how many of each queue at most.
+pub(super) struct Lease {
+    pub(super) look: Look<QUEUES>,
+    pub(super) now: Millis,
+    pub(super) most: [u32; QUEUES],
+    pub(super) lease_ms: Millis,
+}
+
+/// What was leased, and where the look came to.
+pub(super) struct Leased {
+    pub(super) questions: Vec<DuePoll>,
+    pub(super) next: Next,
+    pub(super) found: Found<QUEUES>,
+}
+
+/// The lease is the schedule: a question that nobody records is asked again at its end. So the commit need not wait for the
+/// disk: a lease that a power cut takes away is taken again.
+pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
+    let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
+    let leased_until = now.saturating_add(lease.lease_ms);
+    let wanted = || lease.most.iter().enumerate().filter(|(_, most)| **most > 0);
+    let of: Vec<i16> = wanted().map(|(index, _)| queues[index]).collect();
+    let since: Vec<Millis> = wanted().map(|(index, _)| lease.look.since[index]).collect();
+    let most: Vec<i64> = wanted().map(|(_, most)| i64::from(*most)).collect();
+    let found = db
+        .together(vec![
+            (NOT_ON_DISK, vec![]),
+            (LEASE, vec![&now, &of, &since, &most, &leased_until]),
+            (NEXT, vec![&queues, &all_since]),
+        ])
+        .await?;
+    let (mut ids, mut last, mut count): (Vec<&str>, _, _) = (Vec::new(), [None; QUEUES], [0; QUEUES]);
+    for row in &found[1] {
+        let number: i16 = row.try_get(1)?;
+        if let Some(index) = usize::try_from(number).ok().filter(|index| *index < QUEUES) {
+            last[index] = Some(row.try_get(2)?);
+            count[index] += 1;
+        }
+        ids.push(row.try_get(0)?);
+    }
+    let mut next = [None; QUEUES];
+    for row in &found[2] {
+        next[index(row)?] = row.try_get(1)?;
+    }
+    let questions = if ids.is_empty() {
+        Vec::new()
+    } else {
+        let asked = db.together(vec![(ASKED, vec![&ids]), (aggregates::CLAIMS, vec![&ids])]).await?;
+        questions_of(db, &ids, leased_until, &asked[0], &asked[1])?
+    };
+    let is_full = std::array::from_fn(|index| count[index] >= lease.most[index]);
+    Ok(Leased { questions, next, found: Found { now, last, is_full } })
+}
+
+/// What to ask, in the order of the leases. Where there is nothing to ask, it is not asked again.
+fn questions_of(
+    db: &Session,
+    leased: &[&str],
+    leased_until: Millis,
+    payments: &[Row],
+    claims: &[Row],
+) -> Result<Vec<DuePoll>, Problem> {
+    let mut kept: HashMap<&str, PaymentRow> = HashMap::new();
+    for row in payments {
+        let id = row.try_get(0)?;
+        kept.extend(unless_damaged(id, rows::kept(row))?.map(|one| (id, one)));
+    }
+    for row in claims {
+        if let Some(kept) = kept.get_mut(row.try_get::<_, &str>(0)?) {
+            kept.claims.push(aggregates::claim(row)?);
+        }
+    }
+    let (mut questions, mut nothing) = (Vec::new(), Vec::new());
+    for id in leased {
+        let Some(kept) = kept.remove(id) else { continue };
+        let (payment, checkout, method) = (kept.payment.id.clone(), kept.payment.checkout.clone(), kept.payment.method);
+        let ask = polls::what_to_ask(kept);
+        if ask.is_empty() {
+            nothing.push(*id);
+        } else {
+            questions.push(DuePoll { payment, checkout, method, leased_until, ask });
+        }
+    }
+    forget_due(db, &nothing);
+    Ok(questions)
+}
+
+/// Its row cannot be read, which was told, or is no longer with its checkout. The others are recorded all the same.
+fn not_there(answered: &PollResult) {
+    let (payment, checkout) = (answered.payment.as_str(), answered.checkout.as_str());
+    tracing::error!(target: "kassa_server", payment, checkout, "an answer cannot be written down: a person has to look");
+}
+
+/// All answers are one batch: so many statements, however many they are.
+pub(super) async fn record(
+    db: &Session,
+    answers: &[PollResult],
+) -> Result<(ChangedCheckouts, Vec<(Method, GatewayFeedback)>), Problem> {
+    let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
+    let numbers = answers.iter().flat_map(polls::numbers_of_answered).collect();
+    let checkouts: Vec<CheckoutId> = answers.iter().map(|answered| answered.checkout.clone()).collect();
+    let mut opened = aggregates::open(db, Of::Checkouts(&checkouts), With { numbers, key: None, due: &ids }).await?;
+    let mut changed = Vec::new();
+    for answered in answers {
+        let Ok((changes, aggregate, at)) = opened.at(&answered.payment) else {
+            not_there(answered);
+            continue;
+        };
+        if polls::record(changes, aggregate, at, answered)? {
+            changed.push(aggregate.root.id.clone());
+        }
+    }
+    save(db, &opened.changes, &opened.aggregates);
+    Ok((ChangedCheckouts { changed }, polls::heard_of(answers)))
+}

@@ -1,0 +1,118 @@
+//! Spans (distributed tracing): what is done for somebody, by `tracing`: a request to the gateway, an event on its way to the
+//! shop, and within those, and within a request to the server, each transaction. Where nobody collects them a span costs nothing.
+//!
+//! A span names payments, checkouts and events by their identifiers, and holds nothing that a payer or a shop wrote.
+
+#[cfg(feature = "opentelemetry")]
+mod collector;
+#[cfg(feature = "opentelemetry")]
+mod requests;
+
+use reqwest::header::HeaderMap;
+use tracing::{Instrument, Level, Span, field::Empty, info_span, span_enabled};
+
+use crate::values::{CheckoutId, Hidden, PaymentId};
+
+#[cfg(feature = "opentelemetry")]
+pub use collector::Collector;
+
+/// A request to the gateway about a payment. What came of it is [recorded](came_of) when it is known.
+pub(crate) fn to_gateway(name: &'static str, payment: &PaymentId) -> Span {
+    info_span!(
+        "gateway",
+        otel.name = name,
+        otel.kind = "client",
+        otel.status_code = Empty,
+        kassa.payment = %payment.as_str(),
+        kassa.outcome = Empty,
+    )
+}
+
+/// An event on its way to the shop.
+pub(crate) fn delivery(event: &str, checkout: &CheckoutId) -> Span {
+    info_span!(
+        "deliver event",
+        otel.kind = "client",
+        otel.status_code = Empty,
+        kassa.event = event,
+        kassa.checkout = %checkout.as_str(),
+        kassa.outcome = Empty,
+    )
+}
+
+/// A transaction, within what is done for somebody. Workers look for work all the time, and that is nobody's.
+pub(crate) fn transaction(database: &'static str, name: &'static str) -> Span {
+    if !span_enabled!(Level::INFO) || Span::current().is_none() {
+        return Span::none();
+    }
+    info_span!(
+        "transaction",
+        otel.name = name,
+        otel.kind = "client",
+        otel.status_code = Empty,
+        db.system.name = database,
+        db.operation.name = name,
+    )
+}
+
+/// Notes in a word what came of it.
+pub(crate) fn came_of(span: &Span, outcome: &str, is_failure: bool) {
+    span.record("kassa.outcome", outcome);
+    if is_failure {
+        failed(span);
+    }
+}
+
+/// Does some work within a span, which notes its failure.
+pub(crate) async fn within<T, E>(span: Span, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let result = work.instrument(span.clone()).await;
+    if result.is_err() {
+        failed(&span);
+    }
+    result
+}
+
+fn failed(span: &Span) {
+    span.record("otel.status_code", "ERROR");
+}
+
+/// The headers by which who is called joins the trace (W3C Trace Context).
+#[cfg(feature = "opentelemetry")]
+pub(crate) fn headers() -> HeaderMap {
+    use opentelemetry::global::get_text_map_propagator;
+    use opentelemetry_http::HeaderInjector;
+    use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+    let mut headers = HeaderMap::new();
+    let context = Span::current().context();
+    get_text_map_propagator(|propagator| propagator.inject_context(&context, &mut HeaderInjector(&mut headers)));
+    headers
+}
+
+/// None, where the program was built without.
+#[cfg(not(feature = "opentelemetry"))]
+pub(crate) fn headers() -> HeaderMap {
+    HeaderMap::new()
+}
+
+// What the collector of traces is, and how much it gets.
+
+/// Where traces go.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CollectorSettings {
+    /// Where a collector takes traces by OTLP over HTTP, with its whole path: `http://127.0.0.1:4318/v1/traces`. It may hold a
+    /// key.
+    pub url: Hidden,
+    /// Headers that it asks for, with a key as a rule.
+    pub headers: Vec<(String, Hidden)>,
+    /// The share of the traces that begin here which it gets, from 0 to 1. A shop that calls within a trace of its own decides itself.
+    pub sample_ratio: f64,
+}
+
+impl CollectorSettings {
+    /// All traces, to this address.
+    pub fn to(url: impl Into<String>) -> Self {
+        Self { url: Hidden::new(url), headers: Vec::new(), sample_ratio: 1.0 }
+    }
+}

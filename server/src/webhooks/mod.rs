@@ -1,0 +1,289 @@
+//! Delivery of events to the shop: at least once, first in order, one stream a checkout, signed (Standard Webhooks).
+
+use std::{mem::take, str::FromStr, sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use reqwest::{Client, Url};
+use ring::hmac;
+use tracing::Instrument;
+
+use crate::{
+    events::EventKind,
+    metrics::Metrics,
+    runtime::{Boxed, http_client, is_loopback},
+    storage::{
+        Storage,
+        inputs::{ClaimDeliveries, DeliveryOutcome, DeliveryResult},
+        outputs::Delivery,
+    },
+    telemetry,
+    values::{
+        Hidden, Millis,
+        error::{Rule, ServerError, Violation},
+    },
+};
+
+/// The names of headers by the Standard Webhooks scheme.
+pub(crate) mod headers {
+    pub(crate) const ID: &str = "webhook-id";
+    pub(crate) const TIMESTAMP: &str = "webhook-timestamp";
+    pub(crate) const SIGNATURE: &str = "webhook-signature";
+}
+
+/// An event on its way to the shop, with the headers that say whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WebhookMessage {
+    /// `webhook-id`: the event's, the same however often it comes.
+    pub id: String,
+    /// `webhook-timestamp`: seconds since the beginning of 1970.
+    pub timestamp: i64,
+    /// `webhook-signature`: one for each secret that is valid, with a space between two.
+    pub signature: String,
+    /// The JSON.
+    pub body: String,
+}
+
+/// Why a shop did not take an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryError {
+    /// For the log and the staff, such as `it answered 400`.
+    pub why: String,
+    /// Whether the shop refused this one event, for what it is. Everything else is about its address or the whole shop.
+    pub is_refusal: bool,
+}
+
+impl DeliveryError {
+    /// The shop failed, or was not reached: it may take the event later.
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_refusal: false }
+    }
+
+    /// The shop refused this event.
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_refusal: true }
+    }
+}
+
+/// Who carries events to the shop.
+pub trait WebhookSender: Send + Sync + 'static {
+    /// Delivers an event. Whatever is not an answer 2xx is an error.
+    fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>>;
+}
+
+/// What one turn did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deliveries {
+    /// How many events were tried to be delivered.
+    pub tried: usize,
+    /// The time until the next one is due, where one waits.
+    pub next_in_ms: Option<Millis>,
+}
+
+/// How many outcomes share a commit at most.
+const RECORDED: usize = 64;
+
+/// Takes the next event of each stream that is due, each on its way to the shop, and tells when the next one is.
+pub(crate) async fn claim(
+    storage: &dyn Storage,
+    post: &Arc<dyn WebhookSender>,
+    secrets: &[SigningSecret],
+    claim: ClaimDeliveries,
+) -> Result<(Vec<Boxed<'static, DeliveryOutcome>>, Option<Millis>), ServerError> {
+    let claimed = storage.claim_deliveries(claim).await?;
+    let timestamp = claimed.now / 1000;
+    let posting = claimed.deliveries.into_iter().map(|delivery| -> Boxed<'static, DeliveryOutcome> {
+        let signature = sign(secrets, &delivery.id, timestamp, &delivery.body);
+        Box::pin(post_one(post.clone(), signature, timestamp, delivery))
+    });
+    Ok((posting.collect(), claimed.next_in_ms))
+}
+
+/// One turn: the next event of each stream that is due. One that fails holds up nobody else's.
+pub(crate) async fn deliver(
+    storage: &dyn Storage,
+    post: &Arc<dyn WebhookSender>,
+    metrics: &Metrics,
+    secrets: &[SigningSecret],
+    wanted: ClaimDeliveries,
+) -> Result<Deliveries, ServerError> {
+    let (posting, next_in_ms) = claim(storage, post, secrets, wanted).await?;
+    let tried = posting.len();
+    let mut posted = posting.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(RECORDED);
+    while let Some(batch) = posted.next().await {
+        record(storage, metrics, batch).await?;
+    }
+    Ok(Deliveries { tried, next_in_ms })
+}
+
+/// Notes what became of deliveries.
+pub(crate) async fn record(
+    storage: &dyn Storage,
+    metrics: &Metrics,
+    delivered: Vec<DeliveryOutcome>,
+) -> Result<(), ServerError> {
+    delivered.iter().for_each(|one| metrics.delivered(one.result == DeliveryResult::Taken));
+    for one in storage.record_deliveries(delivered).await? {
+        let (event, kind, checkout, why) = (one.event, one.kind.name(), one.checkout, one.why);
+        tracing::warn!(target: "kassa_server", event, kind, %checkout, why, "the shop refused an event again and again: it is stepped over");
+    }
+    Ok(())
+}
+
+async fn post_one(
+    post: Arc<dyn WebhookSender>,
+    signature: String,
+    timestamp: i64,
+    mut delivery: Delivery,
+) -> DeliveryOutcome {
+    let notice = WebhookMessage { id: delivery.id.clone(), timestamp, signature, body: take(&mut delivery.body) };
+    let span = telemetry::delivery(&delivery.id, &delivery.checkout);
+    let result = post.post(notice).instrument(span.clone()).await;
+    telemetry::came_of(&span, if result.is_ok() { "taken" } else { "not_taken" }, result.is_err());
+    if let Err(DeliveryError { why, .. }) = &result {
+        let kind = delivery.kind.map_or("unknown", EventKind::name);
+        tracing::warn!(target: "kassa_server", event = delivery.id, kind, why, "the shop did not take an event");
+    }
+    let result = match result {
+        Ok(()) => DeliveryResult::Taken,
+        Err(DeliveryError { why, is_refusal: true }) => DeliveryResult::Refused { why },
+        Err(DeliveryError { is_refusal: false, .. }) => DeliveryResult::Failed,
+    };
+    DeliveryOutcome::of(&delivery, result)
+}
+
+// Events over HTTP.
+
+/// The answers that refuse an event for what it is. 401, 403, 404, 405, 410 and 429 are about the address or the whole shop.
+const REFUSALS: [u16; 6] = [400, 406, 409, 415, 422, 501];
+
+/// After which time a shop that has not answered has failed.
+const DEADLINE: Duration = Duration::from_secs(15);
+
+/// Delivers events to one address of the shop's.
+pub struct HttpWebhookSender {
+    client: Client,
+    url: Url,
+}
+
+impl HttpWebhookSender {
+    /// To this address: https, or http to a loopback address.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] for another address, [`ServerError::Unavailable`] where TLS cannot be set up.
+    pub fn to(url: &str) -> Result<Self, ServerError> {
+        let sentence = "must be an https address, or http on a loopback address";
+        let refused = || ServerError::invalid(Violation::new("events_url", Rule::Url, sentence));
+        let url = Url::parse(url).map_err(|_| refused())?;
+        if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback(&url)) {
+            return Err(refused());
+        }
+        Ok(Self { client: http_client(DEADLINE)?, url })
+    }
+}
+
+impl WebhookSender for HttpWebhookSender {
+    fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>> {
+        let request = self
+            .client
+            .post(self.url.clone())
+            .header("content-type", "application/json")
+            .header(headers::ID, notice.id)
+            .header(headers::TIMESTAMP, notice.timestamp.to_string())
+            .header(headers::SIGNATURE, notice.signature)
+            .body(notice.body);
+        Box::pin(async move {
+            match request.headers(telemetry::headers()).send().await {
+                Ok(answer) if answer.status().is_success() => Ok(()),
+                Ok(answer) => {
+                    let status = answer.status().as_u16();
+                    Err(DeliveryError { why: format!("it answered {status}"), is_refusal: REFUSALS.contains(&status) })
+                }
+                // Its address may hold a secret of the shop's.
+                Err(problem) => Err(DeliveryError::failed(problem.without_url().to_string())),
+            }
+        })
+    }
+}
+
+// Signatures of events by the Standard Webhooks scheme, version 1: HMAC-SHA256 over `id.timestamp.body`. Shops verify
+// them with that scheme's libraries.
+
+const PREFIX: &str = "whsec_";
+
+/// A secret that the shop shares: `whsec_` and base64 of 24 to 64 bytes. It prints as nothing.
+#[derive(Clone, Debug)]
+pub struct SigningSecret(Hidden);
+
+impl SigningSecret {
+    /// A new one, from 256 random bits.
+    pub fn from_random(bytes: [u8; 32]) -> Self {
+        Self(Hidden::new(format!("{PREFIX}{}", STANDARD.encode(bytes))))
+    }
+
+    /// The secret itself, for the shop.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    fn key(&self) -> Option<hmac::Key> {
+        let bytes = decoded(self.0.expose())?;
+        Some(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
+    }
+}
+
+impl FromStr for SigningSecret {
+    type Err = ServerError;
+
+    fn from_str(text: &str) -> Result<Self, ServerError> {
+        if decoded(text).is_none() {
+            let sentence = "must be whsec_ and base64 of 24 to 64 bytes";
+            return Err(ServerError::invalid(Violation::new("signing_secret", Rule::Format, sentence)));
+        }
+        Ok(Self(Hidden::new(text)))
+    }
+}
+
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
+    (24..=64).contains(&bytes.len()).then_some(bytes)
+}
+
+/// The header `webhook-signature`: a signature for each secret, so that one can be replaced with both valid for a time.
+pub fn sign(secrets: &[SigningSecret], id: &str, timestamp: i64, body: &str) -> String {
+    let message = format!("{id}.{timestamp}.{body}");
+    let keys = secrets.iter().filter_map(SigningSecret::key);
+    let signatures = keys.map(|key| format!("v1,{}", STANDARD.encode(hmac::sign(&key, message.as_bytes()))));
+    signatures.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod signature_tests {
+    use super::*;
+
+    /// The example that the scheme's own documentation and libraries show.
+    #[test]
+    fn it_signs_as_the_scheme_shows() {
+        let secret: SigningSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap();
+        let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+        let signed = sign(&[secret], id, 1_614_265_330, r#"{"test": 2432232314}"#);
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn while_a_secret_is_replaced_both_sign() {
+        let (old, new) = (SigningSecret::from_random([1; 32]), SigningSecret::from_random([2; 32]));
+        let both = sign(&[new.clone(), old.clone()], "a", 1, "{}");
+        assert!(!format!("{old:?}").contains(&old.expose()["whsec_".len()..]));
+        assert_eq!(both, format!("{} {}", sign(&[new], "a", 1, "{}"), sign(&[old], "a", 1, "{}")));
+    }
+
+    #[test]
+    fn other_secrets_are_refused() {
+        for text in ["", "whsec_", "whsec_AAAA", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_***"] {
+            assert!(text.parse::<SigningSecret>().is_err(), "{text}");
+        }
+    }
+}
