@@ -60,25 +60,39 @@
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
 // The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
+mod card;
 mod checkout;
 mod config;
+mod currency;
 mod elqr;
+mod error;
 #[cfg(any(test, feature = "fake", feature = "_internals"))]
 #[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its responses"))]
 mod fake;
 #[cfg(feature = "uniffi")]
 mod ffi;
 mod gateway;
+mod i18n;
 mod journal;
+mod json;
+mod money;
 mod operations;
+mod payment_entry;
+mod payment_ref;
 mod pipeline;
 mod qr_code;
 mod response;
+mod rule;
+mod secret;
+#[cfg(feature = "serde")]
+mod serialized;
 mod status;
 #[cfg(any(test, feature = "_internals"))]
 mod testing;
+mod text;
 mod transport;
-mod values;
+mod validation;
+mod violation;
 
 /// For this project's own fuzz targets, benchmarks and tests. Not a part of the public API: it may change at any time.
 #[cfg(feature = "_internals")]
@@ -107,6 +121,10 @@ pub mod _numbered_call {
     pub use crate::pipeline::caller::as_call;
 }
 
+pub use card::{
+    Card, CardBrand,
+    input::{CardInput, FieldState},
+};
 pub use checkout::{
     Checkout, CheckoutStates,
     amount_text::{amount_text, pay_text},
@@ -123,6 +141,7 @@ pub use config::{
     proxy::Proxy,
 };
 pub use elqr::{BankLink, Elqr, ElqrField, ElqrKind};
+pub use error::PaymentError;
 #[cfg(any(test, feature = "fake"))]
 pub use fake::{
     FakeGateway,
@@ -133,10 +152,12 @@ pub use gateway::{
     blocking::{BlockingGateway, BlockingRecovery, BlockingStatusWatch},
     contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
+pub use i18n::Language;
 pub use journal::{
     Journal, UnfinishedEntries,
     entry::{JournalEntry, JournalState, Unfinished},
 };
+pub use money::{som_to_tyiyn, tyiyn_to_som};
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},
     explain::{DialectField, DialectReading},
@@ -147,8 +168,14 @@ pub use operations::{
     qr_image::QrImage,
     qr_payment::QrPayment,
 };
+pub use payment_entry::PaymentEntry;
+pub use payment_ref::{
+    PaymentKind, PaymentRef, new_order_number,
+    report::{PaymentStatus, Provider, StatusReport},
+};
 pub use qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
 pub use rust_decimal::Decimal;
+pub use status::local_date_time::LocalDateTime;
 pub use status::{
     callback::Callback,
     callback_key::CallbackKey,
@@ -157,23 +184,8 @@ pub use status::{
     verdict::Verdict,
     watch::{PollPolicy, StatusWatch, WatchReport},
 };
-pub use values::{
-    card::Card,
-    card_brand::CardBrand,
-    card_input::{CardInput, FieldState},
-    error::PaymentError,
-    language::Language,
-    local_date_time::LocalDateTime,
-    money::{som_to_tyiyn, tyiyn_to_som},
-    one_time_password::normalized_otp,
-    order_number::new_order_number,
-    payment_entry::PaymentEntry,
-    payment_ref::{PaymentKind, PaymentRef},
-    phone::normalized_phone,
-    provider::Provider,
-    status::{PaymentStatus, StatusReport},
-    violation::{Advice, AdviceTopic, Rule, Violation},
-};
+pub use validation::phone_and_otp::{normalized_otp, normalized_phone};
+pub use violation::{Advice, AdviceTopic, Rule, Violation};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -26,7 +26,7 @@
     if (document.hidden) { stop.abort(); stop = new AbortController(); }
   });
 
-  // The rule by which the server reads a phone number (core/src/values/phone.rs). Where it is none, nothing is shown.
+  // The rule by which the server reads a phone number (core/src/validation/phone_and_otp.rs). Where it is none, nothing is shown.
   const UNSEEN = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
   const PLUS = /[+\ufe62\uff0b]/;
   const SLASH = /[/\u2044\u2215\uff0f]/;

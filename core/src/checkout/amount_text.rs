@@ -4,7 +4,8 @@ use rust_decimal::Decimal;
 
 use crate::{
     checkout::{screen_texts::NO_BREAK, state::CheckoutDetails},
-    values::{currency::KGS, language::Language},
+    currency::KGS,
+    i18n::Language,
 };
 
 const GROUP: usize = 3;

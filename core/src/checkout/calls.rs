@@ -8,19 +8,17 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header::AUTHORIZATION};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    card::Card,
     checkout::{
         message::CheckoutMessage,
         topic::MessageTopic,
         view::{Payment, Problem, View},
     },
+    error::PaymentError,
     pipeline::log::{Event, What},
     response::Response,
+    secret::{Secret, SecretBytes},
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
-    values::{
-        card::Card,
-        error::PaymentError,
-        secret::{Secret, SecretBytes},
-    },
 };
 
 /// Long poll: how long the server may keep a question, where nothing changes. Proxies and phone networks cut off what is

@@ -2,7 +2,7 @@
 
 use crate::{
     checkout::{texts, topic::MessageTopic},
-    values::language::Language,
+    i18n::Language,
 };
 
 /// What a payer reads beside a state, in their language.

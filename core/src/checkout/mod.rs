@@ -22,6 +22,7 @@ use tokio::sync::{Mutex, watch};
 use zeroize::Zeroizing;
 
 use crate::{
+    card::Card,
     checkout::{
         calls::{NewPayment, Post},
         model::{Action, Model},
@@ -29,10 +30,13 @@ use crate::{
         shared::Shared,
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
     },
+    error::PaymentError,
+    i18n::Language,
+    secret::Secret,
     transport::{Transport, http::HttpTransport},
-    values::{
-        card::Card, error::PaymentError, language::Language, one_time_password::normalized_otp,
-        phone::normalized_phone, rules::Checks, secret::Secret,
+    validation::{
+        Checks,
+        phone_and_otp::{normalized_otp, normalized_phone},
     },
 };
 

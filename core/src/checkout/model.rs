@@ -10,7 +10,8 @@ use crate::{
         view::{Failure, Payment, Problem, StateOfCheckout, StateOfPayment, View},
     },
     config::address::is_https_or_loopback_text,
-    values::{error::PaymentError, rule::Rule},
+    error::PaymentError,
+    rule::Rule,
 };
 
 #[derive(Default)]

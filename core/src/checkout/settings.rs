@@ -8,7 +8,8 @@ use crate::{
         peer::{Peer, checked_base_url},
         proxy::Proxy,
     },
-    values::{error::PaymentError, language::Language},
+    error::PaymentError,
+    i18n::Language,
 };
 
 /// How a [`Checkout`](crate::Checkout) reaches the merchant's server. The defaults are right for most apps.

@@ -20,8 +20,8 @@ use crate::{
         token,
         topic::MessageTopic,
     },
+    secret::Secret,
     transport::{Transport, after},
-    values::secret::Secret,
 };
 
 /// Exponential backoff: the first pause after something was in the way is up to this, each further one up to twice as much.

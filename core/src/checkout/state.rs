@@ -33,7 +33,7 @@ pub struct CheckoutDetails {
     /// The shop's own reference, such as the number of the order: what a payer names to the shop's support.
     pub reference: String,
     /// The amount, in units of the currency.
-    #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serialized::decimal"))]
     pub amount: Decimal,
     /// The currency's three letters.
     pub currency: String,
@@ -44,7 +44,7 @@ pub struct CheckoutDetails {
     /// Where the payer returns to from a page: a page of the shop's, or a deep link of the app.
     pub return_url: String,
     /// When it expires, by the server's clock.
-    #[cfg_attr(feature = "serde", serde(rename = "expires_at_ms", with = "crate::values::serialized::moment"))]
+    #[cfg_attr(feature = "serde", serde(rename = "expires_at_ms", with = "crate::serialized::moment"))]
     pub expires_at: SystemTime,
 }
 
@@ -137,7 +137,7 @@ pub enum CheckoutState {
     #[non_exhaustive]
     Paid {
         /// What was paid.
-        #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
+        #[cfg_attr(feature = "serde", serde(with = "crate::serialized::decimal"))]
         amount: Decimal,
         /// The currency's three letters.
         currency: String,

@@ -1,6 +1,6 @@
 //! Localization: what messages say, in each language.
 
-use crate::{checkout::topic::MessageTopic, values::language::Language};
+use crate::{checkout::topic::MessageTopic, i18n::Language};
 
 pub(super) fn text(language: Language, topic: MessageTopic) -> &'static str {
     match language {

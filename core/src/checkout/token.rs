@@ -1,6 +1,6 @@
 //! Checks a client token where it is given: a text that cannot be one is named there, and sent to nobody.
 
-use crate::values::secret::Secret;
+use crate::secret::Secret;
 
 /// What every client token begins with.
 const PREFIX: &str = "ct_";

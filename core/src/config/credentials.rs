@@ -5,7 +5,7 @@ use std::fmt;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
 
-use crate::values::secret::Secret;
+use crate::secret::Secret;
 
 /// The merchant's login and password, as the service's administrator issued them.
 ///

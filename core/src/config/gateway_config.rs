@@ -11,7 +11,7 @@ use crate::{
         peer::{Peer, checked_base_url},
         proxy::Proxy,
     },
-    values::error::PaymentError,
+    error::PaymentError,
 };
 
 /// How a [`Gateway`](crate::Gateway) reaches the payment gateway.

@@ -6,7 +6,8 @@ use url::{ParseError, Url};
 
 use crate::{
     config::{address::is_https_or_loopback, proxy::Way},
-    values::{error::PaymentError, secret::Secret},
+    error::PaymentError,
+    secret::Secret,
 };
 
 /// What transport needs to know of it.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::values::{error::PaymentError, secret::Secret};
+use crate::{error::PaymentError, secret::Secret};
 
 /// The way to the gateway: direct, or through a proxy.
 ///

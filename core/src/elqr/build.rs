@@ -11,7 +11,7 @@ use super::{
     },
     units,
 };
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
 /// What may stand in a fragment as it is, and is never decoded to something else.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!');

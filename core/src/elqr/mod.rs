@@ -10,7 +10,7 @@ use strum::Display;
 
 pub use banks::BankLink;
 
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use crate::{error::PaymentError, validation::Checks, violation::Rule};
 use tags::{
     AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, KIND, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, PAYEE,
     PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, TRANSACTION, VERSION,

@@ -8,8 +8,13 @@ use super::{
     payment::{FakeFault, FakeNotification, FakePayment, FakePlan},
     responses::Object,
 };
-use crate::values::{
-    currency::KGS, error::PaymentError, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus,
+use crate::{
+    currency::KGS,
+    error::PaymentError,
+    payment_ref::{
+        PaymentKind,
+        report::{PaymentStatus, Provider},
+    },
     violation::Rule,
 };
 

@@ -9,16 +9,19 @@ use super::{
     responses::{Object, created, envelope, refused, response},
 };
 use crate::{
+    json::Document,
+    money::tyiyn_to_som,
     operations::{
         card_payment, mbank_confirm, mbank_payment, pay_form, payment_status, provider_status, qr_data, qr_image,
         qr_status,
     },
+    payment_ref::{
+        PaymentKind,
+        report::{PaymentStatus, Provider},
+    },
     qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
     response::Response,
     transport::Request,
-    values::{
-        json::Document, money::tyiyn_to_som, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus,
-    },
 };
 
 /// The one-time password of every payer.

@@ -6,9 +6,9 @@ use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
 
 use super::{State, payment::FakeFault, responses};
 use crate::{
+    error::PaymentError,
     response::Response,
     transport::{Boxed, Failure, Request, Transport, runtime},
-    values::error::PaymentError,
 };
 
 /// Tasks run on Kassa's own threads or the caller's, as they do over the network, so that a caller may come from any executor.

@@ -24,8 +24,9 @@ use payment::{FakeFault, FakeNotification, FakePayment, FakePlan};
 
 use crate::{
     config::{credentials::Credentials, dialect::Dialect, gateway_config::GatewayConfig},
+    error::PaymentError,
     gateway::Gateway,
-    values::{error::PaymentError, status::PaymentStatus},
+    payment_ref::report::PaymentStatus,
 };
 
 /// Amounts of QR payments are in som here, so that a pay-form's are told apart from them (`docs/dialect.md`).

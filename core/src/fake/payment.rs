@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use crate::values::{payment_ref::PaymentKind, status::PaymentStatus};
+use crate::payment_ref::{PaymentKind, report::PaymentStatus};
 
 /// A payment in the books of a [`FakeGateway`](crate::FakeGateway).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]

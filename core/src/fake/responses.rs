@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{response::Response, values::secret::SecretBytes};
+use crate::{response::Response, secret::SecretBytes};
 
 /// A JSON object, member by member.
 #[derive(Default)]

@@ -14,7 +14,7 @@ mod texts;
 
 use rust_decimal::Decimal;
 
-use crate::values::{error::PaymentError, violation::Rule};
+use crate::{error::PaymentError, violation::Rule};
 
 // A decimal is passed as the text of its digits, so that it stays exact.
 uniffi::custom_type!(Decimal, String, {

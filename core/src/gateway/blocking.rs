@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     config::gateway_config::GatewayConfig,
+    error::PaymentError,
     gateway::Gateway,
     journal::{Journal, UnfinishedEntries},
     operations::{
@@ -15,6 +16,10 @@ use crate::{
         qr_image::QrImage,
         qr_payment::QrPayment,
     },
+    payment_ref::{
+        PaymentRef,
+        report::{Provider, StatusReport},
+    },
     status::{
         callback::Callback,
         recovery::{Recovered, Recovery, RecoveryPolicy},
@@ -23,7 +28,6 @@ use crate::{
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
     transport::calling_thread::{ask, wait},
-    values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
 /// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each

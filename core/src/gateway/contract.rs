@@ -4,6 +4,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use crate::{
+    error::PaymentError,
     gateway::{
         Gateway,
         blocking::{BlockingGateway, BlockingStatusWatch},
@@ -17,13 +18,16 @@ use crate::{
         qr_image::QrImage,
         qr_payment::QrPayment,
     },
+    payment_ref::{
+        PaymentRef,
+        report::{Provider, StatusReport},
+    },
     status::{
         callback::Callback,
         redirect::ReturnRedirect,
         verdict::Verdict,
         watch::{PollPolicy, StatusWatch},
     },
-    values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
 /// What a [`PaymentGateway`] will have answered: a boxed future, so that the trait can be a trait object.

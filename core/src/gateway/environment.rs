@@ -9,7 +9,8 @@ use crate::{
         gateway_config::GatewayConfig,
         proxy::{Proxy, is_proxy},
     },
-    values::{byte_order_mark::without_mark, error::PaymentError},
+    error::PaymentError,
+    text::without_mark,
 };
 
 /// Where each setting stands.

@@ -8,6 +8,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     config::gateway_config::GatewayConfig,
+    error::PaymentError,
     journal::{Journal, UnfinishedEntries},
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
@@ -21,6 +22,10 @@ use crate::{
         qr_payment::QrPayment,
         qr_status::QrStatusQuery,
     },
+    payment_ref::{
+        PaymentRef,
+        report::{Provider, StatusReport},
+    },
     pipeline::{engine::Engine, journaling::run_blocking, outcome},
     status::{
         callback::Callback,
@@ -32,7 +37,6 @@ use crate::{
         watch::{PollPolicy, StatusWatch},
     },
     transport::{Transport, http::HttpTransport},
-    values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
 /// The client of the payment gateway.

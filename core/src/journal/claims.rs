@@ -11,7 +11,7 @@ use super::{
     lines::{Line, Step, paid_for},
     names::{Exclusive, name_of},
 };
-use crate::values::payment_ref::PaymentRef;
+use crate::payment_ref::PaymentRef;
 
 /// Whether a payment whose number was only claimed may pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::values::payment_ref::PaymentRef;
+use crate::payment_ref::PaymentRef;
 
 /// A payment in a [`Journal`](crate::Journal).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -15,7 +15,7 @@ pub struct JournalEntry {
     /// What to ask about the payment with.
     pub payment: PaymentRef,
     /// When it was written down: before anything was sent.
-    #[cfg_attr(feature = "serde", serde(rename = "begun_ms", with = "crate::values::serialized::moment"))]
+    #[cfg_attr(feature = "serde", serde(rename = "begun_ms", with = "crate::serialized::moment"))]
     pub begun: SystemTime,
     /// What is known of it.
     pub state: JournalState,

@@ -13,7 +13,10 @@ use super::{
     entry::{JournalEntry, JournalState},
     names::name_of,
 };
-use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef, payment_ref::text::decoded_pairs};
+use crate::{
+    payment_entry::{PaymentEntry, ref_text::decoded_pairs},
+    payment_ref::PaymentRef,
+};
 
 /// The version of a line. A line of another version is not guessed at.
 const PREFIX: &str = "kassa-journal1:";

@@ -27,7 +27,7 @@ use lines::{History, Line, Step};
 use names::{Exclusive, name_of};
 use store::ReportNote;
 
-use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
+use crate::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
 pub(crate) use claims::Taken;
 pub(crate) use disk::Guard as RecoveryLock;

@@ -5,7 +5,7 @@ use std::{path::Path, time::SystemTime};
 use ring::digest::{SHA256, digest};
 use time::{Date, Month, OffsetDateTime};
 
-use crate::values::payment_ref::{PaymentKind, PaymentRef};
+use crate::payment_ref::{PaymentKind, PaymentRef};
 
 /// The longest part of an order number that is seen in a name.
 const SHOWN: usize = 40;

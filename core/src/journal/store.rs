@@ -15,7 +15,7 @@ use super::{
     lines::{History, Line, Step},
     names::{self, Exclusive},
 };
-use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
+use crate::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
 
 /// How often a folder that another process removed is made again, or a file that it moved is looked for.
 const TRIES: u32 = 5;

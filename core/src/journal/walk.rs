@@ -8,7 +8,7 @@ use super::{
     lines::History,
     names, unreadable,
 };
-use crate::values::error::PaymentError;
+use crate::error::PaymentError;
 
 /// How many entries of a day are read at once, to be put into order.
 const AT_ONCE: usize = 2048;

@@ -3,7 +3,7 @@
 use super::{qr_data, qr_status};
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
-    values::violation::Advice,
+    violation::Advice,
 };
 
 const UNIT: &str = "is not set, so the unit of the amounts of QR payments is not known, and a charge that is reported in som \
@@ -69,10 +69,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        QrData,
-        values::{payment_ref::PaymentRef, violation::AdviceTopic},
-    };
+    use crate::{QrData, payment_ref::PaymentRef, violation::AdviceTopic};
 
     #[test]
     fn what_a_dialect_names_is_not_advised() {

@@ -9,24 +9,20 @@ use time::{Date, OffsetDateTime};
 
 use super::payer_page::payer_page;
 use crate::{
+    card::{Card, is_past, passes_luhn},
     config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    currency,
+    error::PaymentError,
+    money::ExactNumber,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::{PaymentRef, advice_on_characters},
     response::{
         reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
-    values::{
-        card::{Card, is_past, passes_luhn},
-        currency,
-        error::PaymentError,
-        money::ExactNumber,
-        order_number::advice_on_characters,
-        payment_entry::PaymentEntry,
-        payment_ref::PaymentRef,
-        return_url::advice_on_fragment,
-        rules::Checks,
-        violation::{Advice, AdviceTopic},
-    },
+    validation::{Checks, advice_on_fragment},
+    violation::{Advice, AdviceTopic},
 };
 
 /// A request for a card payment.
@@ -187,7 +183,7 @@ pub struct CardPaymentCreated {
     /// The gateway's code, `110`.
     pub code: Option<String>,
     /// The amount as the gateway reports it.
-    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,

@@ -3,7 +3,9 @@
 use super::{ENDPOINTS, payment_status, provider_status, qr_status};
 use crate::{
     config::dialect::{Dialect, form, known::KNOWN},
-    values::{error::PaymentError, payment_ref::PaymentKind, violation::Rule},
+    error::PaymentError,
+    payment_ref::PaymentKind,
+    violation::Rule,
 };
 
 impl Dialect {

@@ -6,7 +6,7 @@ use super::{
     pay_form::PayFormCreated,
     qr_data::QrData,
 };
-use crate::values::payment_entry::PaymentEntry;
+use crate::payment_entry::PaymentEntry;
 
 impl CardPaymentCreated {
     /// What to store in place of the reference: it also holds the confirmation page, where there is one.

@@ -18,20 +18,22 @@ use super::{
     qr_payment::QrPayment,
 };
 use crate::{
+    card::Card,
     config::{
         dialect::{Dialect, code_list::CodeList},
         endpoint::Endpoint,
         response_field::{ELQR, ResponseField},
     },
     elqr::Elqr,
+    error::PaymentError,
+    json::Json,
+    payment_ref::{PaymentRef, report::PaymentStatus},
     response::{
         Response,
         reader::{NotAnAnswer, ResponseReader},
         redact::{HiddenCredentials, Redactor},
     },
-    values::{
-        card::Card, error::PaymentError, json::Json, payment_ref::PaymentRef, status::PaymentStatus, violation::Rule,
-    },
+    violation::Rule,
 };
 
 /// The most bytes of pointers that are listed as unread. A response of many values would have more of them than anybody

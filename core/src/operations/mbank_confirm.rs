@@ -13,21 +13,18 @@ use crate::{
         endpoint::Endpoint,
         response_field::ResponseField,
     },
+    error::PaymentError,
+    json::Document,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::{PaymentKind, PaymentRef},
     response::{
         reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
-    values::{
-        error::PaymentError,
-        json::Document,
-        one_time_password::normalized_otp,
-        payment_entry::PaymentEntry,
-        payment_ref::{PaymentKind, PaymentRef},
-        rules::Checks,
-        secret::Secret,
-        violation::Rule,
-    },
+    secret::Secret,
+    validation::{Checks, phone_and_otp::normalized_otp},
+    violation::Rule,
 };
 
 /// The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status.

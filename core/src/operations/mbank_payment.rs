@@ -8,18 +8,17 @@ use serde::Serialize;
 
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    currency::KGS,
+    error::PaymentError,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::{PaymentRef, advice_on_characters},
     response::reader::{NotAnAnswer, ResponseReader, Sent},
-    values::{
-        currency::KGS,
-        error::PaymentError,
-        order_number::advice_on_characters,
-        payment_entry::PaymentEntry,
-        payment_ref::PaymentRef,
-        phone::{advice_on_form, normalized_phone},
-        rules::Checks,
-        violation::Advice,
+    validation::{
+        Checks,
+        phone_and_otp::{advice_on_form, normalized_phone},
     },
+    violation::Advice,
 };
 
 /// A request for a mobile-bank payment.

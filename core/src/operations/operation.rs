@@ -7,13 +7,15 @@ use serde::Serialize;
 
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, gateway_config::StatusQueryForm},
+    error::PaymentError,
+    payment_entry::PaymentEntry,
+    payment_ref::PaymentRef,
     response::{
         reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
-    values::{
-        error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks, secret::SecretBytes,
-    },
+    secret::SecretBytes,
+    validation::Checks,
 };
 
 /// One request to the gateway, and the way to read its response.

@@ -9,18 +9,15 @@ use serde::Serialize;
 use super::payer_page::payer_page;
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    currency::{KGS, KGS_DECIMALS},
+    error::PaymentError,
+    money::ExactNumber,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader, Sent},
-    values::{
-        currency::{KGS, KGS_DECIMALS},
-        error::PaymentError,
-        money::ExactNumber,
-        payment_entry::PaymentEntry,
-        payment_ref::PaymentRef,
-        return_url::advice_on_fragment,
-        rules::Checks,
-        violation::{Advice, AdviceTopic},
-    },
+    validation::{Checks, advice_on_fragment},
+    violation::{Advice, AdviceTopic},
 };
 
 /// The least that MegaPay takes, in KGS (`docs/interface.md#limits`).

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::{
     config::{endpoint::Endpoint, gateway_config::StatusQueryForm, response_field::STATUS_FIELDS},
+    error::PaymentError,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
-    values::{error::PaymentError, rules::Checks},
+    validation::Checks,
 };
 
 pub(crate) struct PaymentStatusQuery {

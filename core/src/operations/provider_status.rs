@@ -7,9 +7,12 @@ use serde::Serialize;
 
 use crate::{
     config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
+    error::PaymentError,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_ref::report::Provider,
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
-    values::{error::PaymentError, provider::Provider, rules::Checks, violation::Rule},
+    validation::Checks,
+    violation::Rule,
 };
 
 pub(crate) struct ProviderStatusQuery {

@@ -12,15 +12,13 @@ use crate::{
         response_field::{ELQR, ResponseField},
     },
     elqr::{self, Elqr, ElqrKind},
+    error::{PaymentError, sentences},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader, Sent},
-    values::{
-        error::{PaymentError, sentences},
-        payment_entry::PaymentEntry,
-        payment_ref::PaymentRef,
-        rules::Checks,
-        violation::Advice,
-    },
+    validation::Checks,
+    violation::Advice,
 };
 
 /// The data of a dynamic QR code.

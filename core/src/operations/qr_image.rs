@@ -12,9 +12,12 @@ use png::{Decoder, DecodingError, Limits};
 use super::qr_payment::QrPayment;
 use crate::{
     config::{endpoint::Endpoint, response_field::ResponseField},
+    error::PaymentError,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_entry::PaymentEntry,
+    payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader},
-    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
+    validation::Checks,
 };
 
 /// The side of the picture in pixels, as `docs/interface.md#qr-responses` promises.

@@ -5,12 +5,14 @@ use serde::Serialize;
 
 use crate::{
     config::dialect::{Dialect, QrAmountUnit},
+    currency::KGS,
+    error::PaymentError,
+    money::tyiyn_to_som,
     operations::operation::RequestParts,
+    payment_ref::PaymentRef,
     response::reader::Sent,
-    values::{
-        currency::KGS, error::PaymentError, money::tyiyn_to_som, payment_ref::PaymentRef, rules::Checks,
-        violation::Rule,
-    },
+    validation::Checks,
+    violation::Rule,
 };
 
 /// A request for a dynamic QR code.

@@ -6,9 +6,10 @@ use http::Method;
 
 use crate::{
     config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
+    error::PaymentError,
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
-    values::{error::PaymentError, rules::Checks},
+    validation::Checks,
 };
 
 pub(crate) struct QrStatusQuery {

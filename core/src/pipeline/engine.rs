@@ -18,6 +18,7 @@ use crate::{
         dialect::Dialect,
         gateway_config::{GatewayConfig, StatusQueryForm, check_time},
     },
+    error::PaymentError,
     journal::{Journal, checked_note},
     operations::{
         operation::{CheckSettings, Effect, Operation, WireSettings},
@@ -25,6 +26,7 @@ use crate::{
         provider_status::ProviderStatusQuery,
         qr_status::QrStatusQuery,
     },
+    payment_ref::Question,
     pipeline::{
         attempts::{AttemptResult, Attempts, Call, Limits, RunningCall},
         closing::{Closing, EndsAtClose},
@@ -38,7 +40,7 @@ use crate::{
         redact::{HiddenCredentials, Redactor},
     },
     transport::{Failure, Transport, after},
-    values::{error::PaymentError, payment_ref::question::Question, rules::Checks},
+    validation::Checks,
 };
 
 /// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.

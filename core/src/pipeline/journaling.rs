@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use crate::{
+    error::PaymentError,
     journal::{BeginError, EntryGuard, Journal, SendOutcome, names::name_of},
     operations::operation::{Effect, Operation},
+    payment_entry::PaymentEntry,
+    payment_ref::{PaymentRef, new_order_number},
     pipeline::outcome::{self, CallError},
     transport::{Request, Transport},
-    values::{
-        error::PaymentError, order_number::new_order_number, payment_entry::PaymentEntry, payment_ref::PaymentRef,
-    },
 };
 
 /// What a call is to the journal.

@@ -10,14 +10,16 @@ use std::time::Duration;
 
 use crate::{
     config::dialect::{Dialect, code_list::CodeList},
+    error::PaymentError,
     journal::BeginError,
     operations::operation::{Effect, Operation},
+    payment_ref::PaymentRef,
     response::{
         Response,
         reader::{NotAnAnswer, ResponseReader, Sent},
     },
     transport::Failure,
-    values::{error::PaymentError, payment_ref::PaymentRef, violation::Rule},
+    violation::Rule,
 };
 
 /// Whether to retry: whether the same request may be sent again, and how long the gateway asked to wait

@@ -13,7 +13,7 @@ use qrcode::{
     types::{Color, Mode, QrError},
 };
 
-use crate::values::{error::PaymentError, violation::Rule};
+use crate::{error::PaymentError, violation::Rule};
 
 /// The quiet zone: the light border that the standard asks for, in modules.
 const QUIET_ZONE: usize = 4;

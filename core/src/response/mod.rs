@@ -9,7 +9,7 @@ pub(crate) mod redact;
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::values::secret::SecretBytes;
+use crate::secret::SecretBytes;
 
 /// The size limit of a response. No response in `docs/interface.md` comes near it, and a longer one must not fill a phone's
 /// memory.

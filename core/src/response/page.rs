@@ -56,7 +56,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{response::redact::HiddenCredentials, values::secret::Secret};
+    use crate::{response::redact::HiddenCredentials, secret::Secret};
 
     fn is_clean(password: &str, address: &str) -> bool {
         let mut redactor = Redactor::new(Arc::new(HiddenCredentials::new(

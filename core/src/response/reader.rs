@@ -11,15 +11,13 @@ use crate::{
         endpoint::Endpoint,
         response_field::ResponseField,
     },
+    currency::same_currency,
+    json::{Document, Json},
+    money::read_amount,
+    payment_ref::report::{PaymentStatus, StatusReport},
     response::{
         Response,
         redact::{Place, Redactor},
-    },
-    values::{
-        currency::same_currency,
-        json::{Document, Json},
-        money::read_amount,
-        status::{PaymentStatus, StatusReport},
     },
 };
 

@@ -8,7 +8,7 @@ use super::{
     decoded::Decoded,
     occurrences::{of_card_number, of_text, of_word},
 };
-use crate::values::{money::read_amount, secret::Secret};
+use crate::{money::read_amount, secret::Secret};
 
 const MASK: &str = "***";
 

@@ -6,16 +6,15 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::Dialect,
+    error::PaymentError,
+    money::read_written_amount,
     operations::qr_status,
-    values::{
-        error::PaymentError,
-        local_date_time::LocalDateTime,
-        money::read_written_amount,
-        payment_ref::{PaymentKind, PaymentRef},
-        provider::Provider,
-        rules::Checks,
-        status::PaymentStatus,
+    payment_ref::{
+        PaymentKind, PaymentRef,
+        report::{PaymentStatus, Provider},
     },
+    status::local_date_time::LocalDateTime,
+    validation::Checks,
 };
 use body::Body;
 
@@ -49,10 +48,10 @@ use body::Body;
 #[non_exhaustive]
 pub struct Callback {
     /// The order number of the payment.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialized::not_blank"))]
     pub order_number: String,
     /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
-    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub amount: Option<Decimal>,
     /// The currency, where it is given.
     pub currency: Option<String>,

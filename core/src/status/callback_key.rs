@@ -7,8 +7,8 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;
 
 use crate::{
-    status::redirect::with_ampersands,
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
+    error::PaymentError, payment_ref::PaymentRef, secret::Secret, status::redirect::with_ampersands,
+    validation::Checks, violation::Rule,
 };
 
 /// The query parameter that carries the reference and its signature.

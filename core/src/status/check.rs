@@ -5,17 +5,17 @@ use tokio::time::Instant;
 
 use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
+    error::PaymentError,
     journal::{Journal, ReportedStatus, Taken},
+    payment_ref::{
+        PaymentKind, PaymentRef, Question,
+        report::{PaymentStatus, StatusReport},
+    },
     pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking, outcome::CallError},
     response::reader::ParsedStatus,
     status::verdict::{Verdict, holds_under_any_number, judge, names_another_number},
     transport::after,
-    values::{
-        error::PaymentError,
-        payment_ref::{PaymentKind, PaymentRef, question::Question},
-        status::{PaymentStatus, StatusReport},
-        violation::Rule,
-    },
+    violation::Rule,
 };
 
 /// Asks about a payment, judges what the gateway reports, and notes it in the journal. All queries share one deadline.

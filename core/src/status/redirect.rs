@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
@@ -23,7 +23,7 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 #[non_exhaustive]
 pub struct ReturnRedirect {
     /// The order number, from `OrderNumber`.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialized::not_blank"))]
     pub order_number: String,
     /// The status code, from `statusCode`; `200` on success. Any text is carried.
     pub status_code: Option<String>,

@@ -6,10 +6,11 @@ use futures_util::future::{Either, select};
 use tokio::{runtime::Handle, time::Instant};
 
 use crate::{
+    error::PaymentError,
+    payment_ref::PaymentRef,
     pipeline::{attempts::Limits, engine::Engine},
     status::{check::check, verdict::Verdict},
     transport::{Boxed, after, runtime},
-    values::{error::PaymentError, payment_ref::PaymentRef},
 };
 
 pub(crate) trait StatusSource: Send + Sync {

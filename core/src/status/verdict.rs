@@ -4,13 +4,13 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::{Dialect, QrAmountUnit},
-    response::reader::ParsedStatus,
-    values::{
-        currency::same_currency,
-        money::TYIYN_IN_A_SOM,
-        payment_ref::{PaymentKind, PaymentRef},
-        status::{PaymentStatus, StatusReport},
+    currency::same_currency,
+    money::TYIYN_IN_A_SOM,
+    payment_ref::{
+        PaymentKind, PaymentRef,
+        report::{PaymentStatus, StatusReport},
     },
+    response::reader::ParsedStatus,
 };
 
 /// What the gateway says about a payment, compared with what was asked for. **Only [`Charged`](Self::Charged) is a

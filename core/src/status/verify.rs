@@ -9,20 +9,19 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::Dialect,
+    currency::same_currency,
+    error::PaymentError,
+    money::TYIYN_IN_A_SOM,
+    payment_ref::{
+        PaymentKind, PaymentRef,
+        report::{PaymentStatus, Provider, StatusReport},
+    },
     pipeline::engine::Engine,
     status::{
         callback::Callback,
         check::{asked, check, noted},
         redirect::ReturnRedirect,
         verdict::{Verdict, is_amount_of},
-    },
-    values::{
-        currency::same_currency,
-        error::PaymentError,
-        money::TYIYN_IN_A_SOM,
-        payment_ref::{PaymentKind, PaymentRef},
-        provider::Provider,
-        status::{PaymentStatus, StatusReport},
     },
 };
 

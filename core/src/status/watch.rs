@@ -20,6 +20,8 @@ use tokio::{sync::Mutex, time::Instant};
 use self::last_report::LastReport;
 
 use crate::{
+    error::PaymentError,
+    payment_ref::PaymentRef,
     pipeline::engine::Engine,
     status::{
         check::nothing_to_ask_with,
@@ -27,7 +29,8 @@ use crate::{
         verdict::Verdict,
     },
     transport::{Boxed, after},
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, violation::Rule},
+    validation::Checks,
+    violation::Rule,
 };
 
 /// How a watch polls.
@@ -47,10 +50,10 @@ use crate::{
 #[non_exhaustive]
 pub struct PollPolicy {
     /// The time from the start of one query to the start of the next. 10 s unless set.
-    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
+    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
-    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
+    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
 }
 

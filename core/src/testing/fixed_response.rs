@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::memory::{Memory, Stub, config};
 use crate::{
     config::dialect::Dialect,
+    error::PaymentError,
     fake::responses::response,
     gateway::Gateway,
     response::Response,
     transport::{Boxed, Failure, Request},
-    values::error::PaymentError,
 };
 
 /// The password, which no output may show.

@@ -11,9 +11,9 @@ use tokio::{
 
 use crate::{
     config::{credentials::Credentials, gateway_config::GatewayConfig},
+    error::PaymentError,
     response::Response,
     transport::{Boxed, Failure, Request, Transport},
-    values::error::PaymentError,
 };
 
 /// Plays the gateway's side.

@@ -25,7 +25,7 @@ use crate::{
         peer::Peer,
         proxy::{Way, unusable_proxy},
     },
-    values::error::PaymentError,
+    error::PaymentError,
 };
 
 /// Connection pool: how long a kept-alive connection may be idle. Only queries use the pool. A dead connection costs

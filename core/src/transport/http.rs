@@ -32,11 +32,9 @@ use super::{
 };
 use crate::{
     config::peer::Peer,
+    error::PaymentError,
     response::{MOST_BYTES, Response},
-    values::{
-        error::PaymentError,
-        secret::{Secret, SecretBytes},
-    },
+    secret::{Secret, SecretBytes},
 };
 
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.

@@ -18,7 +18,7 @@ use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
 use bytes::Bytes;
 use tokio::{task::AbortHandle, time::Instant};
 
-use crate::{response::Response, values::error::PaymentError};
+use crate::{error::PaymentError, response::Response};
 
 pub(crate) use connection::{Connection, Observer};
 pub(crate) use http_error::NOT_VALID_YET;

@@ -8,8 +8,8 @@ use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{
+    error::PaymentError,
     transport::{broken_pipe, per_process::PerProcess},
-    values::error::PaymentError,
 };
 
 /// Payments wait for the network, not for a processor. With one, whatever answers runs of the host's (a coroutine of the JVM's) would

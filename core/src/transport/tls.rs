@@ -10,7 +10,7 @@ use rustls::{
     sign::SigningKey,
 };
 
-use crate::values::{byte_order_mark::without_mark, error::PaymentError};
+use crate::{error::PaymentError, text::without_mark};
 
 /// TLS 1.2 or later, with Mozilla's roots and the extra ones.
 pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {

@@ -15,10 +15,8 @@ use crate::{
         state::{CheckoutState, PaymentMethod},
         topic::MessageTopic,
     },
-    values::{
-        language::Language,
-        phone::{COUNTRY, NATIONAL, normalized_phone},
-    },
+    i18n::Language,
+    validation::phone_and_otp::{COUNTRY, NATIONAL, normalized_phone},
 };
 use tables::{LabelTable, StateTable};
 

@@ -18,13 +18,11 @@ use crate::{
         response_field::{ELQR, ResponseField},
     },
     elqr::{is_same_in_every_code, may_name_a_payment},
-    values::{
-        byte_order_mark::without_mark,
-        error::PaymentError,
-        json::{Document, Json},
-        rules::Checks,
-        violation::Rule,
-    },
+    error::PaymentError,
+    json::{Document, Json},
+    text::without_mark,
+    validation::Checks,
+    violation::Rule,
 };
 
 /// Reserved name: an identifier must not overwrite the one-time password of a confirm request.

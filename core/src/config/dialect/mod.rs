@@ -10,7 +10,7 @@ pub(crate) mod known;
 
 use std::collections::BTreeMap;
 
-use crate::{config::endpoint::Endpoint, values::status::PaymentStatus};
+use crate::{config::endpoint::Endpoint, payment_ref::report::PaymentStatus};
 
 use code_list::WordList;
 pub(crate) use endpoint_dialect::EndpointDialect;
@@ -207,8 +207,8 @@ fn same_word(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{
+        error::PaymentError,
         operations::{payment_status, qr_status},
-        values::error::PaymentError,
     };
 
     fn read(text: &str) -> Dialect {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::values::{
+use crate::{
     json::{Document, Json},
-    local_date_time::LocalDateTime,
+    status::local_date_time::LocalDateTime,
 };
 
 /// The names of the order number: the interface's, and that of its sample client.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::values::provider::Provider;
+use crate::payment_ref::report::Provider;
 
 const SECRET: &str = "the-secret-of-the-shop-of-the-tests";
 const SHOP: &str = "https://shop.example/callbacks";

@@ -24,6 +24,7 @@ use tokio::{
 };
 
 use crate::{
+    error::PaymentError,
     journal::{
         RecoveryLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
@@ -34,7 +35,6 @@ use crate::{
         verdict::Verdict,
     },
     transport::{Boxed, after},
-    values::error::PaymentError,
 };
 
 use again::Again;

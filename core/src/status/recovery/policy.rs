@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
 /// How [`Gateway::recover`](crate::Gateway::recover) follows payments.
 ///
@@ -24,10 +24,10 @@ pub struct RecoveryPolicy {
     /// The time from the start of one question about a payment to the start of the next, while the payment is younger
     /// than 20 minutes. 10 s unless set. Older ones are asked about less often: up to 2 hours of age a sixth as often, to
     /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
-    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
+    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on. 20 minutes unless set.
-    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
+    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
     /// How many payments are asked about at the same time. 8 unless set.
     pub at_once: u32,

@@ -9,14 +9,15 @@ use super::{
     schedule::{Due, claims_to_ask, interval_at},
 };
 use crate::{
+    error::PaymentError,
     journal::{
         AfterEnd, Journal, Questions, RecoveryLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
+    payment_ref::PaymentRef,
     pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking},
     status::{check::check, verdict::Verdict},
     transport::after,
-    values::{error::PaymentError, payment_ref::PaymentRef},
 };
 
 /// How many entries are read from the disk at once.

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use crate::values::status::{PaymentStatus, StatusReport};
+use crate::payment_ref::report::{PaymentStatus, StatusReport};
 
 /// A report whose texts stand in one allocation.
 pub(super) struct LastReport {

@@ -40,7 +40,7 @@ pub(crate) mod optional_decimal {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
-        Option::<String>::deserialize(deserializer)?.map(|text| super::decimal::exact(&text)).transpose()
+        Option::<String>::deserialize(deserializer)?.map(|text| crate::serialized::decimal::exact(&text)).transpose()
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) mod optional_milliseconds {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-        duration.map(super::milliseconds::whole).serialize(serializer)
+        duration.map(crate::serialized::milliseconds::whole).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

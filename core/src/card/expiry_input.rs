@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::values::{digits::ascii_digit, typed::is_invisible};
+use crate::text::{ascii_digit, is_invisible};
 
 /// Month and year, as far as they are typed.
 pub(crate) struct ExpiryInput {

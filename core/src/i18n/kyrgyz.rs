@@ -1,8 +1,10 @@
 //! Kyrgyz. A sentence stands behind the field's name and a colon. Numbers get no endings, because those change with how
 //! the number is read aloud.
 
-use super::{Typed, limit::Limit};
-use crate::values::rule::{AdviceTopic, Rule};
+use crate::{
+    i18n::{Limit, Typed},
+    rule::{AdviceTopic, Rule},
+};
 
 pub(super) fn name(typed: Typed) -> &'static str {
     match typed {

@@ -7,8 +7,11 @@ use form_urlencoded::Serializer;
 use percent_encoding::percent_decode_str;
 use rust_decimal::Decimal;
 
-use super::{PaymentKind, PaymentRef};
-use crate::values::{error::PaymentError, provider::Provider, violation::Rule};
+use crate::{
+    error::PaymentError,
+    payment_ref::{PaymentKind, PaymentRef, report::Provider},
+    violation::Rule,
+};
 
 /// The version of the text form. A text of another version is refused, not guessed at.
 const PREFIX: &str = "kassa1:";

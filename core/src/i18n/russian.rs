@@ -1,7 +1,9 @@
 //! Russian. A sentence stands behind the field's name and a colon, so that nothing has to agree with the name.
 
-use super::{Typed, limit::Limit};
-use crate::values::rule::{AdviceTopic, Rule};
+use crate::{
+    i18n::{Limit, Typed},
+    rule::{AdviceTopic, Rule},
+};
 
 pub(super) fn name(typed: Typed) -> &'static str {
     match typed {

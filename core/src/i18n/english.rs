@@ -1,7 +1,9 @@
 //! English. A sentence stands behind the field's name.
 
-use super::Typed;
-use crate::values::rule::{AdviceTopic, Rule};
+use crate::{
+    i18n::Typed,
+    rule::{AdviceTopic, Rule},
+};
 
 pub(super) fn name(typed: Typed) -> &'static str {
     match typed {

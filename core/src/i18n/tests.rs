@@ -2,9 +2,8 @@ use std::collections::HashSet;
 
 use strum::IntoEnumIterator;
 
-use super::{Typed, advice, sentence, shown, violation};
-use crate::values::{
-    language::Language,
+use crate::{
+    i18n::{Language, Typed, advice, sentence, shown, violation},
     rule::{AdviceTopic, Rule},
 };
 
@@ -82,4 +81,21 @@ fn nouns_agree_with_their_numbers() {
     assert_eq!(russian(Rule::Length, "21"), "x: нужно ровно 21 символ");
     assert_eq!(russian(Rule::Exact, "1"), "x: не больше 1 знака после запятой, как у валюты");
     assert_eq!(russian(Rule::Exact, "0"), "x: не больше 0 знаков после запятой, как у валюты");
+}
+
+#[test]
+fn devices_name_languages_in_many_ways() {
+    for (tag, language) in [
+        ("ru", Language::Russian),
+        ("RU-kg", Language::Russian),
+        ("ru_RU.UTF-8", Language::Russian),
+        ("ky-Cyrl-KG", Language::Kyrgyz),
+        ("kir", Language::Kyrgyz),
+        ("en-GB", Language::English),
+        ("", Language::English),
+        ("kyx", Language::English),
+        ("Russian", Language::English),
+    ] {
+        assert_eq!(Language::from_tag(tag), language, "{tag}");
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-pub use crate::values::rule::{AdviceTopic, Rule};
-use crate::values::{language::Language, texts};
+use crate::i18n::{self, Language};
+
+pub use crate::rule::{AdviceTopic, Rule};
 
 /// One rule that one field of an input breaks. An error carries all of them at once.
 ///
@@ -37,14 +38,14 @@ impl Violation {
     /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC,
     /// holder's name, phone, code from the SMS); any other field is named as it is.
     pub fn text_in(&self, language: Language) -> String {
-        texts::violation(language, &self.field, self.rule, self.limit.as_deref(), &self.text)
+        i18n::violation(language, &self.field, self.rule, self.limit.as_deref(), &self.text)
     }
 }
 
 impl Violation {
     /// The violation of a rule by a field, with the rule's limit where it has one.
     pub fn of(field: &str, rule: Rule, limit: Option<&str>) -> Self {
-        Self::new(field, rule, limit, &texts::sentence(field, rule, limit))
+        Self::new(field, rule, limit, &i18n::sentence(field, rule, limit))
     }
 
     /// One of which English says more, for developers. The sentence says what the field must be; the field's name is put
@@ -80,7 +81,7 @@ pub struct Advice {
 impl Advice {
     /// The same in a language, for the payer to read. Fields are named as in [`Violation::text_in`].
     pub fn text_in(&self, language: Language) -> String {
-        texts::advice(language, &self.field, self.topic, &self.text)
+        i18n::advice(language, &self.field, self.topic, &self.text)
     }
 }
 

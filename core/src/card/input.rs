@@ -5,13 +5,11 @@ use std::fmt;
 use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
-use crate::values::{
-    card::{Card, is_past, passes_luhn},
-    card_brand::CardBrand,
-    digits::ascii_digit,
+use crate::{
+    card::{Card, CardBrand, expiry_input::ExpiryInput, is_past, passes_luhn},
     error::PaymentError,
-    expiry_input::ExpiryInput,
     secret::Secret,
+    text::ascii_digit,
     violation::{Rule, Violation},
 };
 

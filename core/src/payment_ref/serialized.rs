@@ -3,8 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::{PaymentKind, PaymentRef};
-use crate::values::provider::Provider;
+use crate::payment_ref::{PaymentKind, PaymentRef, report::Provider};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Form {
@@ -14,7 +13,7 @@ pub(super) struct Form {
     provider: Option<Provider>,
     transaction_id: Option<String>,
     confirm_identifier: Option<String>,
-    #[serde(default, with = "crate::values::serialized::optional_decimal")]
+    #[serde(default, with = "crate::serialized::optional_decimal")]
     amount: Option<Decimal>,
     currency: Option<String>,
     /// Written only where it is true, as in the text form.

@@ -1,17 +1,18 @@
 //! Payment reference: what an app stores before it sends, so that it can ask about a payment again after a crash, and
 //! know whether the answer is about it.
 
-pub(crate) mod question;
+pub(crate) mod report;
 #[cfg(feature = "serde")]
 mod serialized;
-pub(crate) mod text;
 
 use rust_decimal::Decimal;
 use strum::{Display, EnumString};
+use uuid::Uuid;
 
-use crate::values::{
+use crate::{
     currency::{KGS, KGS_DECIMALS},
-    provider::Provider,
+    payment_ref::report::Provider,
+    violation::{Advice, AdviceTopic},
 };
 
 /// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app
@@ -216,5 +217,111 @@ impl PaymentRef {
 
     fn in_som(kind: PaymentKind, amount: Option<Decimal>) -> Self {
         Self { amount, currency: Some(KGS.to_owned()), ..Self::bare(kind) }
+    }
+}
+
+// Status queries of a payment: by which of its numbers it is asked about (`docs/outcomes.md#asking-again`).
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// By the gateway's own number.
+    GatewayNumber(String),
+    /// By the merchant's number and the provider.
+    OrderNumber(String, Provider),
+    /// By the QR transaction, for QR payments alone.
+    Transaction(String),
+}
+
+impl Question {
+    /// All questions that there are about a payment, the surest one first (fallback).
+    pub(crate) fn all_about(payment: &PaymentRef) -> Vec<Self> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        // A payment of another kind has none: what stands there is a mistake, and would ask about somebody else's.
+        let is_qr = payment.kind == PaymentKind::Qr;
+        let by_transaction = given(&payment.transaction_id).filter(|_| is_qr).map(Self::Transaction);
+        let by_gateway_number = given(&payment.gateway_number).map(Self::GatewayNumber);
+        let by_order_number = given(&payment.order_number).into_iter().flat_map(|number| {
+            providers(payment).into_iter().map(move |provider| Self::OrderNumber(number.clone(), provider))
+        });
+        by_transaction.into_iter().chain(by_gateway_number).chain(by_order_number).collect()
+    }
+}
+
+/// Who may know a payment by its order number. On a pay-form the payer chooses, and may choose again, so all of them may,
+/// the one that was claimed first.
+fn providers(payment: &PaymentRef) -> Vec<Provider> {
+    let named = payment.provider.iter().filter(|provider| !matches!(provider, Provider::Other(_))).cloned();
+    let of_its_kind = match payment.kind {
+        PaymentKind::Card => vec![Provider::Cards],
+        PaymentKind::Mbank => vec![Provider::MBank],
+        PaymentKind::PayForm => {
+            let others = [Provider::Cards, Provider::MBank, Provider::MegaPay];
+            let others = others.into_iter().filter(|other| Some(other) != payment.provider.as_ref());
+            return named.chain(others).collect();
+        }
+        PaymentKind::Qr => Vec::new(),
+    };
+    let named: Vec<_> = named.collect();
+    if named.is_empty() { of_its_kind } else { named }
+}
+
+impl PaymentRef {
+    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
+    /// an order number. Only such a payment can be checked or watched.
+    pub fn can_be_checked(&self) -> bool {
+        !Question::all_about(self).is_empty()
+    }
+}
+
+// Order numbers: the merchant's unique identifier of a payment. They are no idempotency keys, because the interface does not show what
+// happens to one that is used twice (`docs/interface.md#what-is-not-shown`).
+
+/// A new order number that no other call will ever return (UUID version 7): 32 of the characters 0-9 and a-f, beginning
+/// with the time, so that order numbers sort by when they were made.
+///
+/// ```
+/// let order = kassa::new_order_number();
+/// assert_eq!(order.len(), 32);
+/// assert_ne!(order, kassa::new_order_number());
+/// ```
+pub fn new_order_number() -> String {
+    Uuid::now_v7().simple().to_string()
+}
+
+/// Source: the recommendation on order numbers (`docs/interface.md#order-numbers`).
+pub(crate) fn advice_on_characters(order_number: &str) -> Option<Advice> {
+    let recommended = order_number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    (!recommended).then(|| Advice {
+        field: "orderNumber".to_owned(),
+        topic: AdviceTopic::OrderNumberCharacters,
+        text: "orderNumber has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage"
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decimal;
+
+    #[test]
+    fn the_surest_question_comes_first() {
+        let by_order = |provider: Provider| Question::OrderNumber("1".into(), provider);
+        let card = PaymentRef::card("1", Decimal::TEN, "KGS");
+        assert_eq!(Question::all_about(&card), [by_order(Provider::Cards)]);
+        let both = [Question::GatewayNumber("g".into()), by_order(Provider::Cards)];
+        assert_eq!(Question::all_about(&card.with_gateway_number("g")), both);
+        let form = PaymentRef::pay_form(Decimal::TEN);
+        assert_eq!(Question::all_about(&form), []);
+        let chosen = form.clone().with_claimed_number("1", Some(Provider::MegaPay));
+        let chosen_first = [by_order(Provider::MegaPay), by_order(Provider::Cards), by_order(Provider::MBank)];
+        assert_eq!(Question::all_about(&chosen), chosen_first);
+        let any = [by_order(Provider::Cards), by_order(Provider::MBank), by_order(Provider::MegaPay)];
+        for provider in [None, Some(Provider::Other("ELSOM".into()))] {
+            assert_eq!(Question::all_about(&form.clone().with_claimed_number("1", provider)), any);
+        }
+        assert!(!PaymentRef::qr(None).can_be_checked());
+        let code = PaymentRef::qr(None).with_transaction_id("t");
+        assert_eq!(Question::all_about(&code), [Question::Transaction("t".into())]);
     }
 }

@@ -1,14 +1,51 @@
-//! Localization: what violations and advice say, in each language. Rule, limit and field determine the sentence.
+//! Localization: the languages, and what violations and advice say in each. Rule, limit and field determine the sentence.
 
 mod english;
 mod kyrgyz;
-mod limit;
 mod russian;
 
-use crate::values::{
-    language::Language,
-    rule::{AdviceTopic, Rule},
-};
+use strum::{Display, EnumString};
+
+use crate::rule::{AdviceTopic, Rule};
+
+/// A language in which [`Violation::text_in`](crate::Violation::text_in) and [`Advice::text_in`](crate::Advice::text_in)
+/// speak. As text it is its tag: `en`, `ru` or `ky`.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Display, EnumString)]
+#[strum(ascii_case_insensitive)]
+#[non_exhaustive]
+pub enum Language {
+    /// English.
+    #[default]
+    #[strum(to_string = "en", serialize = "eng")]
+    #[cfg_attr(feature = "serde", serde(rename = "en"))]
+    English,
+    /// Russian.
+    #[strum(to_string = "ru", serialize = "rus")]
+    #[cfg_attr(feature = "serde", serde(rename = "ru"))]
+    Russian,
+    /// Kyrgyz.
+    #[strum(to_string = "ky", serialize = "kir")]
+    #[cfg_attr(feature = "serde", serde(rename = "ky"))]
+    Kyrgyz,
+}
+
+impl Language {
+    /// The language of a tag, as devices and browsers name it (BCP 47): `ru-KG`, `ky_KG`, `kir`. Any other is English.
+    ///
+    /// ```
+    /// use kassa::Language;
+    /// assert_eq!(Language::from_tag("ru-KG"), Language::Russian);
+    /// assert_eq!(Language::from_tag("ky"), Language::Kyrgyz);
+    /// assert_eq!(Language::from_tag("fr"), Language::English);
+    /// ```
+    pub fn from_tag(tag: &str) -> Self {
+        let language = tag.trim().split(['-', '_', '.']).next().unwrap_or_default();
+        language.parse().unwrap_or_default()
+    }
+}
 
 /// What a payer types, and so knows by other words than the interface's.
 #[cfg_attr(test, derive(strum::EnumIter))]
@@ -77,6 +114,33 @@ fn shown(language: Language, field: &str) -> &str {
         (Some(typed), Language::English) => english::name(typed),
         (Some(typed), Language::Russian) => russian::name(typed),
         (Some(typed), Language::Kyrgyz) => kyrgyz::name(typed),
+    }
+}
+
+/// A limit as it is written in violations: `16`, `13 to 20`, `13, 16 or 19`, or anything else.
+pub(super) enum Limit<'a> {
+    Range(&'a str, &'a str),
+    /// The earlier ones as they are, and the last one.
+    Choice(&'a str, &'a str),
+    One(&'a str),
+}
+
+impl<'a> Limit<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        if let Some((least, most)) = text.split_once(" to ") {
+            Self::Range(least, most)
+        } else if let Some((others, last)) = text.rsplit_once(" or ") {
+            Self::Choice(others, last)
+        } else {
+            Self::One(text)
+        }
+    }
+
+    /// The last number, by which a noun behind it is inflected.
+    pub(super) fn last(&self) -> &'a str {
+        match self {
+            Self::Range(_, last) | Self::Choice(_, last) | Self::One(last) => last,
+        }
     }
 }
 

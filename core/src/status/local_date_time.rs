@@ -4,7 +4,7 @@ use std::fmt;
 
 use time::{Date, Month, PrimitiveDateTime, Time, format_description::BorrowedFormatItem, macros::format_description};
 
-use crate::values::json::Json;
+use crate::json::Json;
 
 /// With or without seconds, with or without a fraction of up to nine digits.
 const ISO: &[BorrowedFormatItem<'static>] =
@@ -128,7 +128,7 @@ mod serialized {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::json::Document;
+    use crate::json::Document;
 
     fn read(json: &str) -> Option<String> {
         LocalDateTime::from_json(Document::parse(json).unwrap().root()).map(|moment| moment.to_string())

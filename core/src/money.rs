@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
-use crate::values::{currency::KGS, error::PaymentError, violation::Rule};
+use crate::{currency::KGS, error::PaymentError, violation::Rule};
 
 /// How many tyiyn make a som.
 pub(crate) const TYIYN_IN_A_SOM: Decimal = Decimal::ONE_HUNDRED;

@@ -1,18 +1,18 @@
 //! Input validation: the rules of the request tables in `docs/interface.md`, checked before anything is sent. All
 //! violations are collected, not only the first one.
 
+pub(crate) mod phone_and_otp;
+
 use std::net::IpAddr;
 
 use rust_decimal::Decimal;
 use url::Url;
 
-use crate::values::{
+use crate::{
     card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
     error::PaymentError,
-    one_time_password::can_be_otp,
-    phone::normalized_phone,
-    return_url::has_allowed_scheme,
-    violation::{Rule, Violation},
+    validation::phone_and_otp::{can_be_otp, normalized_phone},
+    violation::{Advice, AdviceTopic, Rule, Violation},
 };
 
 /// In characters.
@@ -187,4 +187,44 @@ fn names_host(value: &str, url: &Url) -> bool {
 /// A URL parser silently drops or replaces these characters, but they would be sent as they are.
 fn has_forgiven_character(value: &str) -> bool {
     value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
+}
+
+// Return addresses: where the payer's browser goes after the gateway's page. A page of the merchant's, or the deep link of an app.
+
+/// Denylist of schemes by which a browser or an operating system would run code (XSS), read what is on the device, or
+/// show a page of its own. An allowlist is not possible, because the deep link of an app may have any scheme; so
+/// `intent:` stays allowed, too, by which Android opens an app.
+const REFUSED_SCHEMES: [&str; 17] = [
+    "javascript",
+    "vbscript",
+    "data",
+    "file",
+    "blob",
+    "about",
+    "filesystem",
+    "view-source",
+    "content",
+    "jar",
+    "mhtml",
+    "ms-appdata",
+    "ms-appx",
+    "ms-appx-web",
+    "ms-its",
+    "ms-msdt",
+    "search-ms",
+];
+
+/// True where the scheme of a parsed address may be one of a page or an app.
+pub(crate) fn has_allowed_scheme(url: &Url) -> bool {
+    // A parser writes schemes in lower case.
+    !REFUSED_SCHEMES.contains(&url.scheme())
+}
+
+/// A fragment stays in the browser. The gateway adds its parameters to the address, and may add them to its very end.
+pub(crate) fn advice_on_fragment(field: &str, return_url: &str) -> Option<Advice> {
+    return_url.contains('#').then(|| Advice {
+        field: field.to_owned(),
+        topic: AdviceTopic::ReturnUrlFragment,
+        text: format!("{field} has a #: the gateway may add its parameters behind it, where servers do not see them"),
+    })
 }

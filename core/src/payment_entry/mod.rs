@@ -1,14 +1,12 @@
 //! What an app stores of a payment that is on its way: its reference, and what the payer was shown.
 
+pub(crate) mod ref_text;
+
 use std::{fmt, str::FromStr};
 
 use form_urlencoded::Serializer;
 
-use crate::values::{
-    error::PaymentError,
-    payment_ref::{PaymentRef, text::decoded_pairs},
-    violation::Rule,
-};
+use crate::{error::PaymentError, payment_entry::ref_text::decoded_pairs, payment_ref::PaymentRef, violation::Rule};
 
 /// The version of the text form. A text of another version is refused, not guessed at.
 const PREFIX: &str = "kassa-entry1:";
