@@ -14,7 +14,7 @@ use crate::{
     currency,
     error::PaymentError,
     money::ExactNumber,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, advice_on_characters},
     response::{
@@ -278,6 +278,8 @@ impl Operation for CardPayment {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const KIND: Kind<Self> = Kind::Pays(Self::payment_ref);
+
     fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
         checks.required("description", &self.description);
@@ -294,10 +296,6 @@ impl Operation for CardPayment {
         }
         checks.http_url("callbackUrl", &self.callback_url);
         checks.ip_address("ip", &self.ip);
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::MovesMoney(self.payment_ref())
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

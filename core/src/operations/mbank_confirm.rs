@@ -15,7 +15,7 @@ use crate::{
     },
     error::PaymentError,
     json::Document,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentKind, PaymentRef},
     response::{
@@ -133,7 +133,7 @@ impl Operation for MbankConfirm {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
-    const CONFIRMS: bool = true;
+    const KIND: Kind<Self> = Kind::Confirms(|confirm| confirm.payment.clone());
 
     fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
         if self.payment.kind != PaymentKind::Mbank {
@@ -142,10 +142,6 @@ impl Operation for MbankConfirm {
         checks.required("orderNumber", self.order_number());
         checks.otp("otp", self.otp.expose());
         self.check_identifier(checks, settings.mbank_identifier);
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::MovesMoney(self.payment.clone())
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

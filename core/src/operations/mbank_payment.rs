@@ -10,7 +10,7 @@ use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
     currency::KGS,
     error::PaymentError,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, advice_on_characters},
     response::reader::{NotAnAnswer, ResponseReader, Sent},
@@ -148,6 +148,8 @@ impl Operation for MbankPayment {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const KIND: Kind<Self> = Kind::Pays(Self::payment_ref);
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
         checks.phone("phone", &self.phone);
@@ -156,10 +158,6 @@ impl Operation for MbankPayment {
         if let Some(callback_url) = &self.callback_url {
             checks.http_url("callbackUrl", callback_url);
         }
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::MovesMoney(self.payment_ref())
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

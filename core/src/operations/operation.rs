@@ -1,4 +1,4 @@
-//! Operation, what every request to the gateway is: an endpoint, whether it moves money, its rules, its body, and how
+//! Operation, what every request to the gateway is: an endpoint, what sending it can do, its rules, its body, and how
 //! its response is read.
 
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::{
 };
 
 /// One request to the gateway, and the way to read its response.
-pub(crate) trait Operation: Send + 'static {
+pub(crate) trait Operation: Sized + Send + 'static {
     type Answer: Send + 'static;
 
     /// Its name, method, path, and what is looked for in its response.
     const ENDPOINT: &'static Endpoint;
 
+    /// What sending it can do, said once: how it is sent, retried, journaled and judged follows from it.
+    const KIND: Kind<Self>;
+
     /// Input validation: the rules of this request's table in `docs/interface.md`.
     fn check(&self, checks: &mut Checks, settings: &CheckSettings);
-
-    /// What sending it can do.
-    fn effect(&self) -> Effect;
 
     /// The number by which logs name it.
     fn log_name(&self) -> Option<Arc<str>>;
@@ -43,12 +43,6 @@ pub(crate) trait Operation: Send + 'static {
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent::default()
     }
-
-    /// Whether its effect is [`Effect::Asks`]: known when it is compiled, so that nothing else carries what only queries need.
-    const ASKS: bool = false;
-
-    /// Whether it confirms a payment that was created before.
-    const CONFIRMS: bool = false;
 
     /// What the journal notes of an answer, and the gateway's code.
     fn noted(_answer: &Self::Answer) -> Option<(PaymentEntry, Option<&str>)> {
@@ -70,7 +64,31 @@ pub(crate) trait Operation: Send + 'static {
     }
 }
 
-/// What sending a request can do (`docs/outcomes.md#three-kinds-of-request`).
+/// What sending a kind of request can do (`docs/outcomes.md#three-kinds-of-request`), and how to name the payment.
+///
+/// It is known when the library is compiled, so that nothing else carries what only queries need.
+pub(crate) enum Kind<O> {
+    /// It can take money. The journal writes the payment down before it is sent.
+    Pays(fn(&O) -> PaymentRef),
+    /// It can take the money of a payment that was created, and written down, before.
+    Confirms(fn(&O) -> PaymentRef),
+    /// It makes a pay-form or a QR code. The journal writes it down before it is handed on: nobody can pay what nobody saw.
+    Creates,
+    /// It only asks.
+    Asks,
+}
+
+impl<O> Kind<O> {
+    pub(crate) fn effect(&self, operation: &O) -> Effect {
+        match self {
+            Self::Pays(payment) | Self::Confirms(payment) => Effect::MovesMoney(payment(operation)),
+            Self::Creates => Effect::Creates,
+            Self::Asks => Effect::Asks,
+        }
+    }
+}
+
+/// What sending one request can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It can take money. Sent at most once; the reference says what to ask about afterwards.
@@ -79,6 +97,12 @@ pub(crate) enum Effect {
     Creates,
     /// It only asks, which is idempotent. Sent again where that may help.
     Asks,
+}
+
+impl Effect {
+    pub(crate) fn moves_money(&self) -> bool {
+        matches!(self, Self::MovesMoney(_))
+    }
 }
 
 /// What the configuration adds to the rules.

@@ -12,7 +12,7 @@ use crate::{
     currency::{KGS, KGS_DECIMALS},
     error::PaymentError,
     money::ExactNumber,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader, Sent},
@@ -152,6 +152,8 @@ impl Operation for PayForm {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const KIND: Kind<Self> = Kind::Creates;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.minimum("amount", self.amount, Decimal::ONE);
         checks.decimals("amount", self.amount, KGS_DECIMALS);
@@ -159,10 +161,6 @@ impl Operation for PayForm {
         checks.http_url("callbackURL", &self.callback_url);
         checks.return_uri("returnURL", &self.return_url);
         checks.entry_id(self.entry_id.as_deref());
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Creates
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, gateway_config::StatusQueryForm, response_field::STATUS_FIELDS},
     error::PaymentError,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     validation::Checks,
 };
@@ -46,17 +46,13 @@ impl Operation for PaymentStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
-    const ASKS: bool = true;
+    const KIND: Kind<Self> = Kind::Asks;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.gateway_number);
         if let Some(language) = &self.language {
             checks.exact_length("language", language, 2);
         }
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Asks
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

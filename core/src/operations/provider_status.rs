@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
     error::PaymentError,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_ref::report::Provider,
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     validation::Checks,
@@ -46,7 +46,7 @@ impl Operation for ProviderStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
-    const ASKS: bool = true;
+    const KIND: Kind<Self> = Kind::Asks;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
@@ -54,10 +54,6 @@ impl Operation for ProviderStatusQuery {
             let known = "Cards, MegaPay, MBank";
             checks.break_rule("provider", Rule::OneOf, Some(known));
         }
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Asks
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

@@ -13,7 +13,7 @@ use crate::{
     },
     elqr::{self, Elqr, ElqrKind},
     error::{PaymentError, sentences},
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader, Sent},
@@ -134,12 +134,10 @@ impl Operation for QrDataRequest {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const KIND: Kind<Self> = Kind::Creates;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         self.0.check(checks, false);
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Creates
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

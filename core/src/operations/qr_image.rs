@@ -13,7 +13,7 @@ use super::qr_payment::QrPayment;
 use crate::{
     config::{endpoint::Endpoint, response_field::ResponseField},
     error::PaymentError,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader},
@@ -80,12 +80,10 @@ impl Operation for QrImageRequest {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const KIND: Kind<Self> = Kind::Creates;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         self.0.check(checks, true);
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Creates
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

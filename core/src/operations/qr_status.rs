@@ -7,7 +7,7 @@ use http::Method;
 use crate::{
     config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
     error::PaymentError,
-    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     validation::Checks,
 };
@@ -35,14 +35,10 @@ impl Operation for QrStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
-    const ASKS: bool = true;
+    const KIND: Kind<Self> = Kind::Asks;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("transaction_id", &self.transaction_id);
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Asks
     }
 
     fn log_name(&self) -> Option<Arc<str>> {

@@ -4,24 +4,28 @@
 //! concurrency, because it has to outlive a caller that goes away; a query is one only where its caller has no runtime
 //! (`docs/adr/0002-a-runtime-of-its-own.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{task::AbortHandle, time::Instant};
 
 use crate::{
     config::endpoint::Endpoint,
-    journal::BeginError,
     operations::operation::{Effect, RequestParts},
     pipeline::{
         caller::Caller,
-        in_flight::Counted,
-        journaling::{Journaling, UnlessSent, in_task},
         log::{Event, What},
         outcome::{Again, ResendPolicy},
     },
     response::Response,
-    transport::{Failure, Progress, Request, Stage, Transport, after},
+    transport::{Failure, Progress, Request, Stage, Transport, after, runtime::without_subscriber},
 };
 
 /// Backoff: the first pause before a retry is random up to this, each further one up to twice as much as the one
@@ -40,30 +44,24 @@ pub(crate) struct Limits {
     pub(crate) detached: bool,
 }
 
-/// What came back of a request; or why the journal kept it from being sent.
-pub(crate) type AttemptResult = Result<Result<Response, Failure>, BeginError>;
-
-/// What becomes of what came back, as the task's last act; false where nobody waits for it.
-pub(crate) type OnComplete = Box<dyn FnOnce(AttemptResult) -> bool + Send>;
-
 /// The handle of a request on its way: the work is done by a detached task, and this is held by who waits for it.
 ///
 /// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
 /// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
-pub(crate) struct RunningCall {
-    request: Arc<Request>,
-    task: AbortHandle,
-    moves_money: bool,
+pub(crate) struct RunningTask {
+    pub(super) request: Arc<Request>,
+    pub(super) task: AbortHandle,
+    pub(super) moves_money: bool,
 }
 
-impl RunningCall {
+impl RunningTask {
     /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
     pub(crate) fn vanished(&self) -> Failure {
         Failure::interrupted(!self.request.give_up())
     }
 }
 
-impl Drop for RunningCall {
+impl Drop for RunningTask {
     fn drop(&mut self) {
         if !self.moves_money || self.request.give_up() {
             self.task.abort();
@@ -71,97 +69,67 @@ impl Drop for RunningCall {
     }
 }
 
-/// One request and how it may be sent.
-pub(crate) struct Call {
-    pub(crate) endpoint: &'static Endpoint,
-    pub(crate) log_name: Option<Arc<str>>,
-    pub(crate) parts: RequestParts,
-    pub(crate) effect: Effect,
-    pub(crate) limits: Limits,
-    pub(crate) policy: ResendPolicy,
-    pub(crate) journaling: Option<Arc<Journaling>>,
-}
-
-impl Call {
-    /// From now on its deadline runs.
-    pub(super) fn attempts(self, transport: &Arc<dyn Transport>) -> Attempts {
-        Attempts {
-            transport: transport.clone(),
-            endpoint: self.endpoint,
-            log_name: self.log_name,
-            request: Arc::new(Request {
-                method: self.endpoint.method.clone(),
-                path: self.endpoint.path.into(),
-                headers: http::HeaderMap::new(),
-                query: self.parts.query,
-                body: self.parts.body.map(Bytes::from_owner),
-                own_connection: (self.effect != Effect::Asks).then(Arc::default),
-                progress: Progress::default(),
-            }),
-            effect: self.effect,
-            deadline: after(transport.now(), self.limits.deadline),
-            retries: self.limits.retries,
-            policy: self.policy,
-            journaling: self.journaling,
-            caller: Caller::here(),
-        }
-    }
-}
-
 /// A request with all that sends it again and again.
 pub(super) struct Attempts {
     pub(super) transport: Arc<dyn Transport>,
+    pub(super) request: Arc<Request>,
+    pub(super) effect: Effect,
     endpoint: &'static Endpoint,
     log_name: Option<Arc<str>>,
-    request: Arc<Request>,
-    effect: Effect,
     deadline: Instant,
     retries: u32,
     policy: ResendPolicy,
-    journaling: Option<Arc<Journaling>>,
     caller: Caller,
 }
 
 impl Attempts {
-    pub(super) fn journaling(&self) -> Option<Arc<Journaling>> {
-        self.journaling.clone()
+    /// From now on the deadline runs.
+    pub(super) fn new(
+        transport: &Arc<dyn Transport>,
+        endpoint: &'static Endpoint,
+        log_name: Option<Arc<str>>,
+        parts: RequestParts,
+        effect: Effect,
+        limits: Limits,
+        policy: ResendPolicy,
+    ) -> Self {
+        Self {
+            transport: transport.clone(),
+            request: Arc::new(Request {
+                method: endpoint.method.clone(),
+                path: endpoint.path.into(),
+                headers: http::HeaderMap::new(),
+                query: parts.query,
+                body: parts.body.map(Bytes::from_owner),
+                own_connection: (effect != Effect::Asks).then(Arc::default),
+                progress: Progress::default(),
+            }),
+            effect,
+            endpoint,
+            log_name,
+            deadline: after(transport.now(), limits.deadline),
+            retries: limits.retries,
+            policy,
+            caller: Caller::here(),
+        }
     }
 
-    /// Spawns a detached task, which ends with `finish`. A payment stays counted as in flight until then, waited for or
-    /// not.
-    pub(super) fn start(self, counted: Option<Counted>, finish: OnComplete) -> RunningCall {
-        let moves_money = matches!(self.effect, Effect::MovesMoney(_));
-        let request = self.request.clone();
-        let transport = self.transport.clone();
-        let (call, endpoint, order) = (self.caller.number(), self.endpoint.name, self.log_name.clone());
-        let disk = transport.clone();
-        let work = async move {
-            let is_heard = match self.journaling() {
-                None => finish(Ok(self.run().await)),
-                Some(journaling) => {
-                    let result = self.run_journaled(&journaling).await;
-                    // What is noted is written to the disk.
-                    in_task(&*disk, || finish(result))
-                }
-            };
-            if !is_heard && moves_money {
-                Event { call, endpoint, order, what: What::NobodyWaits }.record();
-            }
-            // Who waits for payments in flight may ask afterwards which calls can still log.
-            drop(self);
-            drop(counted);
-        };
-        let task = transport.spawn(Box::pin(work));
-        RunningCall { request, task, moves_money }
-    }
-
-    /// Write-ahead: first the journal, then the network. It is a part of the detached task, so that what surely was not
-    /// sent is noted also where the caller has gone.
-    async fn run_journaled(&self, journaling: &Journaling) -> AttemptResult {
-        let request = self.request.clone();
-        let _cleanup = UnlessSent(journaling, &request);
-        in_task(&*self.transport, || journaling.begin())?;
-        Ok(self.run().await)
+    /// Carries a query through to a response in its caller's task, whose runtime drives its connection. A task of its own would cost it
+    /// two threads that wake one another (`docs/adr/0002-a-runtime-of-its-own.md`).
+    ///
+    /// Nothing where the HTTP client panicked, as it does in a runtime without I/O or without timers: the query is to be sent
+    /// elsewhere, and so is whatever that runtime asks later.
+    pub(super) async fn run_in_place(&self) -> Option<Result<Response, Failure>> {
+        let mut running = pin!(self.run());
+        let result = poll_fn(|cx| {
+            let polled = AssertUnwindSafe(|| without_subscriber(|| running.as_mut().poll(cx)));
+            catch_unwind(polled).map_or(Poll::Ready(None), |polled| polled.map(Some))
+        })
+        .await;
+        if result.is_none() {
+            self.transport.cannot_ask_here();
+        }
+        result
     }
 
     pub(super) async fn run(&self) -> Result<Response, Failure> {
@@ -211,14 +179,22 @@ impl Attempts {
         if is_prevented { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
     }
 
+    /// A payment has its response, and its caller is gone.
+    pub(super) fn record_nobody_waits(&self) {
+        self.event(What::NobodyWaits).record();
+    }
+
     fn record(&self, attempt: u32, result: &Result<Response, Failure>, took: Duration) {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let what = match result {
             Ok(response) => What::Responded { attempt, http_status: response.http_status, duration_ms },
             Err(failure) => What::NoResponse { attempt, duration_ms, failure: format!("{failure:?}") },
         };
-        let (call, endpoint, order) = (self.caller.number(), self.endpoint.name, self.log_name.clone());
-        Event { call, endpoint, order, what }.record();
+        self.event(what).record();
+    }
+
+    fn event(&self, what: What) -> Event {
+        Event { call: self.caller.number(), endpoint: self.endpoint.name, order: self.log_name.clone(), what }
     }
 }
 

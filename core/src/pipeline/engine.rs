@@ -1,17 +1,12 @@
-//! The pipeline from a request to its answer: validation, exchange with retries, redaction of what the gateway echoes,
-//! verdict.
-//!
-//! Every operation goes this one way.
+//! What all clones of a gateway share: its configuration, journal and connections, what is in flight, and closing.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{Arc, Weak},
     time::Duration,
 };
 
 use futures_util::future::{Either, select};
-use tokio::sync::oneshot;
 
 use crate::{
     config::{
@@ -20,47 +15,35 @@ use crate::{
     },
     error::PaymentError,
     journal::{Journal, checked_note},
-    operations::{
-        operation::{CheckSettings, Effect, Operation, WireSettings},
-        payment_status::PaymentStatusQuery,
-        provider_status::ProviderStatusQuery,
-        qr_status::QrStatusQuery,
-    },
-    payment_ref::Question,
+    operations::operation::{CheckSettings, Kind},
     pipeline::{
-        attempts::{AttemptResult, Attempts, Call, Limits, RunningCall},
+        attempts::Limits,
         closing::{Closing, EndsAtClose},
-        in_flight::{Counted, InFlight},
-        inline,
-        journaling::{Journaling, What},
-        outcome::{self, CallError, ResendPolicy},
+        in_flight::InFlight,
+        outcome::ResendPolicy,
     },
-    response::{
-        reader::{ParsedStatus, ResponseReader},
-        redact::{HiddenCredentials, Redactor},
-    },
-    transport::{Failure, Transport, after},
-    validation::Checks,
+    response::redact::HiddenCredentials,
+    transport::{Transport, after},
 };
 
 /// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
 #[derive(Clone)]
 pub(crate) struct Engine {
-    transport: Arc<dyn Transport>,
+    pub(super) transport: Arc<dyn Transport>,
     base_url: String,
     /// Of everything that moves no money.
     limits: Limits,
     payment_deadline: Duration,
-    policy: ResendPolicy,
-    dialect: Arc<Dialect>,
-    checks: CheckSettings,
-    status_query: StatusQueryForm,
-    credentials: Arc<HiddenCredentials>,
-    in_flight: InFlight,
+    pub(super) policy: ResendPolicy,
+    pub(super) dialect: Arc<Dialect>,
+    pub(super) checks: CheckSettings,
+    pub(super) status_query: StatusQueryForm,
+    pub(super) credentials: Arc<HiddenCredentials>,
+    pub(super) in_flight: InFlight,
     closing: Arc<Closing>,
     journal: Option<Journal>,
     /// Written into the entries of payments that are made by this clone.
-    note: Option<Arc<str>>,
+    pub(super) note: Option<Arc<str>>,
 }
 
 impl Engine {
@@ -99,57 +82,12 @@ impl Engine {
         Ok(Self { limits, payment_deadline: deadline, ..self.clone() })
     }
 
-    pub(crate) async fn execute<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
-        let limits = match operation.effect() {
-            Effect::MovesMoney(_) => Limits { deadline: self.payment_deadline, ..self.limits },
-            Effect::Creates | Effect::Asks => self.limits,
-        };
-        self.execute_within(operation, limits).await.map_err(|failed| failed.error)
-    }
-
-    async fn execute_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, CallError> {
-        let (mut attempts, interpreter) = self.prepare(operation, limits)?;
-        let counted = self.admit(&interpreter.effect)?;
-        if O::ASKS && !limits.detached && self.transport.can_ask_here() {
-            match inline::ask(attempts).await {
-                Ok(result) => return interpreter.guarded(Ok(result)),
-                Err(to_be_asked_elsewhere) => attempts = to_be_asked_elsewhere,
-            }
+    /// The deadline and the retries of an operation.
+    pub(super) fn limits_of<O>(&self, kind: &Kind<O>) -> Limits {
+        match kind {
+            Kind::Pays(_) | Kind::Confirms(_) => Limits { deadline: self.payment_deadline, ..self.limits },
+            Kind::Creates | Kind::Asks => self.limits,
         }
-        let Execution { effect, underway, waiting } = Execution::begin(attempts, interpreter, counted);
-        waiting.await.unwrap_or_else(|_| Err(outcome::without_response(effect, underway.vanished()).into()))
-    }
-
-    /// Not a part of the future, which would hold all of it once more for each way in.
-    fn prepare<O: Operation>(&self, operation: O, limits: Limits) -> Result<(Attempts, Interpreter<O>), CallError> {
-        let mut checks = Checks::default();
-        operation.check(&mut checks, &self.checks);
-        checks.finish()?;
-        let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
-        let effect = operation.effect();
-        debug_assert_eq!(O::ASKS, effect == Effect::Asks, "{}", O::ENDPOINT.name);
-        let call = Call {
-            endpoint: O::ENDPOINT,
-            log_name: operation.log_name(),
-            parts,
-            effect: effect.clone(),
-            limits,
-            policy: self.policy,
-            journaling: self.journaling(&effect, O::CONFIRMS),
-        };
-        let redactor = self.redactor(&operation);
-        Ok((call.attempts(&self.transport), Interpreter { operation, effect, redactor, dialect: self.dialect.clone() }))
-    }
-
-    fn journaling(&self, effect: &Effect, confirms: bool) -> Option<Arc<Journaling>> {
-        let journal = self.journal.as_ref()?;
-        let what = match effect {
-            Effect::MovesMoney(payment) if confirms => What::Confirmation(payment.clone()),
-            Effect::MovesMoney(payment) => What::Payment(payment.clone()),
-            Effect::Creates => What::Code,
-            Effect::Asks => return None,
-        };
-        Some(Journaling::new(journal, what, self.note.clone()))
     }
 
     pub(crate) fn with_journal(&self, journal: Journal) -> Self {
@@ -170,25 +108,6 @@ impl Engine {
     pub(crate) fn required_journal(&self) -> Result<&Journal, PaymentError> {
         self.journal()
             .ok_or_else(|| PaymentError::misconfigured("the gateway has no journal: give it one (with_journal)"))
-    }
-
-    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<ParsedStatus, CallError> {
-        match question {
-            Question::GatewayNumber(number) => self.execute_within(PaymentStatusQuery::new(number, None), limits).await,
-            Question::OrderNumber(number, provider) => {
-                self.execute_within(ProviderStatusQuery::new(number, provider.clone()), limits).await
-            }
-            Question::Transaction(id) => self.execute_within(QrStatusQuery::new(id), limits).await,
-        }
-    }
-
-    /// Whether a call may be made; and counts it as in flight where it moves money.
-    fn admit(&self, effect: &Effect) -> Result<Option<Counted>, PaymentError> {
-        self.transport.check()?;
-        // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
-        let counted = matches!(effect, Effect::MovesMoney(_)).then(|| self.in_flight.enter());
-        self.not_closed()?;
-        Ok(counted)
     }
 
     /// Graceful shutdown: refuses further calls, ends watches and recoveries, and waits for the payments in flight.
@@ -230,7 +149,7 @@ impl Engine {
         self.not_closed()
     }
 
-    fn not_closed(&self) -> Result<(), PaymentError> {
+    pub(super) fn not_closed(&self) -> Result<(), PaymentError> {
         if self.closing.is_closed() {
             return Err(PaymentError::misconfigured("the gateway was closed"));
         }
@@ -253,12 +172,6 @@ impl Engine {
         }
     }
 
-    fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
-        let mut redactor = Redactor::new(self.credentials.clone());
-        operation.hide_secrets(&mut redactor);
-        redactor
-    }
-
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }
@@ -274,62 +187,5 @@ impl Engine {
     /// The limits of everything that moves no money.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
-    }
-}
-
-/// One operation on its way.
-struct Execution<O: Operation> {
-    effect: Effect,
-    underway: RunningCall,
-    waiting: oneshot::Receiver<Result<O::Answer, CallError>>,
-}
-
-impl<O: Operation> Execution<O> {
-    /// On a task of its own.
-    fn begin(attempts: Attempts, interpreter: Interpreter<O>, counted: Option<Counted>) -> Self {
-        let effect = interpreter.effect.clone();
-        let journaling = attempts.journaling();
-        let (answer, waiting) = oneshot::channel();
-        // A part of the task, so that it is noted also where the caller has gone.
-        let finish = Box::new(move |result| {
-            let result = interpreter.interpret(result);
-            let noted = match journaling {
-                Some(journaling) => journaling.noted::<O>(result),
-                None => result,
-            };
-            answer.send(noted).is_ok()
-        });
-        Self { effect, underway: attempts.start(counted, finish), waiting }
-    }
-}
-
-/// Reads what came back of one operation.
-struct Interpreter<O> {
-    operation: O,
-    effect: Effect,
-    redactor: Redactor,
-    dialect: Arc<Dialect>,
-}
-
-impl<O: Operation> Interpreter<O> {
-    /// In the caller's own task, where a panic would be the caller's.
-    fn guarded(self, result: AttemptResult) -> Result<O::Answer, CallError> {
-        let effect = self.effect.clone();
-        catch_unwind(AssertUnwindSafe(|| self.interpret(result)))
-            .unwrap_or_else(|_| Err(outcome::without_response(effect, Failure::interrupted(true)).into()))
-    }
-
-    /// Compiled once, for both ways to it.
-    #[inline(never)]
-    fn interpret(self, result: AttemptResult) -> Result<O::Answer, CallError> {
-        match result {
-            Err(not_held) => Err(outcome::not_sent(self.effect, not_held).into()),
-            Ok(Err(failure)) => Err(outcome::without_response(self.effect, failure).into()),
-            Ok(Ok(response)) => {
-                let text = response.text();
-                let reader = ResponseReader::new(&response, &text, O::ENDPOINT, &self.dialect, &self.redactor);
-                outcome::with_response(&self.operation, self.effect, &response, &reader)
-            }
-        }
     }
 }

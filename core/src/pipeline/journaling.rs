@@ -45,8 +45,8 @@ impl Drop for UnlessSent<'_> {
 }
 
 impl Journaling {
-    pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self { journal: journal.clone(), what, note, held: Mutex::default() })
+    pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Self {
+        Self { journal: journal.clone(), what, note, held: Mutex::default() }
     }
 
     /// Writes it down, durably. Nothing may be sent where that fails.
@@ -61,7 +61,10 @@ impl Journaling {
     }
 
     /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
-    pub(crate) fn noted<O: Operation>(&self, mut result: Result<O::Answer, CallError>) -> Result<O::Answer, CallError> {
+    pub(crate) fn record<O: Operation>(
+        &self,
+        mut result: Result<O::Answer, CallError>,
+    ) -> Result<O::Answer, CallError> {
         match &mut result {
             Ok(answer) => {
                 if let Some(payment) = O::payment(answer) {

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::{
-    config::dialect::{Dialect, code_list::CodeList},
+    config::dialect::code_list::CodeList,
     error::PaymentError,
     journal::BeginError,
     operations::operation::{Effect, Operation},
@@ -121,67 +121,20 @@ pub(crate) fn without_response(effect: Effect, failure: Failure) -> PaymentError
     }
 }
 
-/// The outcome where a response came.
+/// The outcome where a response came: first whether it may be read as an answer, which does not depend on the operation, then what it
+/// says as an answer of this operation.
 pub(crate) fn with_response<O: Operation>(
     operation: &O,
-    effect: Effect,
+    effect: &Effect,
     response: &Response,
     reader: &ResponseReader<'_>,
 ) -> Result<O::Answer, CallError> {
-    let mut answer = None;
-    let mut read = || operation.read(reader).map(|read| answer = Some(read));
-    let failed = failed(&operation, &mut read, effect.clone(), response, reader);
-    match (failed, answer) {
-        (None, Some(answer)) => Ok(answer),
-        (Some(failed), _) => Err(failed),
-        (None, None) => {
-            Err(without_response(effect, Failure::Lost { detail: "the response was not read".to_owned() }).into())
-        }
-    }
-}
-
-/// What the outcome needs of an operation, whatever its answer is (type erasure): so all of it is compiled once.
-trait ErasedOperation {
-    fn sent(&self, dialect: &Dialect) -> Sent<'_>;
-    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef;
-}
-
-impl<O: Operation> ErasedOperation for &O {
-    fn sent(&self, dialect: &Dialect) -> Sent<'_> {
-        O::sent(self, dialect)
-    }
-
-    fn enrich(&self, payment: PaymentRef, response: &ResponseReader<'_>) -> PaymentRef {
-        O::enrich(self, payment, response)
-    }
-}
-
-/// Nothing where the response is an answer, and was read.
-fn failed(
-    operation: &dyn ErasedOperation,
-    read: &mut dyn FnMut() -> Result<(), NotAnAnswer>,
-    effect: Effect,
-    response: &Response,
-    reader: &ResponseReader<'_>,
-) -> Option<CallError> {
-    let mismatches = reader.mismatches(&operation.sent(reader.dialect()));
-    let is_about_this = mismatches.is_empty();
-    let another = || format!("the response is about another payment, by its {}", mismatches.join(" and "));
-    let meaning = match response.http_status {
-        // Whatever it says of another payment, a refusal included, it says nothing of this one.
-        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Indeterminate(another()),
-        200..=299 => match read() {
-            Ok(()) if is_about_this => return None,
-            Ok(()) => Meaning::Indeterminate(another()),
-            Err(problem) => unsuccessful(&effect, reader, problem),
-        },
-        status => unsuccessful_status(status, &effect, reader),
-    };
-    let is_definitive = is_definitive(&meaning, response.http_status, reader);
-    Some(CallError {
-        error: Exchange { operation, response, reader, is_about_this }.error(meaning, effect),
-        is_definitive,
-    })
+    let exchange = Exchange::of(effect, response, reader, &operation.sent(reader.dialect()));
+    exchange
+        .accepted()
+        .and_then(|()| operation.read(reader).map_err(|problem| exchange.unsuccessful(problem)))
+        .and_then(|answer| exchange.is_of_this_payment().map(|()| answer))
+        .map_err(|failed| exchange.with_numbers(failed, |payment| operation.enrich(payment, reader)))
 }
 
 /// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
@@ -254,16 +207,61 @@ fn is_definitive(meaning: &Meaning, status: u16, reader: &ResponseReader<'_>) ->
     reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_indeterminate_code(reader)
 }
 
-/// A request with its response: what the errors are made of.
+/// A request with its response: whether it is an answer, and what the errors are made of.
 struct Exchange<'a> {
-    operation: &'a dyn ErasedOperation,
+    effect: &'a Effect,
     response: &'a Response,
     reader: &'a ResponseReader<'a>,
-    is_about_this: bool,
+    /// The fields by which the response is about another payment.
+    mismatches: Vec<&'static str>,
 }
 
-impl Exchange<'_> {
-    fn error(&self, meaning: Meaning, effect: Effect) -> PaymentError {
+impl<'a> Exchange<'a> {
+    fn of(effect: &'a Effect, response: &'a Response, reader: &'a ResponseReader<'a>, sent: &Sent<'_>) -> Self {
+        Self { effect, response, reader, mismatches: reader.mismatches(sent) }
+    }
+
+    /// Whether it may be read as an answer: by its HTTP status, and where money could move by the payment that it is about.
+    /// Whatever it says of another payment, a refusal included, it says nothing of this one.
+    fn accepted(&self) -> Result<(), CallError> {
+        if self.effect.moves_money() {
+            self.is_of_this_payment()?;
+        }
+        match self.response.http_status {
+            200..=299 => Ok(()),
+            status => Err(self.failed(unsuccessful_status(status, self.effect, self.reader))),
+        }
+    }
+
+    fn is_of_this_payment(&self) -> Result<(), CallError> {
+        if self.mismatches.is_empty() {
+            return Ok(());
+        }
+        let fields = self.mismatches.join(" and ");
+        Err(self.failed(Meaning::Indeterminate(format!("the response is about another payment, by its {fields}"))))
+    }
+
+    /// It has an HTTP status of success, and cannot be read as an answer.
+    fn unsuccessful(&self, problem: NotAnAnswer) -> CallError {
+        self.failed(unsuccessful(self.effect, self.reader, problem))
+    }
+
+    fn failed(&self, meaning: Meaning) -> CallError {
+        let is_definitive = is_definitive(&meaning, self.response.http_status, self.reader);
+        CallError { error: self.error(meaning), is_definitive }
+    }
+
+    /// What to ask about afterwards may know more numbers now. Those in a response about another payment would lead to that one.
+    fn with_numbers(&self, mut failed: CallError, enrich: impl FnOnce(PaymentRef) -> PaymentRef) -> CallError {
+        if self.mismatches.is_empty()
+            && let PaymentError::OutcomeUnknown { payment, .. } = &mut failed.error
+        {
+            **payment = enrich(PaymentRef::clone(payment));
+        }
+        failed
+    }
+
+    fn error(&self, meaning: Meaning) -> PaymentError {
         let (http_status, code, body) = (self.response.http_status, self.reader.code(), self.reader.raw());
         match meaning {
             Meaning::Unauthorized => {
@@ -286,9 +284,9 @@ impl Exchange<'_> {
                 body: Some(body),
             },
             Meaning::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
-            Meaning::Indeterminate(detail) => match effect {
+            Meaning::Indeterminate(detail) => match self.effect {
                 Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
-                    payment: self.what_to_ask_about(payment).into(),
+                    payment: payment.clone().into(),
                     http_status: Some(http_status),
                     code,
                     reason: self.reader.reason(),
@@ -298,11 +296,6 @@ impl Exchange<'_> {
                 Effect::Creates | Effect::Asks => PaymentError::Unexpected { detail, http_status, code, body },
             },
         }
-    }
-
-    /// The numbers in a response about another payment would lead to that one.
-    fn what_to_ask_about(&self, payment: PaymentRef) -> PaymentRef {
-        if self.is_about_this { self.operation.enrich(payment, self.reader) } else { payment }
     }
 
     fn status_and_words(&self) -> String {

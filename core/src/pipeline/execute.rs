@@ -1,0 +1,202 @@
+//! The path of one call: check, journal, send, interpret, record, answer. Every operation takes it.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
+
+use crate::{
+    config::dialect::Dialect,
+    error::PaymentError,
+    operations::{
+        operation::{Effect, Kind, Operation, WireSettings},
+        payment_status::PaymentStatusQuery,
+        provider_status::ProviderStatusQuery,
+        qr_status::QrStatusQuery,
+    },
+    payment_ref::Question,
+    pipeline::{
+        attempts::{Attempts, Limits, RunningTask},
+        engine::Engine,
+        in_flight::Counted,
+        journaling::{Journaling, UnlessSent, What, in_task},
+        outcome::{self, CallError},
+    },
+    response::{
+        Response,
+        reader::{ParsedStatus, ResponseReader},
+        redact::Redactor,
+    },
+    transport::{Boxed, Failure},
+    validation::Checks,
+};
+
+impl Engine {
+    /// One call, from its request to its answer, within the deadline of the configuration.
+    pub(crate) async fn execute<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
+        let limits = self.limits_of(&O::KIND);
+        self.execute_within(operation, limits).await.map_err(|failed| failed.error)
+    }
+
+    /// The path of every call, from top to bottom (`docs/architecture.md#the-path-of-a-request`).
+    ///
+    /// A query takes it in its caller's task. Everything else has a task of its own from the check on: it goes on where its
+    /// caller gives up after it was sent, and what came of it is recorded all the same. What ends a task without an answer,
+    /// such as a panic inside, is an outcome, too.
+    pub(crate) async fn execute_within<O: Operation>(
+        &self,
+        operation: O,
+        limits: Limits,
+    ) -> Result<O::Answer, CallError> {
+        // Check: `Invalid` ends the call here.
+        let call = self.check(&operation, limits)?;
+        let counted = self.admit(call.effect())?;
+        let effect = call.effect().clone();
+        let is_in_place = matches!(O::KIND, Kind::Asks) && !limits.detached && self.transport().can_ask_here();
+
+        let path: Boxed<Result<O::Answer, CallError>> = Box::pin({
+            let call = call.clone();
+            async move {
+                call.begin_entry()?;
+                let sent = call.send(is_in_place).await;
+                let answer = call.interpret(&operation, sent);
+                call.record::<O>(answer)
+            }
+        });
+
+        let answer = if is_in_place { guarded(path).await } else { in_own_task(call, counted, path).await };
+        answer.unwrap_or_else(|interrupted| Err(outcome::without_response(effect, interrupted).into()))
+    }
+
+    /// Asks the gateway about a payment by one of its numbers.
+    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<ParsedStatus, CallError> {
+        match question {
+            Question::GatewayNumber(number) => self.execute_within(PaymentStatusQuery::new(number, None), limits).await,
+            Question::OrderNumber(number, provider) => {
+                self.execute_within(ProviderStatusQuery::new(number, provider.clone()), limits).await
+            }
+            Question::Transaction(id) => self.execute_within(QrStatusQuery::new(id), limits).await,
+        }
+    }
+
+    /// Checks every rule of a request, and makes ready what its steps share. From here on its deadline runs.
+    fn check<O: Operation>(&self, operation: &O, limits: Limits) -> Result<Arc<Call>, CallError> {
+        let mut checks = Checks::default();
+        operation.check(&mut checks, &self.checks);
+        checks.finish()?;
+        let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
+        let mut redactor = Redactor::new(self.credentials.clone());
+        operation.hide_secrets(&mut redactor);
+        let (effect, log_name) = (O::KIND.effect(operation), operation.log_name());
+        Ok(Arc::new(Call {
+            attempts: Attempts::new(&self.transport, O::ENDPOINT, log_name, parts, effect, limits, self.policy),
+            journaling: self.journal_part(operation),
+            redactor,
+            dialect: self.dialect.clone(),
+        }))
+    }
+
+    fn journal_part<O: Operation>(&self, operation: &O) -> Option<Journaling> {
+        let journal = self.journal()?;
+        let what = match O::KIND {
+            Kind::Pays(payment) => What::Payment(payment(operation)),
+            Kind::Confirms(payment) => What::Confirmation(payment(operation)),
+            Kind::Creates => What::Code,
+            Kind::Asks => return None,
+        };
+        Some(Journaling::new(journal, what, self.note.clone()))
+    }
+
+    /// Whether a call may be made; and counts it as in flight where it moves money.
+    fn admit(&self, effect: &Effect) -> Result<Option<Counted>, PaymentError> {
+        self.transport.check()?;
+        // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
+        let counted = effect.moves_money().then(|| self.in_flight.enter());
+        self.not_closed()?;
+        Ok(counted)
+    }
+}
+
+/// What the steps of one call share. None of it depends on the operation, so that the steps are compiled once.
+struct Call {
+    attempts: Attempts,
+    journaling: Option<Journaling>,
+    redactor: Redactor,
+    dialect: Arc<Dialect>,
+}
+
+impl Call {
+    fn effect(&self) -> &Effect {
+        &self.attempts.effect
+    }
+
+    /// Write-ahead: writes the payment down, durably. Where that fails, nothing is sent.
+    fn begin_entry(&self) -> Result<(), CallError> {
+        let Some(journaling) = &self.journaling else { return Ok(()) };
+        let begun = in_task(&*self.attempts.transport, || journaling.begin());
+        begun.map_err(|not_held| outcome::not_sent(self.effect().clone(), not_held).into())
+    }
+
+    /// Sends the request, with retries where they are safe, until there is a response or the deadline is over.
+    ///
+    /// It is boxed, or the library would hold all of it once for each operation.
+    fn send(self: &Arc<Self>, is_in_place: bool) -> Boxed<Result<Response, Failure>> {
+        let call = self.clone();
+        Box::pin(async move {
+            if is_in_place {
+                if let Some(result) = call.attempts.run_in_place().await {
+                    return result;
+                }
+                let (own, attempts) = (call.clone(), call.clone());
+                let work = Box::pin(async move { attempts.attempts.run().await });
+                return in_own_task(own, None, work).await.unwrap_or_else(Err);
+            }
+            let _cleanup = call.journaling.as_ref().map(|entry| UnlessSent(entry, &call.attempts.request));
+            call.attempts.run().await
+        })
+    }
+
+    /// What came back, as the operation's answer or as what it means for the money. Compiled once for each operation.
+    #[inline(never)]
+    fn interpret<O: Operation>(&self, operation: &O, sent: Result<Response, Failure>) -> Result<O::Answer, CallError> {
+        let response = sent.map_err(|failure| outcome::without_response(self.effect().clone(), failure))?;
+        let text = response.text();
+        let reader = ResponseReader::new(&response, &text, O::ENDPOINT, &self.dialect, &self.redactor);
+        outcome::with_response(operation, self.effect(), &response, &reader)
+    }
+
+    /// Notes in the journal what came of it, whether its caller still waits or not.
+    fn record<O: Operation>(&self, answer: Result<O::Answer, CallError>) -> Result<O::Answer, CallError> {
+        match &self.journaling {
+            Some(journaling) => in_task(&*self.attempts.transport, || journaling.record::<O>(answer)),
+            None => answer,
+        }
+    }
+}
+
+/// Awaits a query in its caller's task, where a panic would be the caller's.
+async fn guarded<T>(path: Boxed<T>) -> Result<T, Failure> {
+    AssertUnwindSafe(path).catch_unwind().await.map_err(|_| Failure::interrupted(true))
+}
+
+/// Does the work of a call in a detached task. A payment stays counted as in flight until its end, waited for or not.
+async fn in_own_task<T: Send + 'static>(
+    call: Arc<Call>,
+    counted: Option<Counted>,
+    work: Boxed<T>,
+) -> Result<T, Failure> {
+    let (answer, waiting) = oneshot::channel();
+    let (transport, request) = (call.attempts.transport.clone(), call.attempts.request.clone());
+    let moves_money = call.effect().moves_money();
+    let task = transport.spawn(Box::pin(async move {
+        let result = work.await;
+        if answer.send(result).is_err() && moves_money {
+            call.attempts.record_nobody_waits();
+        }
+        // Who waits for payments in flight may ask afterwards which calls can still log.
+        drop(call);
+        drop(counted);
+    }));
+    let running = RunningTask { request, task, moves_money };
+    waiting.await.map_err(|_| running.vanished())
+}
