@@ -118,7 +118,7 @@ pub mod _calling_thread {
 #[cfg(feature = "uniffi")]
 #[doc(hidden)]
 pub mod _numbered_call {
-    pub use crate::pipeline::caller::as_call;
+    pub use crate::pipeline::log::as_call;
 }
 
 pub use card::{
@@ -127,25 +127,22 @@ pub use card::{
 };
 pub use checkout::{
     Checkout, CheckoutStates,
-    amount_text::{amount_text, pay_text},
-    message::CheckoutMessage,
-    screen_texts::{CheckoutLabels, CheckoutTexts, phone_hint},
+    message::{CheckoutMessage, MessageTopic},
+    screen_texts::{CheckoutLabels, CheckoutTexts, amount_text, pay_text, phone_hint},
     settings::CheckoutSettings,
     state::{CheckoutDetails, CheckoutState, PaymentMethod},
-    topic::MessageTopic,
 };
 pub use config::{
-    credentials::Credentials,
     dialect::{Dialect, QrAmountUnit},
-    gateway_config::{GatewayConfig, StatusQueryForm},
-    proxy::Proxy,
+    gateway_config::{Credentials, GatewayConfig, StatusQueryForm},
+    peer::Proxy,
 };
 pub use elqr::{BankLink, Elqr, ElqrField, ElqrKind};
 pub use error::PaymentError;
 #[cfg(any(test, feature = "fake"))]
 pub use fake::{
     FakeGateway,
-    payment::{FakeFault, FakeNotification, FakePayment, FakePlan},
+    books::{FakeFault, FakeNotification, FakePayment, FakePlan},
 };
 pub use gateway::{
     Gateway,

@@ -10,8 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     card::Card,
     checkout::{
-        message::CheckoutMessage,
-        topic::MessageTopic,
+        message::{CheckoutMessage, MessageTopic},
         view::{Payment, Problem, View},
     },
     error::PaymentError,

@@ -1,18 +1,13 @@
 //! The payer's side: the state machine of a payment screen, over the merchant's server and without any of the merchant's secrets.
 
-mod acting;
-pub(crate) mod amount_text;
 mod calls;
-mod following;
 pub(crate) mod message;
 mod model;
 pub(crate) mod screen_texts;
 pub(crate) mod settings;
 mod shared;
 pub(crate) mod state;
-mod texts;
-mod token;
-pub(crate) mod topic;
+pub(crate) mod tasks;
 mod view;
 
 use std::{fmt, sync::Arc};
@@ -44,10 +39,10 @@ use crate::{
 /// the merchant's server (`kassa-server`) with a client token that opens this one checkout, so **an app holds no secret of
 /// the merchant's**.
 ///
-/// It follows the checkout by itself, from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return at once;
-/// what comes of them is a state. Whatever fails between app and server is tried again with the same idempotency key, and
-/// shown as a message: **never is anything paid twice, and never is a payment called failed, because of the network.** An app that was killed
-/// opens the checkout again with its token, and is where it was. Everybody who has it open sees the same.
+/// It follows the checkout by itself, from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return
+/// at once; what comes of them is a state. Whatever fails between app and server is tried again with the same idempotency key, and shown as
+/// a message: **never is anything paid twice, and never is a payment called failed, because of the network.** An app that was killed opens
+/// the checkout again with its token, and is where it was. Everybody who has it open sees the same.
 ///
 /// ```
 /// use kassa::{Checkout, CheckoutState};
@@ -69,8 +64,8 @@ use crate::{
 /// }
 /// ```
 ///
-/// The state [`CheckoutState::Paid`] is the server's word, which an app can show. **The shop delivers by the server's event, never because an app
-/// says so.**
+/// The state [`CheckoutState::Paid`] is the server's word, which an app can show. **The shop delivers by the server's event, never because
+/// an app says so.**
 ///
 /// Source: the routes under `/v1/checkout` of the merchant's server (`docs/server.md#what-a-shop-does`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
@@ -109,19 +104,20 @@ impl Checkout {
     /// As for [`open`](Self::open), and where a setting cannot work.
     pub fn open_with(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
         let peer = settings.peer(server_url)?;
-        let token = token::checked(client_token).map_err(PaymentError::misconfigured)?;
+        let token = settings::checked_token(client_token).map_err(PaymentError::misconfigured)?;
         let transport = Arc::new(HttpTransport::new(peer)?);
         Ok(Self::over(transport, server_url, token, settings.language))
     }
 
     fn over(transport: Arc<dyn Transport>, server_url: &str, token: Secret, language: Option<Language>) -> Self {
         let shared = Arc::new(Shared::new(transport, token));
-        shared.transport.spawn(Box::pin(following::follow(shared.clone())));
+        shared.transport.spawn(Box::pin(tasks::follow(shared.clone())));
         Self { owner: Arc::new(Owner { shared, server_url: server_url.to_owned(), language }) }
     }
 
     /// The same, with a function of the app's that gets a new client token from the shop's back end, called when the one before is not good
-    /// any more (it lives for 15 minutes unless the server is set up otherwise). Where the function fails, it is called again, after a while.
+    /// any more (it lives for 15 minutes unless the server is set up otherwise). Where the function fails, it is called again, after a
+    /// while.
     ///
     /// ```
     /// # fn new_token_from_the_shop() -> impl Future<Output = Result<String, std::io::Error>> { async { Ok(String::new()) } }
@@ -168,7 +164,7 @@ impl Checkout {
             model.sends();
             Ok::<_, PaymentError>(post)
         })?;
-        shared.transport.spawn(Box::pin(acting::send(shared.clone(), action, post)));
+        shared.transport.spawn(Box::pin(tasks::send(shared.clone(), action, post)));
         Ok(())
     }
 
@@ -288,7 +284,8 @@ impl Checkout {
 
     /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
     /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed), and the state
-    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of it.
+    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of
+    /// it.
     pub async fn token_wanted(&self) -> bool {
         let shared = self.owner.shared.clone();
         shared.transport.check().is_ok() && shared.token_wanted().await

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::{
     checkout::{
-        message::CheckoutMessage,
+        message::{CheckoutMessage, MessageTopic},
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
-        topic::MessageTopic,
         view::{Failure, Payment, Problem, StateOfCheckout, StateOfPayment, View},
     },
-    config::address::is_https_or_loopback_text,
+    config::peer::is_https_or_loopback_text,
     error::PaymentError,
     rule::Rule,
 };

@@ -14,11 +14,10 @@ use tokio::sync::{Notify, watch};
 use crate::{
     checkout::{
         calls::{Hindrance, Line},
-        message::CheckoutMessage,
+        message::{CheckoutMessage, MessageTopic},
         model::Model,
+        settings,
         state::CheckoutState,
-        token,
-        topic::MessageTopic,
     },
     secret::Secret,
     transport::{Transport, after},
@@ -177,7 +176,7 @@ impl Shared {
 
     /// Goes on with another token. A text that can be none is not sent: it is as if there was none.
     pub(super) fn renew_token(self: &Arc<Self>, token: &str) {
-        match token::checked(token) {
+        match settings::checked_token(token) {
             Ok(token) => self.go_on_with(token),
             Err(rule) => self.token_not_renewed(Some(rule)),
         }

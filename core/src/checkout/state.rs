@@ -111,8 +111,8 @@ pub enum CheckoutState {
         /// What became of another try.
         message: Option<CheckoutMessage>,
     },
-    /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself the text, where it is a
-    /// link, opens that app.
+    /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself the text, where it
+    /// is a link, opens that app.
     #[non_exhaustive]
     ShowQr {
         /// The text of the code.

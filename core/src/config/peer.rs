@@ -1,14 +1,10 @@
-//! The other side of a line, and how it is reached: the payment gateway, or the merchant's own server.
+//! The other side of a line, the payment gateway or the merchant's own server, and how it is reached: its address, and a proxy.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-use url::{ParseError, Url};
+use url::{Host, ParseError, Url};
 
-use crate::{
-    config::{address::is_https_or_loopback, proxy::Way},
-    error::PaymentError,
-    secret::Secret,
-};
+use crate::{error::PaymentError, secret::Secret};
 
 /// What transport needs to know of it.
 pub(crate) struct Peer<'a> {
@@ -47,4 +43,134 @@ pub(crate) fn checked_base_url(field: &str, text: &str) -> Result<Url, PaymentEr
         url.set_path(&format!("{}/", url.path()));
     }
     Ok(url)
+}
+
+// Allowlist of addresses: TLS everywhere, plain HTTP to this machine alone.
+
+/// True for the only addresses that money, credentials and payers are sent to.
+pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
+    match url.scheme() {
+        "https" => url.has_host(),
+        "http" => is_loopback(url),
+        _ => false,
+    }
+}
+
+/// The same for a text, which may be anything.
+pub(crate) fn is_https_or_loopback_text(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| is_https_or_loopback(&url))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        // Not `x.localhost`: some systems resolve such names by DNS, which could lead anywhere.
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+// HTTP proxy: the way to the gateway.
+
+/// The way to the gateway: direct, or through a proxy.
+///
+/// A proxy carries TLS, and sees nothing of what is in it but the gateway's host and port. Plain http, which is for a
+/// gateway on this machine (loopback) alone, is never sent to a proxy: it would read card numbers and credentials, and
+/// so would everybody on the way to it.
+///
+/// The URL of a proxy may hold a user and a password, so it is never printed.
+///
+/// ```
+/// use kassa::Proxy;
+/// assert_eq!(format!("{:?}", Proxy::url("http://me:secret@proxy.example:3128")), "Proxy(url, ***)");
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone, Default)]
+pub struct Proxy(pub(crate) Way);
+
+/// The ways there are.
+#[derive(Clone, Default)]
+pub(crate) enum Way {
+    #[default]
+    Direct,
+    Environment,
+    Url(Secret),
+}
+
+impl Proxy {
+    /// No proxy, whatever the environment says. The default.
+    pub fn direct() -> Self {
+        Self(Way::Direct)
+    }
+
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine,
+    /// is reached past them.
+    pub fn environment() -> Self {
+        Self(Way::Environment)
+    }
+
+    /// A proxy by its http or https URL. The gateway's base URL has to be https: with plain http, making a gateway fails
+    /// as [`PaymentError::Misconfigured`].
+    pub fn url(url: impl Into<String>) -> Self {
+        Self(Way::Url(Secret::new(url)))
+    }
+
+    /// The way to a gateway: plain http, which is for loopback addresses only, goes past every proxy.
+    pub(crate) fn way_to(&self, base_url: &Url) -> Result<&Way, PaymentError> {
+        let is_plain = base_url.scheme() != "https";
+        match &self.0 {
+            Way::Url(url) if !is_proxy(url.expose()) => Err(unusable_proxy()),
+            Way::Url(_) if is_plain => Err(PaymentError::misconfigured(
+                "proxy needs an https base_url: plain http goes to a loopback address only, and past any proxy",
+            )),
+            Way::Environment if is_plain => Ok(&Way::Direct),
+            way => Ok(way),
+        }
+    }
+}
+
+/// The HTTP client ignores a proxy of another scheme, and would connect to the gateway directly.
+pub(crate) fn is_proxy(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// Redaction: the URL is not quoted, as it may hold the proxy's password.
+pub(crate) fn unusable_proxy() -> PaymentError {
+    PaymentError::misconfigured("proxy must be the http or https URL of a proxy")
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Way::Direct => "Proxy(direct)",
+            Way::Environment => "Proxy(environment)",
+            Way::Url(_) => "Proxy(url, ***)",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_goes_past_every_proxy() {
+        let way = |proxy: &Proxy, base_url: &str| match proxy.way_to(&Url::parse(base_url).unwrap()) {
+            Ok(Way::Direct) => "direct",
+            Ok(Way::Environment) => "environment",
+            Ok(Way::Url(_)) => "url",
+            Err(_) => "refused",
+        };
+        let given = Proxy::url("http://proxy.example:3128");
+        for (base_url, ways) in [
+            ("https://pay.example.kg", ["direct", "environment", "url"]),
+            ("https://127.0.0.1:1", ["direct", "environment", "url"]),
+            ("http://127.0.0.1:1", ["direct", "direct", "refused"]),
+            ("http://localhost", ["direct", "direct", "refused"]),
+        ] {
+            let found = [&Proxy::direct(), &Proxy::environment(), &given].map(|proxy| way(proxy, base_url));
+            assert_eq!(found, ways, "{base_url}");
+        }
+    }
 }

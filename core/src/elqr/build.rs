@@ -1,17 +1,18 @@
-//! Writing the text of a code.
+//! Writing the text of a code, and the addresses that open it in the app of a bank.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{
-    Elqr, ElqrKind, checksum, is_digits,
-    tags::{
-        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LARGEST_AMOUNT, LONGEST_CODE,
-        LONGEST_PAYEE, LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
-        RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
+use crate::{
+    elqr::{
+        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, Elqr, ElqrKind, FURTHER, KIND, LARGEST_AMOUNT,
+        LONGEST_CODE, LONGEST_PAYEE, LONGEST_VALUE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER,
+        RECIPIENT, RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
+        checksum, is_digits, units,
     },
-    units,
+    error::PaymentError,
+    validation::Checks,
+    violation::Rule,
 };
-use crate::{error::PaymentError, validation::Checks, violation::Rule};
 
 /// What may stand in a fragment as it is, and is never decoded to something else.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!');
@@ -196,4 +197,44 @@ fn element(number: &str, name: &str, value: &str, checks: &mut Checks) -> String
         );
     }
     format!("{number}{length:02}{value}")
+}
+
+// The addresses that open a code in the app of a bank.
+
+/// Opens the app of whichever bank the payer has.
+pub(super) const ANY_BANK: &str = "https://pay.payqr.kg/";
+
+/// Name and address. That of any bank comes first, then those that were seen in codes, then those that are known from a
+/// public list alone (`docs/elqr.md`).
+const BANKS: [(&str, &str); 14] = [
+    ("ELQR", ANY_BANK),
+    ("MBank", "https://app.mbank.kg/qr/"),
+    ("O!Bank", "https://api.dengi.o.kg/"),
+    ("Bakai", "https://bakai.app/"),
+    ("Finik", "https://qr.finik.kg/"),
+    ("MegaPay", "https://megapay.kg/get"),
+    ("RSK24", "https://qr.rsk.kg/"),
+    ("NambaOne", "https://nambaone.app/"),
+    ("KICB", "https://bank.kicb.net/"),
+    ("AB24", "https://qr.ab.kg/"),
+    ("DemirBank", "https://retail.demirbank.kg/"),
+    ("Balance", "https://balance.kg/"),
+    ("Kompanion", "https://24.kompanion.kg/qr/"),
+    ("Eldik", "https://app.eldik.kg/"),
+];
+
+/// A link that opens a code in the app of a bank.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BankLink {
+    /// The bank or wallet by its name; `ELQR` for any of them.
+    pub bank: String,
+    /// The link.
+    pub url: String,
+}
+
+pub(super) fn links(code: &str) -> Vec<BankLink> {
+    BANKS.iter().map(|(bank, link)| BankLink { bank: (*bank).to_owned(), url: linked(link, code) }).collect()
 }

@@ -1,20 +1,16 @@
 //! ELQR, the national format of QR codes for payments in Kyrgyzstan: reading, building and checking the text of a code.
 
-mod banks;
 mod build;
 mod parse;
-mod tags;
+
+use std::fmt;
 
 use ring::digest::{SHA256, digest};
 use strum::Display;
 
-pub use banks::BankLink;
-
 use crate::{error::PaymentError, validation::Checks, violation::Rule};
-use tags::{
-    AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, KIND, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, PAYEE,
-    PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, TRANSACTION, VERSION,
-};
+
+pub use build::BankLink;
 
 /// The currency of ELQR: the som, by its number in ISO 4217.
 const SOM: &str = "417";
@@ -119,7 +115,7 @@ impl Elqr {
     /// trades in. To be written, it needs a service code or a merchant's number as well, and a dynamic one an amount.
     pub fn new(kind: ElqrKind, provider: impl Into<String>, payee: impl Into<String>, mcc: impl Into<String>) -> Self {
         Self {
-            link: banks::ANY_BANK.to_owned(),
+            link: build::ANY_BANK.to_owned(),
             kind,
             provider: provider.into(),
             service_code: None,
@@ -195,7 +191,7 @@ impl Elqr {
             return Err(PaymentError::invalid("other", Rule::OneOf, None, &sentence));
         }
         let code = build::code(self)?;
-        Ok(banks::links(&code))
+        Ok(build::links(&code))
     }
 }
 
@@ -230,7 +226,7 @@ impl Elqr {
 }
 
 /// Tags whose text the format fixes, or that hold further tags. None of them tells one payment from another.
-const NAMES_NO_PAYMENT: [tags::Tag; 12] = [
+const NAMES_NO_PAYMENT: [Tag; 12] = [
     VERSION,
     KIND,
     SERVICE,
@@ -246,7 +242,7 @@ const NAMES_NO_PAYMENT: [tags::Tag; 12] = [
 ];
 
 /// Tags that name the payee's service, and so have the same text in every code: two payments would share one transaction.
-const SAME_IN_EVERY_CODE: [tags::Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
+const SAME_IN_EVERY_CODE: [Tag; 2] = [SERVICE_CODE, MERCHANT_SERVICE];
 
 /// Whether a text is the tag of a field that names the payee as a rule. It may name a payment where a provider uses it so.
 pub(crate) fn is_of_the_payee(tag: &str) -> bool {
@@ -287,3 +283,69 @@ fn units(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests;
+
+// The tags of the format, with what errors call them.
+
+/// A tag of a code, or a sub-tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tag {
+    pub(super) number: &'static str,
+    pub(super) name: &'static str,
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tag {} ({})", self.number, self.name)
+    }
+}
+
+const fn tag(number: &'static str, name: &'static str) -> Tag {
+    Tag { number, name }
+}
+
+pub(super) const VERSION: Tag = tag("00", "version");
+pub(super) const KIND: Tag = tag("01", "kind");
+pub(super) const SERVICE: Tag = tag("32", "service");
+pub(super) const MERCHANT: Tag = tag("33", "merchant");
+pub(super) const COMMENT: Tag = tag("34", "comment");
+pub(super) const MCC: Tag = tag("52", "merchant category code");
+pub(super) const CURRENCY: Tag = tag("53", "currency");
+pub(super) const AMOUNT: Tag = tag("54", "amount");
+pub(super) const PAYEE: Tag = tag("59", "payee's name");
+pub(super) const CHECKSUM: Tag = tag("63", "checksum");
+
+pub(super) const PROVIDER: Tag = tag("32.00", "provider");
+pub(super) const SERVICE_CODE: Tag = tag("32.01", "service code");
+pub(super) const RECIPIENT: Tag = tag("32.10", "recipient");
+pub(super) const TRANSACTION: Tag = tag("32.11", "transaction");
+pub(super) const AMOUNT_EDITABLE: Tag = tag("32.12", "whether the amount may be edited");
+pub(super) const RECIPIENT_EDITABLE: Tag = tag("32.13", "whether the recipient may be edited");
+pub(super) const MERCHANT_ID: Tag = tag("33.00", "merchant's number");
+pub(super) const MERCHANT_SERVICE: Tag = tag("33.01", "name of the merchant's service");
+
+/// The tags of further fields, which alone may stand in a code more than once.
+pub(super) const FURTHER: [&str; 5] = ["35", "36", "37", "38", "39"];
+
+/// The one version there is.
+pub(super) const THE_VERSION: &str = "01";
+pub(super) const STATIC: &str = "11";
+pub(super) const DYNAMIC: &str = "12";
+pub(super) const YES: &str = "11";
+pub(super) const NO: &str = "12";
+
+/// In digits.
+pub(super) const LONGEST_AMOUNT: usize = 13;
+pub(super) const LARGEST_AMOUNT: i64 = 9_999_999_999_999;
+/// In bytes: as much as the largest QR code holds.
+pub(super) const LONGEST_CODE: usize = 2953;
+/// In UTF-16 code units, of a value that is written.
+pub(super) const LONGEST_PAYEE: usize = 25;
+/// In UTF-16 code units.
+pub(super) const LONGEST_VALUE: usize = 99;
+
+impl Tag {
+    /// The part behind the point of a sub-tag.
+    pub(super) fn last(self) -> &'static str {
+        self.number.rsplit('.').next().unwrap_or(self.number)
+    }
+}

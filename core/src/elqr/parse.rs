@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::{
-    Elqr, ElqrField, ElqrKind, checksum, is_digits,
-    tags::{
-        AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, FURTHER, KIND, LONGEST_AMOUNT, LONGEST_CODE,
-        MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT, RECIPIENT_EDITABLE, SERVICE,
-        SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES,
-    },
+use crate::elqr::{
+    AMOUNT, AMOUNT_EDITABLE, CHECKSUM, COMMENT, CURRENCY, DYNAMIC, Elqr, ElqrField, ElqrKind, FURTHER, KIND,
+    LONGEST_AMOUNT, LONGEST_CODE, MCC, MERCHANT, MERCHANT_ID, MERCHANT_SERVICE, NO, PAYEE, PROVIDER, RECIPIENT,
+    RECIPIENT_EDITABLE, SERVICE, SERVICE_CODE, STATIC, THE_VERSION, TRANSACTION, Tag, VERSION, YES, checksum,
+    is_digits,
 };
 
 /// In bytes: a link as long as a code, and a code with each byte percent-encoded. No text that is written is longer.

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
-use super::*;
-use crate::qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
+use crate::{
+    elqr::*,
+    qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
+};
 
 /// All other examples are in `tests/conformance/elqr.json`.
 const CAFE: &str = "https://nambaone.app/?a=#00020101021232850013qr.example.kg0101710129967000000011131FNP0000000000000000000000000000\

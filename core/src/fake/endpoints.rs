@@ -5,10 +5,10 @@ use rust_decimal::Decimal;
 
 use super::{
     State,
-    books::{Books, Entry, status_word},
     responses::{Object, created, envelope, refused, response},
 };
 use crate::{
+    fake::books::{Books, Entry, status_word},
     json::Document,
     money::tyiyn_to_som,
     operations::{

@@ -4,11 +4,9 @@
 //! It is small, and always well-behaved unless it is told otherwise. To build a checkout against real pages, callbacks
 //! and faults, there is the sandbox.
 
-mod books;
-mod clock;
+pub(crate) mod books;
 mod endpoints;
 mod line;
-pub(crate) mod payment;
 pub(crate) mod responses;
 
 use std::{
@@ -17,13 +15,14 @@ use std::{
     time::Duration,
 };
 
-use books::Books;
-use clock::Clock;
-use line::Line;
-use payment::{FakeFault, FakeNotification, FakePayment, FakePlan};
+use books::{Books, FakeFault, FakeNotification, FakePayment, FakePlan};
+use line::{Clock, Line};
 
 use crate::{
-    config::{credentials::Credentials, dialect::Dialect, gateway_config::GatewayConfig},
+    config::{
+        dialect::Dialect,
+        gateway_config::{Credentials, GatewayConfig},
+    },
     error::PaymentError,
     gateway::Gateway,
     payment_ref::report::PaymentStatus,

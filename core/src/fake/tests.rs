@@ -5,7 +5,7 @@ use std::task::Poll;
 use super::*;
 use crate::{
     Callback, NextStep, PaymentKind, PollPolicy, ReturnRedirect, Verdict, WatchReport,
-    testing::requests::{card_payment, mbank_payment, pay_form, qr_payment},
+    testing::scripted::{card_payment, mbank_payment, pay_form, qr_payment},
 };
 
 fn fake() -> (FakeGateway, Gateway) {

@@ -11,11 +11,8 @@ use std::{
 };
 
 use crate::{
-    pipeline::{
-        caller,
-        log::{self, Event, What},
-    },
-    transport::per_process::PerProcess,
+    pipeline::log::{self, Event, What},
+    transport::runtime::PerProcess,
 };
 
 /// How much an event matters.
@@ -111,7 +108,7 @@ fn keep_log_events(least: Option<LogLevel>) {
 #[uniffi::export]
 fn take_log_events(waiting: Vec<u64>, ended: Vec<u64>) -> TakenLogEvents {
     // First: what is over by now has kept all of its events.
-    let under_way = caller::those_under_way(&ended);
+    let under_way = log::those_under_way(&ended);
     let mut kept = kept();
     let mut events = Vec::new();
     for call in waiting.iter().chain(&ended) {
@@ -261,10 +258,7 @@ mod tests {
     use super::*;
     use crate::{
         Provider,
-        testing::{
-            requests::call,
-            scripted::{Act, Scripted},
-        },
+        testing::scripted::{Act, Scripted, call},
     };
 
     /// Sends on what it hears of the orders of one test: others of this process may log as well.
@@ -334,7 +328,7 @@ mod tests {
     /// Polls as another language does, by the number of its call.
     async fn numbered<T>(call: u64, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
-        poll_fn(|cx| caller::as_call(call, || future.as_mut().poll(cx))).await
+        poll_fn(|cx| log::as_call(call, || future.as_mut().poll(cx))).await
     }
 
     fn texts(taken: &TakenLogEvents, call: u64) -> Vec<&str> {

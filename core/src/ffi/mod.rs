@@ -3,13 +3,10 @@
 //! journal, logging, and cancellation. It adds no behaviour. All other methods are exported where they are defined.
 
 mod cancellable;
-mod checkout_texts;
 mod constructors;
 mod journal;
 mod logging;
 mod methods;
-mod questions;
-mod references;
 mod texts;
 
 use rust_decimal::Decimal;

@@ -1,11 +1,12 @@
-//! Parsing and printing of values, as functions: in the generated code, records and enums cannot have constructors in
-//! every language.
+//! Parsing and printing of values, and the texts of a payment screen, as functions: in the generated code, records and enums cannot have
+//! constructors in every language.
 
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, Callback, CardBrand, Elqr, ElqrKind, Language, LocalDateTime, PaymentEntry, PaymentError, PaymentKind,
-    PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule,
+    AdviceTopic, Callback, CardBrand, CheckoutLabels, CheckoutState, CheckoutTexts, Elqr, ElqrKind, Language,
+    LocalDateTime, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect,
+    Rule,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -126,4 +127,36 @@ impl Proxy {
     fn as_text(&self) -> String {
         format!("{self:?}")
     }
+}
+
+// What a payment screen says, as functions: records cannot have constructors in every language.
+
+/// What a payment screen says of a state.
+#[uniffi::export]
+fn checkout_texts(state: CheckoutState, may_have_paid: bool, language: Language) -> CheckoutTexts {
+    CheckoutTexts::of(&state, may_have_paid, language)
+}
+
+/// The words of a payment screen that are the same in every state.
+#[uniffi::export]
+fn checkout_labels(language: Language) -> CheckoutLabels {
+    CheckoutLabels::of(language)
+}
+
+/// An amount with its currency, as people write it. It fails for a number of the caller's that is none here.
+#[uniffi::export]
+fn amount_text(amount: Decimal, currency: &str, language: Language) -> Result<String, PaymentError> {
+    Ok(crate::amount_text(amount, currency, language))
+}
+
+/// The button that pays, with the amount. It fails for a number of the caller's that is none here.
+#[uniffi::export]
+fn pay_text(amount: Decimal, currency: &str, language: Language) -> Result<String, PaymentError> {
+    Ok(crate::pay_text(amount, currency, language))
+}
+
+/// To which number the code of the mobile bank goes; nothing where what was typed is none.
+#[uniffi::export]
+fn phone_hint(typed: &str, language: Language) -> Option<String> {
+    crate::phone_hint(typed, language)
 }

@@ -4,10 +4,9 @@ use std::{env, ffi::OsString, fs, io::ErrorKind};
 
 use crate::{
     config::{
-        credentials::Credentials,
         dialect::Dialect,
-        gateway_config::GatewayConfig,
-        proxy::{Proxy, is_proxy},
+        gateway_config::{Credentials, GatewayConfig},
+        peer::{Proxy, is_proxy},
     },
     error::PaymentError,
     text::without_mark,

@@ -9,9 +9,11 @@ use std::{
 use super::{
     Shared,
     lines::{Line, Step, paid_for},
-    names::{Exclusive, name_of},
 };
-use crate::payment_ref::PaymentRef;
+use crate::{
+    journal::entry::{Exclusive, name_of},
+    payment_ref::PaymentRef,
+};
 
 /// Whether a payment whose number was only claimed may pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

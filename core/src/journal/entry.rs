@@ -1,8 +1,11 @@
-//! What the journal tells about a payment.
+//! What the journal tells about a payment, and the names of an entry's file and of the folders it goes through.
 
-use std::time::SystemTime;
+use std::{path::Path, time::SystemTime};
 
-use crate::payment_ref::PaymentRef;
+use ring::digest::{SHA256, digest};
+use time::{Date, Month, OffsetDateTime};
+
+use crate::payment_ref::{PaymentKind, PaymentRef};
 
 /// A payment in a [`Journal`](crate::Journal).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
@@ -85,4 +88,169 @@ pub enum Unfinished {
         /// What is wrong with it.
         why: String,
     },
+}
+
+// Names of an entry's file and of the folders it goes through.
+
+/// The longest part of an order number that is seen in a name.
+const SHOWN: usize = 40;
+
+/// The name of a payment's entry, by what names it for good: a merchant's own number, an id that was made for it, or a QR
+/// transaction. A number that was only claimed names somebody else's.
+pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
+    let order_number = payment.order_number.as_deref().filter(|_| !payment.is_claimed);
+    let transaction_id = payment.transaction_id.as_deref().filter(|_| !payment.is_claimed);
+    let by_id = || payment.entry_id.as_deref().map(|id| of_number(NumberOf::Entry, id));
+    match payment.kind {
+        PaymentKind::Card | PaymentKind::Mbank => order_number.map(|number| of_number(NumberOf::Order, number)),
+        PaymentKind::Qr => by_id().or_else(|| transaction_id.map(|id| of_number(NumberOf::QrTransaction, id))),
+        PaymentKind::PayForm => by_id(),
+    }
+}
+
+/// A number of the gateway's that belongs to one entry alone. Numbers of different kinds do not collide: an order may have the
+/// number of a QR code's transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Exclusive<'a> {
+    /// The merchant's or the gateway's own.
+    Order(&'a str),
+    Transaction(&'a str),
+    /// The address of the page that a payer opens.
+    Page(&'a str),
+}
+
+impl<'a> Exclusive<'a> {
+    /// The number that was claimed for a payment; nothing where there is none.
+    pub(super) fn claimed_of(payment: &'a PaymentRef) -> Option<Self> {
+        match payment.kind {
+            PaymentKind::Qr => payment.transaction_id.as_deref().map(Self::Transaction),
+            _ => payment.order_number.as_deref().map(Self::Order),
+        }
+    }
+
+    /// The entry of the merchant's own payment with this number, if there is one.
+    pub(super) fn own_entry(self) -> Option<String> {
+        match self {
+            Self::Order(number) => Some(of_number(NumberOf::Order, number)),
+            Self::Transaction(id) => Some(of_number(NumberOf::QrTransaction, id)),
+            Self::Page(_) => None,
+        }
+    }
+
+    /// The name of the note of which entry it belongs to. A gateway may take its own numbers in capital and small letters alike,
+    /// and no payment may pay twice by being spelled in both.
+    pub(super) fn note(self) -> String {
+        match self {
+            Self::Order(number) => of_number(NumberOf::OwnedOrder, &number.to_lowercase()),
+            Self::Transaction(id) => of_number(NumberOf::OwnedTransaction, &id.to_lowercase()),
+            Self::Page(url) => of_number(NumberOf::OwnedPage, url),
+        }
+    }
+}
+
+/// What a name is made of.
+#[derive(Clone, Copy)]
+enum NumberOf {
+    Order,
+    QrTransaction,
+    /// None of the gateway's.
+    Entry,
+    /// Those of notes.
+    OwnedOrder,
+    OwnedTransaction,
+    OwnedPage,
+}
+
+impl NumberOf {
+    /// Domain separation: an order may have the number of a transaction.
+    fn domain(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::QrTransaction => "qr",
+            Self::Entry => "entry",
+            Self::OwnedOrder => "owned order",
+            Self::OwnedTransaction => "owned qr",
+            Self::OwnedPage => "owned page",
+        }
+    }
+}
+
+/// The name of a number's entry: the same in every process. The beginning is for people; the hash keeps apart what
+/// a file system would not, such as capital letters.
+fn of_number(of: NumberOf, number: &str) -> String {
+    // Whoever has the address of a page can open it, and names of files are seen by more people than their content.
+    let is_secret = matches!(of, NumberOf::OwnedPage);
+    let shown = if is_secret { "page" } else { number };
+    let shown: String =
+        shown.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(SHOWN).collect();
+    let hash = digest(&SHA256, format!("{}\0{number}", of.domain()).as_bytes());
+    let hash: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{hash}", shown.to_ascii_lowercase())
+}
+
+/// The folder of the entries that were begun on a day, so that the oldest are found first.
+pub(super) fn of_day(moment: SystemTime) -> String {
+    OffsetDateTime::from(moment).date().to_string()
+}
+
+/// The folder of the entries that were finished within a month.
+pub(super) fn of_month(moment: SystemTime) -> String {
+    let date = OffsetDateTime::from(moment).date();
+    format!("{}-{:02}", date.year(), u8::from(date.month()))
+}
+
+/// The end of a day or a month, by its folder.
+pub(super) fn end_of(folder: &Path) -> Option<SystemTime> {
+    let name = folder.file_name()?.to_str()?;
+    let mut parts = name.split('-');
+    let (year, month) = (parts.next()?.parse().ok()?, Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?);
+    let day = match parts.next() {
+        Some(day) => day.parse().ok()?,
+        None => month.length(year),
+    };
+    let end = Date::from_calendar_date(year, month, day).ok()?.next_day()?;
+    Some(end.midnight().assume_utc().into())
+}
+
+/// Whether a name is that of a day or a month. Others are foreign.
+pub(super) fn is_a_time(name: &str) -> bool {
+    matches!(name.len(), 7 | 10) && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// What the name of a file begins with that only tries whether its folder can be written. A program that died may have left one.
+pub(super) const TRIAL: &str = "writable-";
+
+/// Whether a name stays inside its folder.
+pub(super) fn is_a_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', ':', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn order_numbers_that_differ_have_names_that_differ() {
+        let numbers = ["a", "A", "a ", "a/b", "../a", "ab", "я", "", "a\0", "CON", &"x".repeat(300), &"x".repeat(301)];
+        let names: std::collections::HashSet<String> = numbers
+            .iter()
+            .flat_map(|number| [of_number(NumberOf::Order, number), of_number(NumberOf::QrTransaction, number)])
+            .collect();
+        assert_eq!(names.len(), 2 * numbers.len());
+        for name in names {
+            assert!(name.len() <= 73 && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_sort_by_time() {
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000);
+        assert_eq!((of_day(moment).as_str(), of_month(moment).as_str()), ("2026-09-21", "2026-09"));
+        assert!(of_day(moment) < of_day(moment + Duration::from_secs(10 * 24 * 3600)));
+        let (day, month) = (end_of(Path::new("open/2026-09-21")).unwrap(), end_of(Path::new("done/2026-09")).unwrap());
+        assert_eq!((of_day(day), of_day(month)), ("2026-09-22".to_owned(), "2026-10-01".to_owned()));
+        assert_eq!(end_of(Path::new("done/2026-13")), None);
+    }
 }

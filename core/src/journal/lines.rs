@@ -9,11 +9,8 @@ use std::{
 use form_urlencoded::Serializer;
 use strum::{EnumString, IntoStaticStr};
 
-use super::{
-    entry::{JournalEntry, JournalState},
-    names::name_of,
-};
 use crate::{
+    journal::entry::{JournalEntry, JournalState, name_of},
     payment_entry::{PaymentEntry, ref_text::decoded_pairs},
     payment_ref::PaymentRef,
 };

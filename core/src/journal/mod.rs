@@ -2,15 +2,14 @@
 //! program that dies.
 //!
 //! A folder of small files, one a payment, as a mail folder keeps mails; no database. `open/<day>/<name>` is what is not
-//! done with, `done/<month>/<name>` what is, `paid/<month>/<name>` which entry a number has paid for. A file is made exclusively, empty; then the other folders are looked
-//! through; only then is the first line written and flushed. So of two who begin with one order number, at any time and
-//! in any process, at most one goes on; an empty file was never sent.
+//! done with, `done/<month>/<name>` what is, `paid/<month>/<name>` which entry a number has paid for. A file is made exclusively, empty;
+//! then the other folders are looked through; only then is the first line written and flushed. So of two who begin with one order number,
+//! at any time and in any process, at most one goes on; an empty file was never sent.
 
 mod claims;
 pub(crate) mod disk;
 pub(crate) mod entry;
 mod lines;
-pub(crate) mod names;
 mod store;
 mod walk;
 
@@ -22,9 +21,8 @@ use std::{
 };
 
 use disk::{Disk, RealDisk};
-use entry::JournalEntry;
+use entry::{Exclusive, JournalEntry, name_of};
 use lines::{History, Line, Step};
-use names::{Exclusive, name_of};
 use store::ReportNote;
 
 use crate::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
@@ -157,7 +155,7 @@ impl Journal {
     /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
     /// then it is still unfinished.
     pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
-        if !names::is_a_name(id) || !self.shared.finish(id).map_err(unwritten)? {
+        if !entry::is_a_name(id) || !self.shared.finish(id).map_err(unwritten)? {
             return Err(PaymentError::invalid("id", Rule::OneOf, None, "names no entry of this journal"));
         }
         Ok(())

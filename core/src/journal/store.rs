@@ -11,11 +11,13 @@ use super::{
     Shared,
     claims::Taken,
     disk::Disk,
-    entry::JournalState,
     lines::{History, Line, Step},
-    names::{self, Exclusive},
 };
-use crate::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
+use crate::{
+    journal::entry::{self, Exclusive, JournalState},
+    payment_entry::PaymentEntry,
+    payment_ref::PaymentRef,
+};
 
 /// How often a folder that another process removed is made again, or a file that it moved is looked for.
 const TRIES: u32 = 5;
@@ -88,7 +90,7 @@ impl Shared {
     /// shop must not learn it by its first payment. A full disk is no reason to read nothing, and may have room by then.
     fn check_writable(&self, folder: &Path) -> io::Result<()> {
         self.remove_trials(folder);
-        let file = folder.join(format!("{}{}", names::TRIAL, uuid::Uuid::now_v7()));
+        let file = folder.join(format!("{}{}", entry::TRIAL, uuid::Uuid::now_v7()));
         let tried = self.disk.create(&file).and_then(|()| {
             let flushed = self.disk.sync_file(&file);
             match self.disk.remove_file(&file).and(flushed) {
@@ -109,7 +111,7 @@ impl Shared {
     /// Those that a killed process has left.
     fn remove_trials(&self, folder: &Path) {
         let names = self.disk.names(folder).into_iter().flatten().flatten();
-        for name in names.filter(|name| name.starts_with(names::TRIAL)) {
+        for name in names.filter(|name| name.starts_with(entry::TRIAL)) {
             let _ = self.disk.remove_file(&folder.join(name));
         }
     }
@@ -122,7 +124,7 @@ impl Shared {
     /// journal would say that nothing was ever sent.
     pub(super) fn folders(&self, of: &Path) -> io::Result<Vec<PathBuf>> {
         let mut names = self.disk.names(of)?.collect::<io::Result<Vec<_>>>()?;
-        names.retain(|name| names::is_a_time(name));
+        names.retain(|name| entry::is_a_time(name));
         names.sort();
         Ok(names.into_iter().map(|name| of.join(name)).collect())
     }
@@ -180,7 +182,7 @@ impl Shared {
 
     /// Makes the empty file; or says where there is one already.
     fn claim(&self, name: &str) -> io::Result<Result<PathBuf, PathBuf>> {
-        let folder = self.open.join(names::of_day(self.disk.now()));
+        let folder = self.open.join(entry::of_day(self.disk.now()));
         let path = folder.join(name);
         let mut tries = TRIES;
         loop {
@@ -411,7 +413,7 @@ impl Shared {
     /// The folder of this month.
     pub(super) fn folder_of_now(&self, place: &Path) -> io::Result<PathBuf> {
         // A clock that was set back must not put anything where it is pruned at once.
-        let month = names::of_month(self.disk.now());
+        let month = entry::of_month(self.disk.now());
         let newest = self.folders(place)?.pop();
         let folder = newest.into_iter().fold(place.join(month), Ord::max);
         self.disk.make_folder(&folder)?;
@@ -421,7 +423,7 @@ impl Shared {
 
     /// Moves an entry back to what is not done with, durably.
     fn bring_back(&self, name: &str, path: &Path) -> io::Result<PathBuf> {
-        let folder = self.open.join(names::of_day(self.disk.now()));
+        let folder = self.open.join(entry::of_day(self.disk.now()));
         self.disk.make_folder(&folder)?;
         self.flush_name_of(&folder)?;
         self.move_to(name, path, &folder)?;
@@ -454,12 +456,12 @@ impl Shared {
         let Some(then) = self.disk.now().checked_sub(older_than) else { return Ok(()) };
         let done = self.folders(place)?;
         let newest = [done.last().cloned(), self.folders(&self.open)?.pop()];
-        let newest = newest.iter().flatten().filter_map(|folder| names::end_of(folder)).max();
+        let newest = newest.iter().flatten().filter_map(|folder| entry::end_of(folder)).max();
         let then = match newest.and_then(|newest| newest.checked_sub(older_than)) {
             Some(by_folders) => then.min(by_folders),
             None => return Ok(()),
         };
-        let first_kept = place.join(names::of_month(then));
+        let first_kept = place.join(entry::of_month(then));
         for folder in done.into_iter().filter(|folder| *folder < first_kept) {
             for name in self.disk.names(&folder)? {
                 gone(self.disk.remove_file(&folder.join(name?)))?;

@@ -152,7 +152,7 @@ fn a_report_on_another_request_under_the_same_number_is_not_noted() {
 fn a_file_that_tries_whether_a_folder_can_be_written_is_nobodys() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
-    disk.put(&folder().join("open").join(format!("{}1", names::TRIAL)), b"");
+    disk.put(&folder().join("open").join(format!("{}1", entry::TRIAL)), b"");
     assert_eq!(journal.unfinished().count(), 0);
 }
 

@@ -2,13 +2,11 @@
 
 use std::{io, iter, path::PathBuf, time::Duration, vec};
 
-use super::{
-    Journal, Rejected,
-    entry::{JournalState, Unfinished},
-    lines::History,
-    names, unreadable,
+use super::{Journal, Rejected, lines::History, unreadable};
+use crate::{
+    error::PaymentError,
+    journal::entry::{self, JournalState, Unfinished},
 };
-use crate::error::PaymentError;
 
 /// How many entries of a day are read at once, to be put into order.
 const AT_ONCE: usize = 2048;
@@ -92,7 +90,7 @@ impl UnfinishedEntries {
     fn is_fresh(&self) -> bool {
         let now = self.journal.shared.disk().now();
         let yesterday = now.checked_sub(Duration::from_secs(24 * 60 * 60));
-        yesterday.into_iter().chain([now]).any(|day| self.folder.ends_with(names::of_day(day)))
+        yesterday.into_iter().chain([now]).any(|day| self.folder.ends_with(entry::of_day(day)))
     }
 
     fn told(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
@@ -133,7 +131,7 @@ impl UnfinishedEntries {
 /// What stands among the folders and is none. Another process may be opening the journal.
 fn foreign(names: impl Iterator<Item = io::Result<String>>) -> io::Result<Vec<Unfinished>> {
     let why = "is no folder of a journal";
-    let is_foreign = |name: &String| !names::is_a_time(name) && !name.starts_with(names::TRIAL);
+    let is_foreign = |name: &String| !entry::is_a_time(name) && !name.starts_with(entry::TRIAL);
     let foreign = names.filter(|name| name.as_ref().map_or(true, is_foreign));
     foreign.map(|name| Ok(Unfinished::Unreadable { id: name?, why: why.to_owned() })).collect()
 }

@@ -7,10 +7,12 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
-use super::payer_page::payer_page;
 use crate::{
     card::{Card, is_past, passes_luhn},
-    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    config::{
+        dialect::Dialect,
+        endpoint::{Endpoint, ResponseField},
+    },
     currency,
     error::PaymentError,
     money::ExactNumber,
@@ -18,6 +20,7 @@ use crate::{
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, advice_on_characters},
     response::{
+        page::payer_page,
         reader::{NotAnAnswer, ResponseReader, Sent},
         redact::Redactor,
     },
@@ -192,6 +195,15 @@ pub struct CardPaymentCreated {
 }
 
 impl CardPaymentCreated {
+    /// What to store in place of the reference: it also holds the confirmation page, where there is one.
+    pub fn entry(&self) -> PaymentEntry {
+        let entry = PaymentEntry::new(self.payment.clone());
+        match &self.next_step {
+            NextStep::OpenConfirmation { url } => entry.with_page_url(url),
+            NextStep::CheckStatus { .. } => entry,
+        }
+    }
+
     /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef, next_step: NextStep) -> Self {
         Self { payment, next_step, code: None, amount: None, currency: None, raw: String::new() }
@@ -212,7 +224,7 @@ pub enum NextStep {
     #[non_exhaustive]
     OpenConfirmation {
         /// The page to open.
-        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::response::page::read_payer_page"))]
         url: String,
     },
     /// Nothing to confirm. Ask for the status: only a status query decides a payment.

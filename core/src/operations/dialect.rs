@@ -1,11 +1,14 @@
-//! What of a dialect needs every endpoint there is: its JSON form (serialization), and the known dialects.
+//! What of a dialect needs every endpoint there is: its JSON form (serialization), the known dialects, and advice on what it leaves open.
 
-use super::{ENDPOINTS, payment_status, provider_status, qr_status};
 use crate::{
-    config::dialect::{Dialect, form, known::KNOWN},
+    config::{
+        dialect::{Dialect, form, known::KNOWN},
+        endpoint::{Endpoint, ResponseField},
+    },
     error::PaymentError,
+    operations::{ENDPOINTS, payment_status, provider_status, qr_data, qr_status},
     payment_ref::PaymentKind,
-    violation::Rule,
+    violation::{Advice, Rule},
 };
 
 impl Dialect {
@@ -64,5 +67,124 @@ impl Dialect {
     /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
     pub fn to_json(&self) -> String {
         form::write(self, &ENDPOINTS)
+    }
+}
+
+// Advice on a dialect: what it leaves open, said where it is chosen and not where a payment stays undecided.
+
+const UNIT: &str = "is not set, so the unit of the amounts of QR payments is not known, and a charge that is reported in som \
+    stays Unverifiable: set it to \"som\" or \"tyiyn\"";
+
+const NUMBERS: &str = "is not set, so no charge of a pay-form can be verified, because its number could be that of a QR payment: \
+    set it to \"none\" where get-status finds no QR payments";
+
+const PAYLOAD: &str = "is not set, and the interface does not show the response, so it is a guess where the text of the QR code \
+    stands; where it stands elsewhere, no code can be shown: name its place, or begin with a known dialect";
+
+const TRANSACTION: &str = "is not set, and the interface does not show the response, so it is a guess where the transaction stands; \
+    where it stands elsewhere, a QR payment cannot be asked about, so only its callback or a person can decide it: name its \
+    place, or begin with a known dialect";
+
+const STATUS: &str = "is not set, and the interface does not show the response, so it is a guess where the status word stands; where \
+    it stands elsewhere, no status query can decide a QR payment: name its place, or begin with a known dialect";
+
+const IDENTIFIER: &str = "is not set, and the interface does not show where the response to a mobile-bank payment holds the \
+    identifier that its confirmation needs, so none is sent, and the gateway may refuse confirmations: name its place and its \
+    field";
+
+impl Dialect {
+    fn leaves_open(&self, endpoint: &'static Endpoint, field: ResponseField) -> bool {
+        self.endpoint(endpoint).pointers(field).eq(field.shown_pointers().iter().copied())
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Dialect {
+    /// What this dialect leaves open that matters to money, each with what to set. It blocks nothing. What the dialect names
+    /// is not advised.
+    ///
+    /// ```
+    /// use kassa::Dialect;
+    ///
+    /// let advice = Dialect::default().advice();
+    /// assert_eq!(advice[0].field, "dialect.qr_amount_unit");
+    /// let dialect = Dialect::from_json(r#"{"qr_amount_unit": "tyiyn"}"#)?;
+    /// assert!(dialect.advice().iter().all(|advice| advice.field != "dialect.qr_amount_unit"));
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn advice(&self) -> Vec<Advice> {
+        let transaction_is_open = self.leaves_open(&qr_data::ENDPOINT, ResponseField::TransactionId);
+        // A dialect that names the place of the transaction was made by somebody who has seen responses about QR payments; to name
+        // `/data/status` once more would leave no trace in it.
+        let status_is_open = transaction_is_open && self.leaves_open(&qr_status::ENDPOINT, ResponseField::Status);
+        [
+            (!self.knows_qr_amount_unit(), "qr_amount_unit", UNIT),
+            (!self.verifies_pay_forms(), "qr_numbers", NUMBERS),
+            (self.leaves_open(&qr_data::ENDPOINT, ResponseField::QrPayload), "endpoints.qr_data.qr_payload", PAYLOAD),
+            (transaction_is_open, "endpoints.qr_data.transaction_id", TRANSACTION),
+            (status_is_open, "endpoints.qr_status.status", STATUS),
+            (self.mbank_identifier().is_none(), "mbank_identifier", IDENTIFIER),
+        ]
+        .into_iter()
+        .filter(|(is_open, ..)| *is_open)
+        .map(|(_, key, sentence)| Advice::on_dialect(key, sentence))
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{QrData, payment_ref::PaymentRef, violation::AdviceTopic};
+
+    #[test]
+    fn what_a_dialect_names_is_not_advised() {
+        let advised = |dialect: &Dialect| {
+            let advice = dialect.advice().into_iter();
+            advice
+                .map(|advice| {
+                    assert!(advice.text.starts_with(&format!("{} is not set", advice.field)), "{}", advice.text);
+                    assert_eq!(advice.topic, AdviceTopic::Dialect);
+                    advice.field.trim_start_matches("dialect.").to_owned()
+                })
+                .collect::<Vec<_>>()
+        };
+        let (unit, numbers, identifier) = ("qr_amount_unit", "qr_numbers", "mbank_identifier");
+        let (payload, transaction) = ("endpoints.qr_data.qr_payload", "endpoints.qr_data.transaction_id");
+        let status = "endpoints.qr_status.status";
+        let named = r#""mbank_identifier": {"pointers": ["/id"], "confirm_field": "id"}"#;
+        let cases: [(&str, &[&str]); 7] = [
+            ("{}", &[unit, numbers, payload, transaction, status, identifier]),
+            // With som the gateway can be asked whether a pay-form's number is a QR payment's.
+            (r#"{"qr_amount_unit": "som"}"#, &[payload, transaction, status, identifier]),
+            (r#"{"qr_amount_unit": "tyiyn"}"#, &[numbers, payload, transaction, status, identifier]),
+            (&format!(r#"{{"qr_numbers": "none", {named}}}"#), &[unit, payload, transaction, status]),
+            (
+                r#"{"endpoints": {"qr_status": {"status": ["/data"]}}}"#,
+                &[unit, numbers, payload, transaction, identifier],
+            ),
+            (
+                r#"{"endpoints": {"qr_data": {"qr_payload": ["/data"]}}}"#,
+                &[unit, numbers, transaction, status, identifier],
+            ),
+            (r#"{"endpoints": {"qr_data": {"transaction_id": ["/id"]}}}"#, &[unit, numbers, payload, identifier]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(advised(&Dialect::from_json(text).unwrap()), expected, "{text}");
+        }
+        assert_eq!(advised(&Dialect::named("finipay").unwrap()), [unit, numbers]);
+    }
+
+    #[test]
+    fn what_the_response_of_a_code_lacks_is_told() {
+        let answer = QrData::new(PaymentRef::qr(Some(39_000)));
+        let whole = QrData { payload: Some("x".to_owned()), transaction_id: Some("t-1".to_owned()), ..answer.clone() };
+        let fields = |answer: &QrData| answer.advice().into_iter().map(|advice| advice.field).collect::<Vec<_>>();
+        let (payload, transaction) =
+            ("dialect.endpoints.qr_data.qr_payload", "dialect.endpoints.qr_data.transaction_id");
+        assert_eq!(fields(&answer), [payload, transaction]);
+        assert_eq!(fields(&QrData { transaction_id: None, ..whole.clone() }), [transaction]);
+        assert_eq!(fields(&QrData { payload: None, ..whole.clone() }), [payload]);
+        assert!(fields(&whole).is_empty());
     }
 }

@@ -20,9 +20,8 @@ use super::{
 use crate::{
     card::Card,
     config::{
-        dialect::{Dialect, code_list::CodeList},
-        endpoint::Endpoint,
-        response_field::{ELQR, ResponseField},
+        dialect::{Dialect, endpoint_dialect::CodeList},
+        endpoint::{ELQR, Endpoint, ResponseField},
     },
     elqr::Elqr,
     error::PaymentError,

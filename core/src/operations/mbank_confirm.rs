@@ -10,8 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     config::{
         dialect::{Dialect, MbankIdentifier, ORDER_NUMBER},
-        endpoint::Endpoint,
-        response_field::ResponseField,
+        endpoint::{Endpoint, ResponseField},
     },
     error::PaymentError,
     json::Document,

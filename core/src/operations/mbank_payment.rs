@@ -7,7 +7,10 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    config::{
+        dialect::Dialect,
+        endpoint::{Endpoint, ResponseField},
+    },
     currency::KGS,
     error::PaymentError,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
@@ -110,6 +113,11 @@ pub struct MbankPaymentCreated {
 }
 
 impl MbankPaymentCreated {
+    /// What to store in place of the reference.
+    pub fn entry(&self) -> PaymentEntry {
+        PaymentEntry::new(self.payment.clone())
+    }
+
     /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payment, code: None, reason: None, status: None, raw: String::new() }

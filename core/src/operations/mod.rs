@@ -1,15 +1,12 @@
 //! Operations: one file for each endpoint, with its request, its rules, its wire form and its answer.
 
-mod advice;
 pub(crate) mod card_payment;
 mod dialect;
-mod entries;
 pub(crate) mod explain;
 pub(crate) mod mbank_confirm;
 pub(crate) mod mbank_payment;
 pub(crate) mod operation;
 pub(crate) mod pay_form;
-mod payer_page;
 pub(crate) mod payment_status;
 pub(crate) mod provider_status;
 pub(crate) mod qr_data;

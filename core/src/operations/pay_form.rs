@@ -6,16 +6,21 @@ use http::Method;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use super::payer_page::payer_page;
 use crate::{
-    config::{dialect::Dialect, endpoint::Endpoint, response_field::ResponseField},
+    config::{
+        dialect::Dialect,
+        endpoint::{Endpoint, ResponseField},
+    },
     currency::{KGS, KGS_DECIMALS},
     error::PaymentError,
     money::ExactNumber,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
-    response::reader::{NotAnAnswer, ResponseReader, Sent},
+    response::{
+        page::payer_page,
+        reader::{NotAnAnswer, ResponseReader, Sent},
+    },
     validation::{Checks, advice_on_fragment},
     violation::{Advice, AdviceTopic},
 };
@@ -109,13 +114,18 @@ pub struct PayFormCreated {
     /// What to verify its callback and return with. Store it.
     pub payment: PaymentRef,
     /// The page to open in a new browser window. Always https, or loopback.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::response::page::read_payer_page"))]
     pub pay_form_url: String,
     /// The whole response, with secrets masked.
     pub raw: String,
 }
 
 impl PayFormCreated {
+    /// What to store in place of the reference: it also holds the page.
+    pub fn entry(&self) -> PaymentEntry {
+        PaymentEntry::new(self.payment.clone()).with_page_url(&self.pay_form_url)
+    }
+
     /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef, pay_form_url: impl Into<String>) -> Self {
         Self { payment, pay_form_url: pay_form_url.into(), raw: String::new() }

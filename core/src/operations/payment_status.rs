@@ -6,7 +6,10 @@ use http::Method;
 use serde::Serialize;
 
 use crate::{
-    config::{endpoint::Endpoint, gateway_config::StatusQueryForm, response_field::STATUS_FIELDS},
+    config::{
+        endpoint::{Endpoint, STATUS_FIELDS},
+        gateway_config::StatusQueryForm,
+    },
     error::PaymentError,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},

@@ -6,7 +6,7 @@ use http::Method;
 use serde::Serialize;
 
 use crate::{
-    config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
+    config::endpoint::{Endpoint, STATUS_FIELDS},
     error::PaymentError,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_ref::report::Provider,

@@ -8,8 +8,7 @@ use super::qr_payment::QrPayment;
 use crate::{
     config::{
         dialect::Dialect,
-        endpoint::Endpoint,
-        response_field::{ELQR, ResponseField},
+        endpoint::{ELQR, Endpoint, ResponseField},
     },
     elqr::{self, Elqr, ElqrKind},
     error::{PaymentError, sentences},
@@ -42,6 +41,15 @@ pub struct QrData {
 }
 
 impl QrData {
+    /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
+    pub fn entry(&self) -> PaymentEntry {
+        let entry = PaymentEntry::new(self.payment.clone());
+        match &self.payload {
+            Some(text) => entry.with_qr_text(text),
+            None => entry,
+        }
+    }
+
     /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
     pub fn new(payment: PaymentRef) -> Self {
         Self { payload: None, transaction_id: payment.transaction_id.clone(), payment, raw: String::new() }

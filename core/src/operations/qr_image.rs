@@ -11,7 +11,7 @@ use png::{Decoder, DecodingError, Limits};
 
 use super::qr_payment::QrPayment;
 use crate::{
-    config::{endpoint::Endpoint, response_field::ResponseField},
+    config::endpoint::{Endpoint, ResponseField},
     error::PaymentError,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,

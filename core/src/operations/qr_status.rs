@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::{
-    config::{endpoint::Endpoint, response_field::STATUS_FIELDS},
+    config::endpoint::{Endpoint, STATUS_FIELDS},
     error::PaymentError,
     operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},

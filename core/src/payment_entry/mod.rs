@@ -16,8 +16,8 @@ const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 /// One record of a payment that is on its way: its reference, and the page or the QR code that the payer was shown. An
 /// app that stores it **can show them again** after it was killed, and asks about the payment with the same record.
 ///
-/// Every answer to a create has one (`entry()`), but for the gateway's own QR picture. It holds no secret; but whoever has the page's address can open it. Its
-/// text form has a checksum at its end, so that a text that was cut or changed is refused:
+/// Every answer to a create has one (`entry()`), but for the gateway's own QR picture. It holds no secret; but whoever has the page's
+/// address can open it. Its text form has a checksum at its end, so that a text that was cut or changed is refused:
 ///
 /// ```
 /// use kassa::{Decimal, PaymentEntry, PaymentRef};

@@ -20,8 +20,7 @@ use crate::{
     config::endpoint::Endpoint,
     operations::operation::{Effect, RequestParts},
     pipeline::{
-        caller::Caller,
-        log::{Event, What},
+        log::{Caller, Event, What},
         outcome::{Again, ResendPolicy},
     },
     response::Response,

@@ -2,11 +2,15 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use futures_util::future::{Either, select};
+use tokio::sync::{Notify, watch};
 
 use crate::{
     config::{
@@ -16,12 +20,7 @@ use crate::{
     error::PaymentError,
     journal::{Journal, checked_note},
     operations::operation::{CheckSettings, Kind},
-    pipeline::{
-        attempts::Limits,
-        closing::{Closing, EndsAtClose},
-        in_flight::InFlight,
-        outcome::ResendPolicy,
-    },
+    pipeline::{attempts::Limits, outcome::ResendPolicy},
     response::redact::HiddenCredentials,
     transport::{Transport, after},
 };
@@ -187,5 +186,95 @@ impl Engine {
     /// The limits of everything that moves no money.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
+    }
+}
+
+// Graceful shutdown: tells all who wait on a gateway that it was closed, and counts the payments in flight, so that closing can wait for
+// them.
+
+/// What keeps something from others between two calls, and must not keep it beyond the close of its gateway.
+pub(crate) trait EndsAtClose: Send + Sync {
+    fn end_at_close(&self);
+}
+
+/// Whether a gateway was closed. All its clones share it.
+#[derive(Default)]
+pub(crate) struct Closing {
+    is_closed: AtomicBool,
+    closed: Notify,
+    listeners: Mutex<Vec<Weak<dyn EndsAtClose>>>,
+}
+
+impl Closing {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+
+    /// Refuses further calls, and tells nobody. In a forked child that is all: another thread of the parent may have held
+    /// the locks.
+    pub(crate) fn refuse(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
+    /// Refuses further calls, and ends every wait.
+    pub(crate) fn close(&self) {
+        self.refuse();
+        self.closed.notify_waiters();
+        let listeners = std::mem::take(&mut *self.listeners.lock().unwrap_or_else(PoisonError::into_inner));
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.end_at_close();
+        }
+    }
+
+    /// Waits until it is closed.
+    pub(crate) async fn closed(&self) {
+        // Before the flag is read: who sets it later wakes, whether this was polled or not.
+        let woken = self.closed.notified();
+        if !self.is_closed() {
+            woken.await;
+        }
+    }
+
+    /// Hears of the close, as long as it lives.
+    pub(crate) fn tell(&self, listener: Weak<dyn EndsAtClose>) {
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|known| known.strong_count() > 0);
+        listeners.push(listener);
+    }
+}
+
+// Graceful shutdown: counts the payments in flight, so that closing can wait for them.
+
+#[derive(Clone)]
+pub(crate) struct InFlight(Arc<watch::Sender<usize>>);
+
+/// One payment in flight, counted until this is dropped.
+pub(crate) struct Counted(InFlight);
+
+impl Default for InFlight {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+}
+
+impl InFlight {
+    pub(crate) fn enter(&self) -> Counted {
+        self.0.send_modify(|count| *count += 1);
+        Counted(self.clone())
+    }
+
+    pub(crate) async fn none_left(&self) {
+        // Waiting fails only once the sender is dropped, and `self` holds it.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self.0.borrow() == 0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
     }
 }

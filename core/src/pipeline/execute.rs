@@ -17,8 +17,7 @@ use crate::{
     payment_ref::Question,
     pipeline::{
         attempts::{Attempts, Limits, RunningTask},
-        engine::Engine,
-        in_flight::Counted,
+        engine::{Counted, Engine},
         journaling::{Journaling, UnlessSent, What, in_task},
         outcome::{self, CallError},
     },

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     error::PaymentError,
-    journal::{BeginError, EntryGuard, Journal, SendOutcome, names::name_of},
+    journal::{BeginError, EntryGuard, Journal, SendOutcome, entry::name_of},
     operations::operation::{Effect, Operation},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, new_order_number},

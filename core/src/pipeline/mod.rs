@@ -2,11 +2,8 @@
 //! verdict about the money.
 
 pub(crate) mod attempts;
-pub(crate) mod caller;
-pub(crate) mod closing;
 pub(crate) mod engine;
 mod execute;
-pub(crate) mod in_flight;
 pub(crate) mod journaling;
 pub(crate) mod log;
 pub(crate) mod outcome;

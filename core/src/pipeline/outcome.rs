@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::{
-    config::dialect::code_list::CodeList,
+    config::dialect::endpoint_dialect::CodeList,
     error::PaymentError,
     journal::BeginError,
     operations::operation::{Effect, Operation},

@@ -1,11 +1,10 @@
 //! A response of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
 //! (redaction).
 
-mod decoded;
-mod occurrences;
-mod page;
+pub(crate) mod page;
 pub(crate) mod reader;
 pub(crate) mod redact;
+pub(crate) mod search;
 
 use std::{borrow::Cow, time::Duration};
 

@@ -7,9 +7,8 @@ use url::Url;
 
 use crate::{
     config::{
-        dialect::{Dialect, EndpointDialect, code_list::CodeList},
-        endpoint::Endpoint,
-        response_field::ResponseField,
+        dialect::{Dialect, EndpointDialect, endpoint_dialect::CodeList},
+        endpoint::{Endpoint, ResponseField},
     },
     currency::same_currency,
     json::{Document, Json},

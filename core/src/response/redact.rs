@@ -4,11 +4,11 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::de::IgnoredAny;
 
-use super::{
-    decoded::Decoded,
-    occurrences::{of_card_number, of_text, of_word},
+use crate::{
+    money::read_amount,
+    response::search::{Decoded, of_card_number, of_text, of_word},
+    secret::Secret,
 };
-use crate::{money::read_amount, secret::Secret};
 
 const MASK: &str = "***";
 

@@ -17,7 +17,7 @@ use futures_util::{
 };
 use tokio::{sync::Mutex, time::Instant};
 
-use self::last_report::LastReport;
+use last_report::LastReport;
 
 use crate::{
     error::PaymentError,

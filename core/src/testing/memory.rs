@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use crate::{
-    config::{credentials::Credentials, gateway_config::GatewayConfig},
+    config::gateway_config::{Credentials, GatewayConfig},
     error::PaymentError,
     response::Response,
     transport::{Boxed, Failure, Request, Transport},

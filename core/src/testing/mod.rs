@@ -3,8 +3,6 @@
 #[cfg(feature = "_internals")]
 pub(crate) mod fixed_response;
 mod memory;
-#[cfg(test)]
-pub(crate) mod requests;
 pub mod schedules;
 #[cfg(test)]
 pub(crate) mod scripted;

@@ -12,11 +12,8 @@ use std::{
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::{
-    broken_pipe::HeldBack,
-    per_process::PerProcess,
-    runtime::{self, without_subscriber},
-};
+use super::broken_pipe::HeldBack;
+use crate::transport::runtime::{self, PerProcess, without_subscriber};
 
 /// Runtimes that nobody uses at the moment, with the time since when; the last one used at the end. Not thread-locals: a
 /// connection would stay behind with each thread of a pool, and be closed with each that ends.

@@ -8,24 +8,37 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     convert::Infallible,
+    net::ToSocketAddrs as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
-use ::http::{HeaderValue, header::USER_AGENT};
-use reqwest::{Client, ClientBuilder, redirect, retry};
+use http::{HeaderValue, header::USER_AGENT};
+use reqwest::{
+    Client, ClientBuilder,
+    dns::{Addrs, Name, Resolve, Resolving},
+    redirect, retry,
+};
+use rustls::{
+    ClientConfig, Error, RootCertStore,
+    crypto::{CryptoProvider, KeyProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::SigningKey,
+};
 use tokio::{
     runtime::{Handle, Id},
     sync::oneshot,
 };
 
-use super::{Connection, Observer, http_error::causes, lookup::Lookup, tls};
 use crate::{
-    config::{
-        peer::Peer,
-        proxy::{Way, unusable_proxy},
-    },
+    config::peer::{Peer, Way, unusable_proxy},
     error::PaymentError,
+    text::without_mark,
+    transport::{
+        Connection, Observer,
+        connection::{Stage, during},
+        http_error::causes,
+    },
 };
 
 /// Connection pool: how long a kept-alive connection may be idle. Only queries use the pool. A dead connection costs
@@ -140,7 +153,7 @@ impl Drop for Lifetime {
 
 /// How each client is set up.
 struct Setup {
-    tls: rustls::ClientConfig,
+    tls: ClientConfig,
     proxy: Option<reqwest::Proxy>,
     environment_proxies: bool,
     connect_timeout: Duration,
@@ -157,7 +170,7 @@ impl Setup {
         let suffix = peer.user_agent_suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default();
         let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
         Ok(Self {
-            tls: tls::client_config(peer.extra_root_certificates)?,
+            tls: client_config(peer.extra_root_certificates)?,
             proxy,
             environment_proxies: matches!(peer.way, Way::Environment),
             connect_timeout: peer.connect_timeout,
@@ -188,5 +201,61 @@ impl Setup {
             Some(proxy) => builder.proxy(proxy.clone()),
             None => builder,
         }
+    }
+}
+
+// TLS and certificate validation: whom to trust. Why rustls with ring and these roots: `docs/adr/0003-ring-and-webpki-roots.md`.
+
+/// TLS 1.2 or later, with Mozilla's roots and the extra ones.
+pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for pem in extra_root_certificates {
+        add(pem, &mut roots)?;
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|problem| PaymentError::misconfigured(format!("TLS could not be set up: {problem}")))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Ring's, without what signs by a private key: Kassa shows no client certificate (mutual TLS), so the linker can leave out
+/// how RSA and ECDSA sign.
+fn provider() -> CryptoProvider {
+    CryptoProvider { key_provider: &NoKeys, ..ring::default_provider() }
+}
+
+#[derive(Debug)]
+struct NoKeys;
+
+impl KeyProvider for NoKeys {
+    fn load_private_key(&self, _key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+        Err(Error::General("there are no client certificates".to_owned()))
+    }
+}
+
+fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {
+    let unusable =
+        |problem: &dyn std::fmt::Display| PaymentError::misconfigured(format!("extra_root_certificates: {problem}"));
+    let before = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(without_mark(pem).as_bytes()) {
+        let certificate = certificate.map_err(|problem| unusable(&problem))?;
+        roots.add(certificate).map_err(|problem| unusable(&problem))?;
+    }
+    if roots.len() == before { Err(unusable(&"a text holds no certificate in PEM form")) } else { Ok(()) }
+}
+
+// Looking a host name up (DNS), by the system, as the HTTP client does it by itself. It is done here so that a request knows that it waits
+// for it.
+
+pub(super) struct Lookup;
+
+impl Resolve for Lookup {
+    fn resolve(&self, name: Name) -> Resolving {
+        let host = name.as_str().to_owned();
+        Box::pin(during(Stage::LookingUp, Stage::Connecting, async move {
+            // The port is set by the HTTP client. The system's resolver blocks its thread.
+            let found = tokio::task::spawn_blocking(move || (host.as_str(), 0).to_socket_addrs()).await??;
+            Ok::<Addrs, Box<dyn std::error::Error + Send + Sync>>(Box::new(found))
+        }))
     }
 }

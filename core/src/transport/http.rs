@@ -26,15 +26,14 @@ use url::Url;
 
 use super::{
     Boxed, Failure, Request, Transport,
-    clients::Clients,
     http_error::{Target, causes},
-    runtime, stage,
 };
 use crate::{
     config::peer::Peer,
     error::PaymentError,
     response::{MOST_BYTES, Response},
     secret::{Secret, SecretBytes},
+    transport::{clients::Clients, connection, runtime},
 };
 
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
@@ -77,7 +76,7 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Response, Failure>> {
         let exchanger = self.exchanger.clone();
-        Box::pin(stage::of(request.clone(), async move { exchanger.exchange(&request).await }))
+        Box::pin(connection::of(request.clone(), async move { exchanger.exchange(&request).await }))
     }
 
     fn check(&self) -> Result<(), PaymentError> {

@@ -4,8 +4,11 @@ use std::{error::Error, io};
 
 use rustls::{CertificateError, InvalidMessage};
 
-use super::{Failure, stage::Stage};
-use crate::config::{peer::Peer, proxy::Way};
+use super::Failure;
+use crate::{
+    config::peer::{Peer, Way},
+    transport::connection::Stage,
+};
 
 /// What an error says of a certificate of a later time than the clock's: a payer can set that.
 pub(crate) const NOT_VALID_YET: &str = "is not valid yet";

@@ -7,11 +7,7 @@ mod clients;
 mod connection;
 pub(crate) mod http;
 mod http_error;
-mod lookup;
-pub(crate) mod per_process;
 pub(crate) mod runtime;
-mod stage;
-mod tls;
 
 use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -20,9 +16,8 @@ use tokio::{task::AbortHandle, time::Instant};
 
 use crate::{error::PaymentError, response::Response};
 
-pub(crate) use connection::{Connection, Observer};
+pub(crate) use connection::{Connection, Observer, Progress, Stage};
 pub(crate) use http_error::NOT_VALID_YET;
-pub(crate) use stage::{Progress, Stage};
 
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

@@ -1,16 +1,9 @@
-//! Kassa's own async runtime (tokio): one for the process, started at first use. It drives payments, and queries of callers
-//! that have no runtime.
-//!
-//! It is Kassa's own because callers come from other executors, plain threads and phones, and because a payment on its
-//! way must outlive the caller that started it (`docs/adr/0002-a-runtime-of-its-own.md`).
+//! Kassa's own async runtime (tokio): one for the process, started at first use, and values that each process has for itself.
 
-use once_cell::sync::OnceCell;
+use once_cell::{race::OnceBox, sync::OnceCell};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{
-    error::PaymentError,
-    transport::{broken_pipe, per_process::PerProcess},
-};
+use crate::{error::PaymentError, transport::broken_pipe};
 
 /// Payments wait for the network, not for a processor. With one, whatever answers runs of the host's (a coroutine of the JVM's) would
 /// hold up all other answers.
@@ -48,4 +41,40 @@ fn keep_subscribers_out() {
 /// The same for a moment, on a thread of the host's.
 pub(crate) fn without_subscriber<T>(work: impl FnOnce() -> T) -> T {
     tracing::dispatcher::with_default(&tracing::Dispatch::none(), work)
+}
+
+// Fork safety: a static value that each process has for itself.
+
+/// A linked list with a value for each process, from the first one to its forked descendants.
+///
+/// Threads do not survive a fork, so what they use must not be shared with a forked child: a lock may be held by a
+/// thread that does not exist there. A child appends a value of its own, and leaves those of its ancestors as they are.
+pub(crate) struct PerProcess<T> {
+    first: OnceBox<OfProcess<T>>,
+}
+
+struct OfProcess<T> {
+    process: u32,
+    value: T,
+    of_child: OnceBox<OfProcess<T>>,
+}
+
+impl<T: Default> PerProcess<T> {
+    pub(crate) const fn new() -> Self {
+        Self { first: OnceBox::new() }
+    }
+
+    /// The value of this process.
+    pub(crate) fn get(&self) -> &T {
+        let process = std::process::id();
+        let fresh = || Box::new(OfProcess { process, value: T::default(), of_child: OnceBox::new() });
+        let mut place = &self.first;
+        loop {
+            let found = place.get_or_init(fresh);
+            if found.process == process {
+                return &found.value;
+            }
+            place = &found.of_child;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! English.
 
-use super::tables::{LabelTable, StateTable};
+use crate::checkout::screen_texts::tables::{LabelTable, StateTable};
 
 pub(super) static LABELS: LabelTable = LabelTable {
     title: "Payment",

@@ -1,6 +1,6 @@
 //! Kyrgyz. Numbers get no endings, because those change with how the number is read aloud.
 
-use super::tables::{LabelTable, StateTable};
+use crate::checkout::screen_texts::tables::{LabelTable, StateTable};
 
 pub(super) static LABELS: LabelTable = LabelTable {
     title: "Төлөм",

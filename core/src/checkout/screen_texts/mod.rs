@@ -1,24 +1,24 @@
-//! Localization: what a payment screen says of its state, and the words of its buttons and fields, in each language.
+//! Localization: what a payment screen says of its state, the words of its buttons and fields, and amounts, in each language.
 
 mod english;
 mod kyrgyz;
 mod russian;
 mod tables;
-#[cfg(test)]
-mod tests;
 
-pub use tables::CheckoutLabels;
+use rust_decimal::Decimal;
 
 use crate::{
     checkout::{
-        message::CheckoutMessage,
-        state::{CheckoutState, PaymentMethod},
-        topic::MessageTopic,
+        message::{CheckoutMessage, MessageTopic},
+        screen_texts::tables::{LabelTable, StateTable},
+        state::{CheckoutDetails, CheckoutState, PaymentMethod},
     },
+    currency::KGS,
     i18n::Language,
     validation::phone_and_otp::{COUNTRY, NATIONAL, normalized_phone},
 };
-use tables::{LabelTable, StateTable};
+
+pub use tables::CheckoutLabels;
 
 /// Not broken over two lines.
 pub(super) const NO_BREAK: char = '\u{a0}';
@@ -195,3 +195,77 @@ fn states(language: Language) -> &'static StateTable {
         Language::Kyrgyz => &kyrgyz::STATES,
     }
 }
+
+// Localization: amounts as people write them.
+
+/// An amount with its currency, as people write it in a language. It has no decimals, or two at least, and is not broken over two
+/// lines.
+///
+/// ```
+/// use kassa::{Decimal, Language, amount_text};
+///
+/// let amount = Decimal::new(139_050, 2);
+/// assert_eq!(amount_text(amount, "KGS", Language::English), "1,390.50\u{a0}som");
+/// assert_eq!(amount_text(amount, "KGS", Language::Kyrgyz), "1\u{a0}390,50\u{a0}сом");
+/// ```
+pub fn amount_text(amount: Decimal, currency: &str, language: Language) -> String {
+    let (group, point) = if language == Language::English { (',', '.') } else { (NO_BREAK, ',') };
+    let digits = amount.abs().normalize().to_string();
+    let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    let mut text = String::new();
+    if amount < Decimal::ZERO {
+        text.push('-');
+    }
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && index % GROUP == whole.len() % GROUP {
+            text.push(group);
+        }
+        text.push(digit);
+    }
+    if !decimals.is_empty() {
+        text.push(point);
+        text.push_str(decimals);
+        if decimals.len() == 1 {
+            text.push('0');
+        }
+    }
+    text.push(NO_BREAK);
+    text.push_str(match (currency, language) {
+        (KGS, Language::English) => "som",
+        (KGS, _) => "сом",
+        _ => currency,
+    });
+    text
+}
+
+/// The button that pays, with the amount: `Pay 390.50 som`. Before the amount is known there is
+/// [`CheckoutLabels::pay`](crate::CheckoutLabels::pay).
+///
+/// ```
+/// use kassa::{Decimal, Language, pay_text};
+///
+/// assert_eq!(pay_text(Decimal::from(390), "KGS", Language::Kyrgyz), "390\u{a0}сом төлөө");
+/// ```
+pub fn pay_text(amount: Decimal, currency: &str, language: Language) -> String {
+    let amount = amount_text(amount, currency, language);
+    match language {
+        Language::English => format!("Pay {amount}"),
+        Language::Russian => format!("Оплатить {amount}"),
+        Language::Kyrgyz => format!("{amount} төлөө"),
+    }
+}
+
+impl CheckoutDetails {
+    /// What is to be paid, as people write it: [`amount_text`].
+    pub fn amount_text(&self, language: Language) -> String {
+        amount_text(self.amount, &self.currency, language)
+    }
+
+    /// The button that pays, with the amount: [`pay_text`].
+    pub fn pay_text(&self, language: Language) -> String {
+        pay_text(self.amount, &self.currency, language)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 use strum::IntoEnumIterator;
 
-use super::*;
+use crate::checkout::screen_texts::*;
 
 /// All texts of a language, by their names.
 fn entries(language: Language) -> Vec<(&'static str, &'static str)> {
@@ -82,4 +82,39 @@ fn who_may_have_paid_is_never_only_told_to_order_again() {
         let texts = CheckoutTexts::of(&state, true, Language::English);
         assert!(texts.explanation.as_deref().is_some_and(|text| text.contains(part)), "{state:?}: {texts:?}");
     }
+}
+
+#[test]
+fn amounts_are_grouped_and_have_no_decimals_or_two_at_least() {
+    for (amount, english, russian) in [
+        ("0", "0", "0"),
+        ("390.5", "390.50", "390,50"),
+        ("390.00", "390", "390"),
+        ("999", "999", "999"),
+        ("1000", "1,000", "1 000"),
+        ("12345.6", "12,345.60", "12 345,60"),
+        ("123456", "123,456", "123 456"),
+        ("1234567.089", "1,234,567.089", "1 234 567,089"),
+        ("0.05", "0.05", "0,05"),
+        ("-390", "-390", "-390"),
+        ("-1390.5", "-1,390.50", "-1 390,50"),
+        ("-0.00", "0", "0"),
+        (
+            "79228162514264337593543950335",
+            "79,228,162,514,264,337,593,543,950,335",
+            "79 228 162 514 264 337 593 543 950 335",
+        ),
+    ] {
+        let number: Decimal = amount.parse().unwrap();
+        let shown = |language| amount_text(number, "KGS", language).replace(NO_BREAK, " ");
+        assert_eq!(shown(Language::English), format!("{english} som"), "{amount}");
+        assert_eq!(shown(Language::Russian), format!("{russian} сом"), "{amount}");
+        assert_eq!(shown(Language::Kyrgyz), format!("{russian} сом"), "{amount}");
+    }
+    assert_eq!(amount_text(Decimal::from(7), "USD", Language::Russian), "7\u{a0}USD");
+}
+
+#[test]
+fn an_amount_is_not_broken_over_two_lines() {
+    assert!(!amount_text(Decimal::from(1_390), "KGS", Language::Russian).contains(' '));
 }

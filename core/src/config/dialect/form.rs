@@ -6,16 +6,11 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Serialize;
 use strum::IntoEnumIterator;
 
-use super::{
-    Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers,
-    code_list::{CodeList, WordList},
-    known::KNOWN,
-    same_word,
-};
+use super::{Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers, known::KNOWN, same_word};
 use crate::{
     config::{
-        endpoint::Endpoint,
-        response_field::{ELQR, ResponseField},
+        dialect::endpoint_dialect::{CodeList, WordList},
+        endpoint::{ELQR, Endpoint, ResponseField},
     },
     elqr::{is_same_in_every_code, may_name_a_payment},
     error::PaymentError,

@@ -3,8 +3,7 @@
 //! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
 //! (`docs/dialect.md`).
 
-pub(crate) mod code_list;
-mod endpoint_dialect;
+pub(crate) mod endpoint_dialect;
 pub(crate) mod form;
 pub(crate) mod known;
 
@@ -12,9 +11,8 @@ use std::collections::BTreeMap;
 
 use crate::{config::endpoint::Endpoint, payment_ref::report::PaymentStatus};
 
-use code_list::WordList;
 pub(crate) use endpoint_dialect::EndpointDialect;
-use endpoint_dialect::Overrides;
+use endpoint_dialect::{Overrides, WordList};
 
 /// How to read the gateway's responses.
 ///

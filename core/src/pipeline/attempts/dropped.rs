@@ -15,10 +15,7 @@ use tokio::time::Instant;
 use crate::{
     Callback, Decimal, Gateway, PaymentError, PaymentRef, PollPolicy,
     operations::ENDPOINTS,
-    testing::{
-        requests::call,
-        scripted::{Act, Scripted},
-    },
+    testing::scripted::{Act, Scripted, call},
     transport::Boxed,
 };
 

@@ -1,9 +1,7 @@
 //! Recovery: polls every unfinished payment of a journal until it is final, some payments at once, older ones less
 //! often.
 
-mod again;
 mod policy;
-mod schedule;
 mod source;
 
 use std::{
@@ -29,7 +27,7 @@ use crate::{
         RecoveryLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
-    pipeline::{closing::EndsAtClose, engine::Engine},
+    pipeline::engine::{EndsAtClose, Engine},
     status::{
         check::{LONGEST_REASON, reason_of},
         verdict::Verdict,
@@ -37,10 +35,9 @@ use crate::{
     transport::{Boxed, after},
 };
 
-use again::Again;
+use policy::Due;
 pub use policy::RecoveryPolicy;
-use schedule::Due;
-use source::{Answer, Answered, Page, Source};
+use source::{Again, Answer, Answered, Page, Source};
 
 /// What [`Recovery`] brings: a payment that has come to its end, or an entry that only a person can read.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]

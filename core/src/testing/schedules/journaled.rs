@@ -4,17 +4,18 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use super::{
-    ending::Ending,
     line::Process,
     merchant::{Broken, key_of},
-    play::{Policy, open},
-    world::World,
 };
 use crate::{
     Gateway, JournalState, PaymentRef, Recovered, RecoveryPolicy, Unfinished,
     journal::{
         Journal,
         tests::memory_disk::{Crash, MemoryDisk},
+    },
+    testing::schedules::{
+        play::{Policy, open},
+        world::{Ending, World},
     },
 };
 

@@ -14,16 +14,14 @@ use serde_json::{Map, Value};
 use tokio::{sync::oneshot, task::AbortHandle, time::sleep};
 
 use super::super::memory::Stub;
-use super::{
-    caught::sentence,
-    fault::Fault,
-    responses::{self, spoiled},
-    world::World,
-};
 use crate::{
     config::endpoint::Endpoint,
     operations::ENDPOINTS,
     response::Response,
+    testing::schedules::{
+        harness::sentence,
+        world::{self, Fault, World, spoiled},
+    },
     transport::{Boxed, Failure, Request},
 };
 
@@ -113,7 +111,7 @@ async fn at_the_other_end(
     let due = if fault.takes_effect() {
         world.carry_out(call, endpoint_of(&request).name, &fields_of(&request))
     } else {
-        responses::refused(400, "never seen")
+        world::refused(400, "never seen")
     };
     sleep(back).await;
     if !matches!(fault, Fault::RequestLost | Fault::ResponseLost) {

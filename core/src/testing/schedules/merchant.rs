@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use super::patience::Patience;
 use crate::{
     Callback, CardPayment, Gateway, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy,
-    Provider, QrPayment, StatusReport, Verdict, WatchReport,
+    Provider, QrPayment, StatusReport, Verdict, WatchReport, testing::schedules::harness::Patience,
 };
 
 /// What must never happen, in one sentence.

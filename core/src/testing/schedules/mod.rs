@@ -7,17 +7,9 @@
 //! merchants play over real sockets against the sandbox in `core/tests/gateway/schedules`; what both need is public under
 //! the feature `_internals`.
 
-pub mod caught;
+pub mod harness;
 pub mod merchant;
-pub mod patience;
-pub mod settings;
 
-#[cfg(test)]
-mod coverage;
-#[cfg(test)]
-mod ending;
-#[cfg(test)]
-mod fault;
 #[cfg(test)]
 mod journaled;
 #[cfg(test)]
@@ -25,10 +17,6 @@ mod line;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
-mod responses;
-#[cfg(test)]
 mod scene;
-#[cfg(test)]
-mod simulation;
 #[cfg(test)]
 mod world;

@@ -2,21 +2,26 @@
 //! books at once.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use fastrand::Rng;
+use strum::VariantArray;
 
-use super::{
-    super::requests,
-    coverage::Coverage,
-    ending::Ending,
-    line::Line,
-    merchant::{Broken, Call, End, Pace, Scene},
-    world::{self, World},
+use crate::{
+    CardPayment, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy, QrPayment,
+    operations::ENDPOINTS,
+    testing::{
+        schedules::{
+            line::Line,
+            merchant::{Broken, Call, End, Pace, Scene},
+            world::{self, Ending, Fault, World},
+        },
+        scripted,
+    },
 };
-use crate::{CardPayment, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy, QrPayment};
 
 /// What the programs keep on disk, to be read after a crash.
 #[derive(Default)]
@@ -56,19 +61,19 @@ impl Scene for InMemory {
 
     fn card_payment(&self, order: &str) -> CardPayment {
         let with_page = self.random(Rng::bool);
-        requests::card_payment(order, if with_page { "4111111111111111" } else { "4000000000002016" })
+        scripted::card_payment(order, if with_page { "4111111111111111" } else { "4000000000002016" })
     }
 
     fn mbank_payment(&self, order: &str) -> (MbankPayment, String) {
-        (requests::mbank_payment(order), world::OTP.to_owned())
+        (scripted::mbank_payment(order), world::OTP.to_owned())
     }
 
     fn pay_form(&self) -> PayForm {
-        requests::pay_form()
+        scripted::pay_form()
     }
 
     fn qr_payment(&self) -> QrPayment {
-        requests::qr_payment()
+        scripted::qr_payment()
     }
 
     fn store(&self, payment: &PaymentRef) {
@@ -116,5 +121,56 @@ impl Scene for InMemory {
         let told = if charged { Ending::Charged } else { Ending::Rejected };
         let books = self.world.payment(key).and_then(|payment| payment.end);
         if books == Some(told) { Ok(()) } else { Err(format!("{key} was said to be {told:?}, and is {books:?}")) }
+    }
+}
+
+// Which operations met which faults.
+
+/// How often an operation has to meet a fault, with a caller who waits and with one who gives up.
+const OFTEN_ENOUGH: u32 = 20;
+/// The same in fewer schedules, with either caller.
+const AT_LEAST: u32 = 5;
+
+/// An operation, a fault, and whether the caller gave up.
+type Meeting = (&'static str, Fault, bool);
+
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Coverage(HashMap<Meeting, u32>);
+
+impl Coverage {
+    pub(super) fn count(&mut self, meeting: Meeting) {
+        *self.0.entry(meeting).or_default() += 1;
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        for (meeting, count) in other.0 {
+            *self.0.entry(meeting).or_default() += count;
+        }
+    }
+
+    /// Each operation met each fault.
+    pub(super) fn check_faults(&self) {
+        for endpoint in ENDPOINTS.map(|endpoint| endpoint.name) {
+            for fault in Fault::VARIANTS.iter().copied() {
+                let count: u32 = [false, true].map(|gave_up| self.times(endpoint, fault, gave_up)).iter().sum();
+                assert!(count >= AT_LEAST, "{endpoint} met {fault:?} only {count} times");
+            }
+        }
+    }
+
+    /// The same often, with a caller who waits and with one who gives up.
+    pub(super) fn check_callers(&self) {
+        for endpoint in ENDPOINTS.map(|endpoint| endpoint.name) {
+            for fault in Fault::VARIANTS.iter().copied() {
+                for gave_up in [false, true] {
+                    let count = self.times(endpoint, fault, gave_up);
+                    assert!(count >= OFTEN_ENOUGH, "{endpoint} met {fault:?} (gave up: {gave_up}) only {count} times");
+                }
+            }
+        }
+    }
+
+    fn times(&self, endpoint: &'static str, fault: Fault, gave_up: bool) -> u32 {
+        self.0.get(&(endpoint, fault, gave_up)).copied().unwrap_or_default()
     }
 }

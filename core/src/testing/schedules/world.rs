@@ -1,4 +1,4 @@
-//! The gateway's side: its payments, and what was done to them by which call.
+//! The gateway's side: its payments, what was done to them by which call, what can go wrong, and the bytes that come back.
 
 use std::{
     collections::BTreeMap,
@@ -7,11 +7,13 @@ use std::{
 };
 
 use fastrand::Rng;
-use serde_json::Value;
+use serde_json::{Value, json};
 use strum::VariantArray;
 
-use super::{ending::Ending, fault::Fault, responses};
-use crate::response::Response;
+use crate::{
+    fake::responses::{self, response},
+    response::Response,
+};
 
 /// The one-time password of every payer.
 pub(super) const OTP: &str = "123456";
@@ -158,21 +160,21 @@ impl World {
                 let key = text("orderNumber");
                 let with_page = !text("pan").starts_with("40");
                 let payment = state.make(call, &key, false);
-                responses::card(&key, with_page.then_some(payment.gateway_number.as_str()))
+                card(&key, with_page.then_some(payment.gateway_number.as_str()))
             }
             "mbank_payment" => {
                 let key = text("orderNumber");
                 state.make(call, &key, true);
-                responses::created(&key)
+                created(&key)
             }
-            "mbank_confirm" if text("otp") != OTP => responses::refused(400, "a wrong password"),
+            "mbank_confirm" if text("otp") != OTP => refused(400, "a wrong password"),
             "mbank_confirm" => state.confirm(call, &text("orderNumber")),
-            "pay_form" => responses::pay_form(),
-            "qr_image" => responses::qr_image(),
+            "pay_form" => pay_form(),
+            "qr_image" => qr_image(),
             "qr_data" => {
                 let key = format!("QR-{call}");
                 state.make(call, &key, false);
-                responses::qr_data(&key)
+                qr_data(&key)
             }
             "payment_status" => {
                 let number = text("orderNumber");
@@ -215,18 +217,18 @@ impl State {
     /// A second confirmation is carried out, too.
     fn confirm(&mut self, call: usize, key: &str) -> Response {
         let Some(payment) = self.payments.get_mut(key).filter(|payment| payment.end != Some(Ending::Rejected)) else {
-            return responses::refused(400, "no such payment");
+            return refused(400, "no such payment");
         };
         payment.times_charged += 1;
         payment.end = Some(Ending::Charged);
         self.calls[call].effects += 1;
-        responses::created(key)
+        created(key)
     }
 
     fn status(&mut self, key: &str) -> Response {
         let ends = self.healed || self.rng.u8(..6) == 0;
         let done = self.rng.u8(..3) == 0;
-        let Some(payment) = self.payments.get_mut(key) else { return responses::refused(404, "no such payment") };
+        let Some(payment) = self.payments.get_mut(key) else { return refused(404, "no such payment") };
         if payment.end.is_none() && ends && done {
             let charged = payment.planned == Ending::Charged && !payment.awaits_confirmation;
             payment.times_charged += u32::from(charged) * payment.times_made;
@@ -243,6 +245,150 @@ impl State {
         if self.repeats_itself {
             names = self.rng.bool();
         }
-        responses::status(key, told, names)
+        status(key, told, names)
     }
+}
+
+// How a simulated payment ends, by the gateway's books.
+
+/// A final status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Charged,
+    Rejected,
+}
+
+// What can go wrong with one exchange.
+
+/// One way for an exchange to go wrong. `Answers` is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray)]
+pub(super) enum Fault {
+    Answers,
+    NoConnection,
+    SlowConnection,
+    RequestLost,
+    ResponseLost,
+    SlowResponse,
+    NeverResponses,
+    Html502,
+    Busy503,
+    Busy429,
+    Unauthorized401,
+    NotTheGateway404,
+    Timeout408,
+    Conflict409,
+    Redirect,
+    NotJson,
+    CutJson,
+    TooLong,
+    UnknownStatus,
+    UnknownCode,
+    OtherDialect,
+}
+
+impl Fault {
+    /// Whether the gateway carries the request out all the same. Where it says that it did not, it did not.
+    pub(super) fn takes_effect(self) -> bool {
+        !matches!(
+            self,
+            Self::NoConnection
+                | Self::RequestLost
+                | Self::Busy503
+                | Self::Busy429
+                | Self::Unauthorized401
+                | Self::NotTheGateway404
+                | Self::Redirect
+        )
+    }
+}
+
+// The bytes that come back.
+
+pub(super) fn card(order: &str, token: Option<&str>) -> Response {
+    let mut data = json!({ "amount": 100, "currency": "KGS", "orderNumber": order });
+    match token {
+        Some(token) => data["ConfirmationUrl"] = format!("https://memory.example/3ds?token={token}").into(),
+        None => data["status"] = "Success".into(),
+    }
+    envelope("110", "CREATED", &data)
+}
+
+pub(super) fn created(order: &str) -> Response {
+    envelope("110", "CREATED", &json!({ "orderNumber": order }))
+}
+
+pub(super) fn pay_form() -> Response {
+    envelope("110", "CREATED", &json!({ "payFormUrl": "https://memory.example/pay-form?token=1" }))
+}
+
+pub(super) fn qr_image() -> Response {
+    static PICTURE: OnceLock<Vec<u8>> = OnceLock::new();
+    response(200, PICTURE.get_or_init(white_picture))
+}
+
+/// Compressed once: thousands of responses carry it.
+fn white_picture() -> Vec<u8> {
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 400, 400);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&vec![0; 400 * 50]));
+    written.expect("a picture in memory");
+    png
+}
+
+pub(super) fn qr_data(transaction: &str) -> Response {
+    envelope("110", "CREATED", &json!({ "transaction_id": transaction, "qr_data": "https://memory.example/qr" }))
+}
+
+pub(super) fn status(order: &str, end: Option<Ending>, names_it: bool) -> Response {
+    let word = match end {
+        Some(Ending::Charged) => "CHARGE",
+        Some(Ending::Rejected) => "Reject",
+        None => "PENDING",
+    };
+    // A QR code is asked for in tyiyn, and the schedules name no unit.
+    let amount = if order.starts_with("QR") { 10_000 } else { 100 };
+    let number = names_it.then_some(order);
+    envelope("200", "STATUS", &json!({ "orderNumber": number, "amount": amount, "status": word, "currency": "KGS" }))
+}
+
+pub(super) fn refused(http_status: u16, message: &str) -> Response {
+    responses::refused(http_status, &http_status.to_string(), message)
+}
+
+fn envelope(code: &str, message: &str, data: &Value) -> Response {
+    response(200, json!({ "code": code, "message": message, "data": data }).to_string().as_bytes())
+}
+
+/// What the caller sees instead of the response that was due.
+pub(super) fn spoiled(fault: Fault, due: Response) -> Response {
+    let (http_status, whole) = (due.http_status, due.text().into_owned());
+    let changed = |change: fn(&mut Value)| changed(&whole, change).map(|body| response(http_status, body.as_bytes()));
+    match fault {
+        Fault::Html502 => response(502, b"<html>Bad Gateway</html>"),
+        Fault::Busy503 => response(503, b"{}"),
+        Fault::Busy429 => Response { retry_after: Some(Duration::from_secs(3)), ..response(429, b"{}") },
+        Fault::Unauthorized401 => refused(401, "who are you?"),
+        Fault::NotTheGateway404 => response(404, b"<html>Not Found</html>"),
+        Fault::Timeout408 => refused(408, "too slow"),
+        Fault::Conflict409 => refused(409, "conflict"),
+        Fault::Redirect => response(302, b""),
+        Fault::NotJson => response(200, b"<html>OK</html>"),
+        Fault::CutJson => response(http_status, &whole.as_bytes()[..whole.len() / 2]),
+        Fault::TooLong => Response { over_limit: true, ..due },
+        Fault::UnknownStatus => changed(|body| body["data"]["status"] = "HELD".into()).unwrap_or(due),
+        Fault::UnknownCode => changed(|body| body["code"] = "777".into()).unwrap_or(due),
+        Fault::OtherDialect => {
+            changed(|body| *body = json!({ "result": body["code"], "payload": body["data"] })).unwrap_or(due)
+        }
+        _ => due,
+    }
+}
+
+/// A JSON response with something else in it; none where it is not JSON.
+fn changed(whole: &str, change: impl FnOnce(&mut Value)) -> Option<String> {
+    let mut response: Value = serde_json::from_str(whole).ok()?;
+    change(&mut response);
+    Some(response.to_string())
 }

@@ -14,7 +14,7 @@ mod scene;
 
 use std::{sync::Mutex, thread};
 
-use kassa::_internals::schedules::{caught::caught, settings::number};
+use kassa::_internals::schedules::harness::{caught, number};
 use kassa_sandbox::FaultName;
 use play::{Coverage, counted, play};
 

@@ -1,6 +1,13 @@
-//! How long a caller waits for a call before it drops it.
+//! What the schedules in memory and those over sockets share: patience, what the environment says, and panics as sentences.
 
-use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
 
 use fastrand::Rng;
 use tokio::time::timeout;
@@ -48,4 +55,37 @@ impl Patience {
             }
         }
     }
+}
+
+// What the environment says of schedules.
+
+/// A whole number that the environment names, such as `KASSA_SEED`.
+///
+/// # Panics
+/// Where it is no whole number.
+pub fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} must be a whole number")))
+}
+
+// A panic, turned into a sentence, so that it fails the schedule which it belongs to and names its seed.
+
+/// What a play comes to; its panic is a sentence, too.
+///
+/// # Errors
+/// What broke.
+pub fn caught<T>(play: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| Err(sentence(&*panic)))
+}
+
+/// The words of a panic.
+pub fn sentence(panic: &(dyn Any + Send)) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    format!("it panicked: {}", words.unwrap_or("without a word"))
+}
+
+#[test]
+fn a_panic_is_a_failure_with_its_words() {
+    assert_eq!(caught(|| Ok(1)), Ok(1));
+    assert_eq!(caught::<()>(|| panic!("no {}", 7)), Err("it panicked: no 7".to_owned()));
+    assert_eq!(caught::<()>(|| panic!("nothing")), Err("it panicked: nothing".to_owned()));
 }
