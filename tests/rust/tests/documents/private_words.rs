@@ -6,7 +6,7 @@
 use super::repository::Repository;
 
 /// What was replaced, and what to write.
-const REPLACED: [(&str, &str); 34] = [
+const REPLACED: [(&str, &str); 41] = [
     ("Settled", "Recovered (settlement is the transfer of money to the merchant)"),
     ("Settling", "Recovery (settlement is the transfer of money to the merchant)"),
     ("SettlePolicy", "RecoveryPolicy"),
@@ -35,6 +35,13 @@ const REPLACED: [(&str, &str); 34] = [
     ("questions_at_once", "max_concurrent_polls"),
     ("most_connections", "max_connections"),
     ("traces.one_in", "tracing.sample_ratio"),
+    ("kassa_gateway_questions_total", "kassa_gateway_status_queries_total"),
+    ("KassaQuestionsLate", "KassaStatusQueriesLate"),
+    ("Surroundings", "Runtime"),
+    ("ErasedOperation", "one path for every operation (pipeline/execute.rs)"),
+    ("storage/book", "storage/aggregate"),
+    ("core/src/values", "a room by what it is: money, card, payment_ref, error"),
+    ("CheckoutHappened", "Trigger"),
     ("How they were seen to fail", "Mutation checks"),
     ("Whose kilobytes", "Binary size breakdown"),
     ("Whoever panicked", "The panic was already logged"),
