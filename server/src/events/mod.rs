@@ -1,4 +1,4 @@
-//! Events: what happened, never changed afterwards. Which kinds there are, and the text that a shop gets.
+//! Events: an immutable record of what happened, their kinds, and the body that the shop receives.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -6,30 +6,30 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 use crate::values::{CheckoutId, Cursor, Millis, PaymentId};
 
-/// An event, as it is kept and delivered.
+/// An event, as it is stored and delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its place among all events of this database's history.
+    /// Position among all events in the history of this database.
     pub seq: i64,
-    /// Its identifier, which is the same however often it is delivered.
+    /// Identifier, the same for every delivery attempt.
     pub id: String,
-    /// Its checkout.
+    /// The checkout of the event.
     pub checkout: CheckoutId,
-    /// Its payment, where it is about one.
+    /// The payment of the event, if it is about one.
     pub payment: Option<PaymentId>,
-    /// Its number among its payment's events, or among those of the checkout alone: 1, 2, 3, without a gap.
+    /// Sequence number among the events of its payment, or among the checkout's own events: 1, 2, 3, without gaps.
     pub number: i64,
-    /// What happened; nothing where a later version of the server wrote it: the body's `type` has its name.
+    /// What happened. `None` if a later version of the server wrote the event: the body's `type` has the name.
     pub kind: Option<EventKind>,
-    /// The JSON that is delivered.
+    /// The JSON body that is delivered.
     pub body: String,
-    /// When it was written.
+    /// Time at which the event was recorded.
     pub at: Millis,
 }
 
 impl Event {
-    /// Where to read on after this event.
+    /// The cursor after which the following events are read.
     pub fn cursor(&self) -> Cursor {
         Cursor::at(self.seq, self.at, &self.id)
     }
@@ -42,74 +42,75 @@ impl Event {
 
 // Kinds of events.
 
-/// What happened. Each change of a state has exactly one.
+/// The kind of an event. Each state change has exactly one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
 #[non_exhaustive]
 pub enum EventKind {
     /// The gateway reported a charge: **deliver**.
     #[strum(serialize = "checkout.paid")]
     CheckoutPaid,
-    /// Its time passed.
+    /// The checkout expired.
     #[strum(serialize = "checkout.expired")]
     CheckoutExpired,
-    /// The shop cancelled it.
+    /// The shop cancelled the checkout.
     #[strum(serialize = "checkout.cancelled")]
     CheckoutCancelled,
-    /// Another payment of it was charged as well: somebody has to give money back.
+    /// More than one payment of the checkout was charged: the surplus must be refunded manually.
     #[strum(serialize = "checkout.overpaid")]
     CheckoutOverpaid,
-    /// A person gave money of an overpaid one back, at the gateway.
+    /// A person recorded a refund of an overpaid checkout, made at the gateway.
     #[strum(serialize = "checkout.refund_noted")]
     CheckoutRefundNoted,
-    /// A payment was written down.
+    /// A payment was recorded.
     #[strum(serialize = "payment.created")]
     PaymentCreated,
-    /// It waited, and is sent now.
+    /// A payment that was waiting is now being sent.
     #[strum(serialize = "payment.sending")]
     PaymentSending,
-    /// The gateway has it; the payer has to act.
+    /// The gateway accepted the payment; the payer must act.
     #[strum(serialize = "payment.accepted")]
     PaymentAccepted,
-    /// Certainly nothing happened.
+    /// The payment was definitely not made.
     #[strum(serialize = "payment.not_made")]
     PaymentNotMade,
-    /// It may have happened, and is asked about.
+    /// The payment may have been made; its status is being queried.
     #[strum(serialize = "payment.unknown")]
     PaymentUnknown,
-    /// The payer's one-time password is sent.
+    /// The payer's one-time password is being sent.
     #[strum(serialize = "payment.confirming")]
     PaymentConfirming,
-    /// The one-time password was refused, or certainly not sent.
+    /// The one-time password was refused, or definitely not sent.
     #[strum(serialize = "payment.not_confirmed")]
     PaymentNotConfirmed,
-    /// Its payer went another way: another payment is begun instead of it, and it takes no one-time password any more.
+    /// Another payment was started instead of this one, which no longer accepts a one-time password.
     #[strum(serialize = "payment.replaced")]
     PaymentReplaced,
     /// The gateway reported a charge.
     #[strum(serialize = "payment.charged")]
     PaymentCharged,
-    /// The gateway reported its end without a charge.
+    /// The gateway reported that the payment ended without a charge.
     #[strum(serialize = "payment.rejected")]
     PaymentRejected,
-    /// The gateway reports something else than was asked for: a person has to look.
+    /// The gateway reports a payment that differs from the request: a person must review it.
     #[strum(serialize = "payment.mismatch")]
     PaymentMismatch,
-    /// The gateway reports a charge that cannot be verified: a person has to look, and the payer must not pay again.
+    /// The gateway reports a charge that cannot be verified: a person must review it, and the payer must not pay again.
     #[strum(serialize = "payment.unverifiable")]
     PaymentUnverifiable,
-    /// A person decided about one more charge that was reported of a charged payment; the payment stays charged.
+    /// A person reviewed a further charge reported for a charged payment; the payment stays charged.
     #[strum(serialize = "payment.reviewed")]
     PaymentReviewed,
-    /// A person decided whether it was charged.
+    /// A person decided whether the payment was charged.
     #[strum(serialize = "payment.resolved")]
     PaymentResolved,
-    /// It has been open for three days, or its checkout ended and nobody can ask about its code: a person has to look.
+    /// The payment has been open for three days, or its checkout ended and the status of its QR code cannot be queried: a person
+    /// must review it.
     #[strum(serialize = "payment.stuck")]
     PaymentStuck,
 }
 
 impl EventKind {
-    /// Its name, such as `checkout.paid`.
+    /// The name of the kind, such as `checkout.paid`.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -147,66 +148,66 @@ impl EventKind {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub struct Body<'a> {
-    /// The event's identifier: `webhook-id`, the same however often it comes.
+    /// Identifier of the event, equal to the header `webhook-id`. It is the same for every delivery attempt.
     pub id: &'a str,
-    /// Its kind. Newer servers may tell of more: answer 2xx to a kind that you do not know, and ignore it.
+    /// Kind of the event. Newer servers may send further kinds: respond with 2xx to unknown kinds and ignore them.
     #[serde(rename = "type", serialize_with = "name")]
     #[schemars(schema_with = "kinds")]
     pub kind: EventKind,
-    /// When, in milliseconds since the beginning of 1970.
+    /// Time of the event, in milliseconds since the Unix epoch.
     pub timestamp_ms: Millis,
-    /// What about.
+    /// The checkout and payment that the event is about.
     pub data: Data<'a>,
 }
 
-/// What an event is about.
+/// The checkout and payment that an event is about.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventData")]
 pub struct Data<'a> {
-    /// The checkout.
+    /// Identifier of the checkout.
     pub checkout: &'a str,
-    /// The shop's own reference.
+    /// The shop's reference for the checkout.
     pub reference: &'a str,
-    /// The amount, digit for digit.
+    /// Amount of the checkout in units of `currency`, as a decimal string with exact digits.
     pub amount: &'a str,
-    /// The currency.
+    /// Currency code of three letters, such as `KGS`.
     pub currency: &'a str,
-    /// The state of the checkout from then on: `open`, `paid`, `expired` or `cancelled`.
+    /// State of the checkout after the event: `open`, `paid`, `expired` or `cancelled`.
     pub checkout_state: &'a str,
-    /// The version of the checkout from then on.
+    /// Version of the checkout after the event.
     pub version: i64,
-    /// The payment, where the event is about one.
+    /// The payment. Absent if the event is about the checkout only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PaymentData<'a>")]
     pub payment: Option<PaymentData<'a>>,
-    /// The event's number among its payment's, or among those of the checkout alone.
+    /// Sequence number of the event among the events of its payment, or among the events of the checkout only, starting at 1.
     pub number: i64,
-    /// What stood before, where that is surprising (a charge after a rejection, money after the expiry), and where a person
-    /// decided.
+    /// Previous state. Present only if the change is unexpected (a charge after a rejection, or after the checkout expired) or if a
+    /// person decided it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "&str")]
     pub after: Option<&'a str>,
-    /// Why, where the gateway, the server or a person said it.
+    /// Reason given by the gateway, the server or a person. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "&str")]
     pub reason: Option<&'a str>,
-    /// Who decided, where a person did.
+    /// Name of the person who decided. Present only if a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "&str")]
     pub by: Option<&'a str>,
-    /// Through which key that person's decision came: anybody's name can come through a shop's.
+    /// Key through which the person's decision was submitted. With a shop's key, the name in `by` can be anyone's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ViaData<'a>")]
     pub via: Option<ViaData<'a>>,
 }
 
-/// The key through which a decision came.
+/// The key through which a person's decision was submitted.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventVia")]
 pub struct ViaData<'a> {
-    /// `shop` or `staff`.
+    /// Role of the key: `shop` or `staff`.
     pub role: &'a str,
-    /// The key's identifier, which is no secret.
+    /// Identifier of the key. It is not secret.
     pub key: &'a str,
 }
 
@@ -214,11 +215,11 @@ pub struct ViaData<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventPayment")]
 pub struct PaymentData<'a> {
-    /// Its identifier.
+    /// Identifier of the payment.
     pub id: &'a str,
-    /// The way to pay: `pay_form`, `qr`, `mbank` or `card`.
+    /// Payment method: `pay_form`, `qr`, `mbank` or `card`.
     pub method: &'a str,
-    /// Its state from then on: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
+    /// State of the payment after the event: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
     /// `mismatch` or `unverifiable`.
     pub state: &'a str,
 }

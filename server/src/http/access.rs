@@ -93,7 +93,7 @@ impl Caller {
     /// The idempotency key, which what moves money must have: it is what makes a request safe to send again.
     pub(super) fn required_key(&self) -> Result<&str, Problem> {
         let missing =
-            || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that it is safe to try again");
+            || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that the request is safe to retry");
         self.key.as_deref().ok_or_else(missing)
     }
 }

@@ -32,7 +32,7 @@ type PaymentFuture<'a> = Boxed<'a, Result<Payment, ServerError>>;
 pub(super) const AFTER: Parameter = Parameter {
     name: "after",
     is_required: false,
-    text: "The version that is known already: the answer waits for a higher one.",
+    text: "The version that the caller already has: the response waits for a higher one.",
     schema: || json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
 };
 /// The longest wait, in seconds; the server's settings may allow less.
@@ -40,7 +40,7 @@ const LONGEST_WAIT: i64 = 60;
 pub(super) const WAIT: Parameter = Parameter {
     name: "wait",
     is_required: false,
-    text: "How many seconds it may wait (long poll); the server may answer earlier.",
+    text: "Maximum time to wait, in seconds (long polling). The server may respond earlier.",
     schema: || json!({ "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": 0 }),
 };
 

@@ -46,40 +46,40 @@ impl JsonBody for NewCheckout {
             "properties": {
                 "reference": {
                     "type": "string", "minLength": 1, "maxLength": 64, "pattern": TEXT,
-                    "description": "The shop's own, such as the order's number.",
+                    "description": "The shop's reference for the checkout, such as the order number.",
                 },
                 "amount": {
                     "type": "string",
                     "pattern": r"^[1-9][0-9]{0,14}(\.[0-9]{1,2})?$",
-                    "description": "In units of the currency, at least 1. A text, as a JSON number would be rounded. The \
-                        mobile bank takes whole som alone.",
+                    "description": "Amount in units of the currency, at least 1. A string, because JSON numbers may be rounded. The \
+                        mobile bank accepts only whole som.",
                 },
                 "currency": { "type": ["string", "null"], "enum": ["KGS", null], "default": "KGS" },
                 "description": {
-                    "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT, "description": "What is paid for.",
+                    "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT, "description": "Description of what is paid for.",
                 },
                 "methods": {
                     "type": ["array", "null"],
                     "items": { "type": "string", "enum": ["pay_form", "qr", "mbank"] },
-                    "description": "The ways to pay; all that can carry the amount unless it says so.",
+                    "description": "Allowed payment methods. Default: all methods that support the amount.",
                 },
                 "return_url": {
                     "type": "string",
                     "format": "uri",
                     "maxLength": 2048,
-                    "description": "Where the payer returns to: a page, or a deep link of an app. Best without a `#`: where an app \
-                        begins the payment, the gateway may add its parameters behind it, where servers do not see them.",
+                    "description": "URL to which the payer returns: a page, or a deep link of an app. Avoid a `#`: if an app starts \
+                        the payment, the gateway may append its parameters after it, where servers do not see them.",
                 },
                 "lifetime_s": {
                     "type": ["integer", "null"], "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,
-                    "description": "How long it can be paid, in seconds.",
+                    "description": "Time during which the checkout can be paid, in seconds.",
                 },
                 "metadata": {
                     "type": ["object", "null"],
                     "maxProperties": 20,
                     "propertyNames": { "minLength": 1, "maxLength": 40, "pattern": TEXT },
                     "additionalProperties": { "type": "string", "maxLength": 200, "pattern": ANY_TEXT },
-                    "description": "The shop's own texts, which come back in every answer.",
+                    "description": "The shop's own key-value pairs, returned in every response.",
                 },
             },
         });
@@ -87,7 +87,7 @@ impl JsonBody for NewCheckout {
             let methods = &mut schema["properties"]["methods"];
             methods["items"]["enum"] = json!(["pay_form", "qr", "mbank", "card"]);
             methods["description"] = json!(
-                "The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone."
+                "Allowed payment methods. Default: all methods that support the amount, except `card`, which must be named explicitly."
             );
         }
         schema
@@ -111,7 +111,7 @@ impl JsonBody for NewCheckout {
     }
 }
 
-/// Decides what became of a payment.
+/// Resolves the outcome of a payment.
 pub(super) struct ResolvePayment {
     pub(super) outcome: Resolution,
     pub(super) reason: String,
@@ -132,11 +132,11 @@ impl JsonBody for ResolvePayment {
                 "outcome": { "type": "string", "enum": ["charged", "not_charged"] },
                 "reason": {
                     "type": "string", "minLength": 1, "maxLength": 200, "pattern": TEXT,
-                    "description": "What the person found, which the event tells.",
+                    "description": "What the person found. The event contains it.",
                 },
                 "by": {
                     "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT,
-                    "description": "Who decides it. The event tells it as it is given, and through which key it came.",
+                    "description": "Name of the person who decides. The event contains it as given, along with the key that sent it.",
                 },
             },
         })
@@ -148,9 +148,9 @@ impl JsonBody for ResolvePayment {
     }
 }
 
-/// Delivers again what was given up, or refused.
+/// Redelivers events whose delivery was given up or refused.
 pub(super) struct ReplayEvents {
-    /// That checkout's alone; all where it is none.
+    /// The checkout whose events are replayed; all checkouts if `None`.
     pub(super) checkout: Option<CheckoutId>,
 }
 
@@ -164,14 +164,14 @@ impl JsonBody for ReplayEvents {
             "properties": {
                 "checkout": {
                     "type": ["string", "null"], "pattern": "^co_[0-9a-f]{32}$",
-                    "description": "That checkout's alone; all unless it says so.",
+                    "description": "Checkout whose events are replayed. Default: all checkouts.",
                 },
             },
         })
     }
 
     fn read(fields: &mut BodyFields, _: &BodyRules) -> Self {
-        Self { checkout: fields.optional_id("checkout", "must be a checkout's identifier") }
+        Self { checkout: fields.optional_id("checkout", "must be the identifier of a checkout") }
     }
 }
 
@@ -211,9 +211,9 @@ impl JsonBody for NewPayment {
                         "phone": {
                             "type": "string",
                             "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$",
-                            "description": "The payer's: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
-                                parentheses and invisible characters are allowed, too, and digits of any script. Its last \
-                                two digits are kept, and one of 256 classes of it.",
+                            "description": "The payer's phone number: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
+                                parentheses, invisible characters and digits of any script are also accepted. Only its last \
+                                two digits are stored, and which of 256 classes it belongs to.",
                         },
                         "instead_of": instead_of(),
                     },
@@ -240,7 +240,7 @@ impl JsonBody for NewPayment {
             }
             _ => None,
         };
-        let instead_of = fields.optional_id("instead_of", "must be a payment's identifier");
+        let instead_of = fields.optional_id("instead_of", "must be the identifier of a payment");
         Self { method, phone, card, instead_of }
     }
 }
@@ -249,9 +249,9 @@ impl JsonBody for NewPayment {
 fn instead_of() -> Value {
     json!({
         "type": ["string", "null"], "pattern": "^pay_[0-9a-f]{32}$",
-        "description": "A payment that can_be_replaced: its payer typed somebody else's number, or has no app for its code. It is \
-            replaced in the transaction that begins this one, and takes no one-time password any more. Where it cannot be \
-            replaced any more, the answer is 409.",
+        "description": "Payment to replace, whose `can_be_replaced` is true: for example, the payer entered a wrong number or has no \
+            app for the QR code. It is replaced in the transaction that starts the new payment, and then accepts no one-time \
+            password. If it can no longer be replaced, the response is 409.",
     })
 }
 
@@ -264,27 +264,27 @@ fn by_card() -> Value {
             "method": { "type": "string", "enum": ["card"] },
             "language": {
                 "type": ["string", "null"], "pattern": "^[a-z]{2}$", "default": "ru",
-                "description": "The payer's, two letters.",
+                "description": "The payer's language, as a code of two letters.",
             },
             "instead_of": instead_of(),
             "card": {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["number", "expiry_month", "expiry_year", "cvc", "holder_name"],
-                "description": "It is sent once and wiped; its last four digits alone are kept. Another card needs another \
-                    Idempotency-Key.",
+                "description": "The card is sent once and then wiped; only its last four digits are stored. A different card needs a \
+                    different Idempotency-Key.",
                 "properties": {
                     "number": {
                         "type": "string", "pattern": "^[0-9 -]{13,40}$", "writeOnly": true,
-                        "description": "The whole number, with its right check digit; spaces and hyphens are allowed. The one \
-                            field that takes a card number.",
+                        "description": "Full card number with a valid check digit; spaces and hyphens are allowed. The only \
+                            field that accepts a card number.",
                     },
                     "expiry_month": { "type": "string", "pattern": "^(0[1-9]|1[0-2])$" },
                     "expiry_year": { "type": "integer", "minimum": 2000, "maximum": 2099 },
                     "cvc": { "type": "string", "pattern": "^[0-9]{3}$", "writeOnly": true },
                     "holder_name": {
                         "type": "string", "minLength": 1, "maxLength": 100,
-                        "description": "First name, then last name.",
+                        "description": "Cardholder name: first name, then last name.",
                     },
                 },
             },
@@ -309,8 +309,8 @@ impl JsonBody for ConfirmPayment {
             "properties": {
                 "otp": {
                     "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[0-9]+$",
-                    "description": "The payer's one-time password, with at least one digit. Spaces, hyphens, dots and invisible \
-                        characters are removed before its length is checked. It is not stored.",
+                    "description": "The payer's one-time password: at least one digit. Spaces, hyphens, dots and invisible \
+                        characters are removed before the length is checked. It is not stored.",
                 },
             },
         })

@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{events::Body, webhooks::headers};
 
-const ABOUT: &str = "The merchant's side. It holds the credentials, writes every payment down before it is sent, follows \
-    it to its end and tells the shop.\n\nEvery request is safe to send again: what moves money by its `Idempotency-Key`, a \
-    new checkout by its `reference`, the rest by itself. What fails is told as RFC 9457 says (`application/problem+json`), \
-    with every field and rule that is broken.\n\nMoments are milliseconds since the beginning of 1970; amounts are texts.";
+const ABOUT: &str = "The merchant's payment server. It holds the gateway credentials, records every payment before sending it, \
+    tracks it to its outcome and notifies the shop.\n\nEvery request is safe to retry: requests that move money by their \
+    `Idempotency-Key`, a new checkout by its `reference`, all others because they are idempotent. Errors are problem details \
+    (RFC 9457, `application/problem+json`) that list every invalid field and the rule it violates.\n\nTimes are milliseconds \
+    since the Unix epoch; amounts are decimal strings.";
 
 /// The refusals that every route has.
 const COMMON: [ProblemKind; 5] = [
@@ -60,9 +61,9 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
         },
         "servers": [{ "url": public_url }],
         "tags": [
-            { "name": "shop", "description": "For the shop's back end." },
-            { "name": "app", "description": "For the payer's app." },
-            { "name": "others", "description": "For the gateway, and for who runs the server." },
+            { "name": "shop", "description": "Endpoints for the shop's back end." },
+            { "name": "app", "description": "Endpoints for the payer's app." },
+            { "name": "others", "description": "Endpoints for the gateway and for the operator of the server." },
         ],
         "paths": paths,
         "webhooks": webhooks,
@@ -108,7 +109,7 @@ fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) 
         }
         RequestBody::Any => {
             operation["requestBody"] = json!({
-                "description": "The callback, as the gateway wrote it.",
+                "description": "The callback, in the gateway's own format.",
                 "content": { "application/json": { "schema": {} } },
             });
         }
@@ -133,7 +134,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     let key = route.needs_key.then(|| {
         json!({
             "name": "Idempotency-Key", "in": "header", "required": true,
-            "description": "Made by the caller for this one try. The same key with the same body gives the same answer.",
+            "description": "A key that the caller generates for this attempt. The same key with the same body returns the same payment.",
             "schema": { "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" },
         })
     });
@@ -156,7 +157,7 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
     let refusal = problem::schema(generator).to_value();
     let mut responses = Map::new();
     for status in route.success {
-        let text = if *status == StatusCode::ACCEPTED { "It is under way." } else { "Done." };
+        let text = if *status == StatusCode::ACCEPTED { "In progress." } else { "Done." };
         responses.insert(
             status.as_str().to_owned(),
             json!({ "description": text, "content": { "application/json": says } }),
@@ -188,20 +189,20 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
     responses
 }
 
-const SUMMARY: &str = "An event";
+const SUMMARY: &str = "An event occurred";
 
-const TEXT: &str = "Sent to `events.url`. The events of a checkout come one after the other, each at least once. Anything but an \
-    answer 2xx within 15 seconds is a failure, a redirect too: the event is sent again, after 5 seconds, then less and less often; \
-    after three days without a success the checkout's events wait until something new happens to it, or somebody replays \
-    them. Answer 2xx to a kind that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: after five of them it is \
-    stepped over, until somebody replays it, unless it is `checkout.paid` or `checkout.overpaid`.\n\nVerify it by a library of the Standard Webhooks \
-    scheme before anything is believed, and remember `webhook-id`: an event whose identifier was seen before is a repeated \
-    delivery. Ignore members that you do not know: newer servers may tell more.";
+const TEXT: &str = "Sent to `events.url`. Events of one checkout are delivered in order, each at least once. Any response other than \
+    2xx within 15 seconds is a failure, including a redirect: the event is retried after 5 seconds, then at growing intervals. After \
+    three days without a success, delivery for the checkout pauses until a new event occurs or the events are replayed. \
+    Respond with 2xx to kinds that you do not know. 400, 406, 409, 415, 422 and 501 refuse this one event: after five such \
+    responses it is skipped until it is replayed, unless it is `checkout.paid` or `checkout.overpaid`.\n\nVerify the signature with \
+    a Standard Webhooks library before you trust the event, and store `webhook-id`: an event whose identifier you have seen \
+    is a repeated delivery. Ignore unknown members: newer servers may send more.";
 
-const ID: &str = "The event's identifier, the same however often it comes.";
-const TIMESTAMP: &str = "When it was sent, in seconds since the beginning of 1970.";
+const ID: &str = "Identifier of the event, the same for every delivery attempt.";
+const TIMESTAMP: &str = "Time of sending, in seconds since the Unix epoch.";
 const SIGNATURE: &str =
-    "`v1,` and the signature in base64; one for each secret that is valid, with a space between two.";
+    "`v1,` followed by the signature in base64; one signature for each valid secret, separated by spaces.";
 
 pub(super) fn describe_webhooks(generator: &mut SchemaGenerator) -> Value {
     let schema = generator.subschema_for::<Body<'_>>();
@@ -221,7 +222,7 @@ pub(super) fn describe_webhooks(generator: &mut SchemaGenerator) -> Value {
                     "required": true,
                     "content": { "application/json": { "schema": schema, "examples": examples::events() } },
                 },
-                "responses": { "2XX": { "description": "Taken. It is sent again only where the server did not hear this." } },
+                "responses": { "2XX": { "description": "Accepted. The event is resent only if the server did not receive this." } },
             },
         },
     })

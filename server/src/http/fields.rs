@@ -82,7 +82,7 @@ impl BodyFields {
     pub(super) fn optional_text(&mut self, name: &str) -> Option<String> {
         match self.take(name)? {
             Json::Text(mut text) => Some(std::mem::take(&mut *text)),
-            _ => self.wrong(name, "must be a text"),
+            _ => self.wrong(name, "must be a string"),
         }
     }
 
@@ -100,7 +100,7 @@ impl BodyFields {
             Ok(amount) if is_plain(&text) => amount,
             _ => {
                 if !self.checks.is_broken(name) {
-                    self.checks.fail(name, Rule::Format, "must be a text such as 390 or 390.50");
+                    self.checks.fail(name, Rule::Format, "must be a string such as 390 or 390.50");
                 }
                 Decimal::ONE
             }
@@ -143,7 +143,7 @@ impl BodyFields {
         word
     }
 
-    /// An object whose members are texts.
+    /// An object whose values are strings.
     pub(super) fn texts(&mut self, name: &str) -> BTreeMap<String, String> {
         let texts = match self.take(name) {
             None => return BTreeMap::new(),
@@ -157,7 +157,7 @@ impl BodyFields {
             Some(_) => None,
         };
         texts.unwrap_or_else(|| {
-            self.checks.fail(name, Rule::Format, "must be an object whose members are texts");
+            self.checks.fail(name, Rule::Format, "must be an object whose values are strings");
             BTreeMap::new()
         })
     }
@@ -202,7 +202,7 @@ impl BodyFields {
 
     fn checked(mut self) -> Result<(), ServerError> {
         for (name, _) in &self.members {
-            self.checks.fail(shown_name(name), Rule::Unknown, "is not known here");
+            self.checks.fail(shown_name(name), Rule::Unknown, "is not a known field");
         }
         self.checks.finish()
     }

@@ -1,4 +1,4 @@
-//! Refusals, in the form of RFC 9457 (problem details): what is wrong, field by field, and what to do.
+//! Error responses as problem details (RFC 9457): what is wrong, field by field, and what to do.
 
 use std::{
     sync::LazyLock,
@@ -70,29 +70,29 @@ impl ProblemKind {
         }
     }
 
-    /// What it means, the same each time.
+    /// The summary of the kind, the same in every response.
     pub(super) fn title(self) -> &'static str {
         match self {
-            Self::Invalid => "The request breaks rules; nothing was done.",
-            Self::Unauthorized => "The key or token is missing, wrong, revoked or too old.",
-            Self::NotFound => "There is no such thing.",
-            Self::MethodNotAllowed => "The path does not take this method.",
-            Self::TooSlow => "The body did not arrive in time.",
+            Self::Invalid => "The request is invalid. Nothing was changed.",
+            Self::Unauthorized => "The API key or client token is missing, wrong, revoked or expired.",
+            Self::NotFound => "Not found.",
+            Self::MethodNotAllowed => "The method is not allowed for this path.",
+            Self::TooSlow => "The request body did not arrive in time.",
             Self::NotOpen => "The checkout is not open.",
-            Self::UnderWay => "A payment of this checkout may still take money: wait for its end.",
-            Self::NotAwaited => "The payment awaits no one-time password.",
-            Self::NoAttemptsLeft => "Too many one-time passwords, cards or payments were tried.",
-            Self::NotInDoubt => "What became of the payment is known, or is being found out.",
+            Self::UnderWay => "Another payment of this checkout may still be charged. Wait for its outcome.",
+            Self::NotAwaited => "The payment is not awaiting a one-time password.",
+            Self::NoAttemptsLeft => "The maximum number of one-time passwords, cards or payments was reached.",
+            Self::NotInDoubt => "The outcome of the payment is known or still being determined.",
             Self::HistoryGone => {
-                "The database was restored, and the cursor's event is not in it: read on after `next`."
+                "The database was restored and no longer contains the cursor's event. Continue reading after `next`."
             }
-            Self::TooLarge => "The body is too large.",
-            Self::UnsupportedMediaType => "The body must be application/json.",
-            Self::ReferenceUsed => "This reference was used for another checkout.",
-            Self::KeyReused => "This idempotency key was used with another body.",
-            Self::TooManyRequests => "Too many requests: wait for as long as Retry-After says.",
-            Self::Internal => "The server failed; its log says why. Try again with the same key.",
-            Self::Unavailable => "The server cannot do this now. Try again with the same key.",
+            Self::TooLarge => "The request body is too large.",
+            Self::UnsupportedMediaType => "The request body must be application/json.",
+            Self::ReferenceUsed => "The reference was already used for a checkout with other content.",
+            Self::KeyReused => "The idempotency key was already used with a different request body.",
+            Self::TooManyRequests => "Too many requests. Retry after the time in the Retry-After header.",
+            Self::Internal => "Internal server error; the cause is in the server's log. Retry with the same key.",
+            Self::Unavailable => "The server cannot process the request now. Retry with the same key.",
         }
     }
 }
@@ -103,50 +103,50 @@ pub(super) struct Problem {
     kind: ProblemKind,
     detail: Option<String>,
     violations: Vec<Violation>,
-    /// Where the checkout or the payment stands that is in the way.
+    /// The state of the checkout or payment that prevents the request.
     state: Option<&'static str>,
-    /// The cursor to go on from.
+    /// The cursor from which to continue reading.
     next: Option<String>,
     retry_after: Option<Duration>,
 }
 
-/// What a refusal says.
+/// An error, as problem details (RFC 9457).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Problem", deny_unknown_fields)]
 struct Body<'a> {
-    /// Its kind: `urn:kassa:problem:` and a name that never changes.
+    /// Problem type: `urn:kassa:problem:` followed by a stable name.
     r#type: String,
-    /// What the kind means.
+    /// Summary of the problem type.
     title: &'a str,
-    /// The HTTP status.
+    /// HTTP status code.
     status: u16,
-    /// What happened this time.
+    /// Explanation specific to this response. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
-    /// The rules that are broken, all at once.
+    /// All violations found in the request. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     violations: Vec<ViolationBody<'a>>,
-    /// Where the checkout or the payment stands that is in the way.
+    /// Current state of the checkout or payment that prevents the request. Absent for other problems.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
-    /// The cursor to go on from, where that of the request is of a history that is gone.
+    /// Cursor from which to continue reading. Present only if the request's cursor is no longer in the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a str>,
 }
 
-/// A rule that one field breaks.
+/// A rule that a field violates.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Violation", deny_unknown_fields)]
 struct ViolationBody<'a> {
-    /// The field of the body, the parameter or the header.
+    /// Name of the body field, parameter or header.
     field: &'a str,
-    /// The rule.
+    /// The violated rule.
     rule: &'static str,
-    /// One sentence that says what it must be.
+    /// One sentence that describes the allowed values.
     text: &'a str,
 }
 
-/// What every refusal says.
+/// The schema of every error response.
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Body<'_>>()
 }
@@ -188,7 +188,7 @@ impl From<BodyError> for Problem {
         match error {
             BodyError::TooLarge => Self::new(ProblemKind::TooLarge),
             BodyError::TooSlow => Self::new(ProblemKind::TooSlow),
-            BodyError::Broken => Self::field("body", Rule::Format, "broke off"),
+            BodyError::Broken => Self::field("body", Rule::Format, "was not received completely"),
         }
     }
 }
@@ -203,7 +203,8 @@ impl From<ServerError> for Problem {
                 // The interface counts it in seconds, and names it so.
                 let named = |field: &&'static str| if *field == "lifetime" { "lifetime_s" } else { *field };
                 let fields: Vec<_> = differs.iter().map(named).collect();
-                let detail = format!("It was opened with other content: {} not what it was.", differing(&fields));
+                let detail =
+                    format!("The checkout was opened with other content: {} not what it was.", differing(&fields));
                 Self::new(ProblemKind::ReferenceUsed).with_detail(detail)
             }
             ServerError::KeyReused => Self::new(ProblemKind::KeyReused),

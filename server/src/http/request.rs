@@ -176,7 +176,7 @@ impl QueryFields {
     /// Refuses what is left, and tells everything that was wrong.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         if !self.pairs.is_empty() {
-            self.checks.fail("query", Rule::Unknown, "holds a parameter that is not known here");
+            self.checks.fail("query", Rule::Unknown, "contains an unknown parameter");
         }
         self.checks.finish().map_err(Problem::from)
     }

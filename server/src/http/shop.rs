@@ -24,19 +24,19 @@ const EVENTS: i64 = 100;
 pub(super) const REFERENCE: Parameter = Parameter {
     name: "reference",
     is_required: true,
-    text: "The shop's own reference.",
+    text: "The shop's reference for the checkout.",
     schema: || json!({ "type": "string", "minLength": 1, "maxLength": 64 }),
 };
 pub(super) const EVENTS_AFTER: Parameter = Parameter {
     name: "after",
     is_required: false,
-    text: "The cursor of the last event that was read, or `next` of the last page; 0 to begin with the first event.",
+    text: "Cursor of the last event that was read, or `next` of the previous page. 0 starts at the first event.",
     schema: || json!({ "type": "string", "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$", "default": "0" }),
 };
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",
     is_required: false,
-    text: "How many at most.",
+    text: "Maximum number of events to return.",
     schema: || json!({ "type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": EVENTS }),
 };
 

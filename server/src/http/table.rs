@@ -1,4 +1,4 @@
-//! The routing table: one for those who answer and for those who describe.
+//! The routing table, from which requests are answered and the OpenAPI description is made.
 
 use axum::{
     http::{Method, StatusCode},
@@ -17,7 +17,7 @@ use super::{
 use crate::checkouts::new_checkout::NewCheckout;
 
 const CREATED: &[StatusCode] = &[StatusCode::CREATED];
-/// Done, or still under way.
+/// Done, or still in progress.
 const BEGUN: &[StatusCode] = &[StatusCode::CREATED, StatusCode::ACCEPTED];
 const CONFIRMED: &[StatusCode] = &[StatusCode::OK, StatusCode::ACCEPTED];
 
@@ -32,10 +32,7 @@ pub(super) static ROUTES: [Route; 19] = [
         shop::checkout,
         |method| on(method, shop::open),
     )
-    .text(
-        "The same reference with the same content gives the same checkout, so this is safe to \
-             send again.",
-    )
+    .text("Safe to retry: the same `reference` with the same content returns the same checkout.")
     .json::<NewCheckout>()
     .success(CREATED)
     .examples(examples::opened_checkout)
@@ -45,7 +42,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkouts",
         "findCheckout",
         Audience::Shop,
-        "Find a checkout",
+        "Find a checkout by its reference",
         shop::checkout,
         |method| on(method, shop::find),
     )
@@ -56,7 +53,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkouts/{checkout}",
         "getCheckout",
         Audience::Shop,
-        "Read a checkout",
+        "Get a checkout",
         shop::checkout,
         |method| on(method, shop::read),
     )
@@ -72,7 +69,7 @@ pub(super) static ROUTES: [Route; 19] = [
         shop::checkout,
         |method| on(method, shop::cancel),
     )
-    .text("One of which a payment is under way is not cancelled: wait for its end.")
+    .text("A checkout with a payment in progress cannot be cancelled. Wait for the outcome of the payment.")
     .examples(examples::cancelled_checkout)
     .refusals(&[ProblemKind::NotFound, ProblemKind::NotOpen, ProblemKind::UnderWay]),
     Route::new(
@@ -80,7 +77,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkouts/{checkout}/check",
         "checkCheckout",
         Audience::Shop,
-        "Ask the gateway about its payments now",
+        "Query the gateway for the status of its payments now",
         shop::done,
         |method| on(method, shop::check),
     )
@@ -91,11 +88,11 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkouts/{checkout}/tokens",
         "newToken",
         Audience::Shop,
-        "Make a client token",
+        "Create a client token",
         shop::token,
         |method| on(method, shop::new_token),
     )
-    .text("For the payer's app: it opens this one checkout, and is shown once.")
+    .text("The token gives the payer's app access to this checkout only. It is shown only once.")
     .success(CREATED)
     .refusals(&[ProblemKind::NotFound]),
     Route::new(
@@ -103,7 +100,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkouts/{checkout}/tokens",
         "revokeTokens",
         Audience::Shop,
-        "Revoke its client tokens",
+        "Revoke the checkout's client tokens",
         shop::count,
         |method| on(method, shop::revoke_tokens),
     )
@@ -113,24 +110,21 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/payments/{payment}/resolve",
         "resolvePayment",
         Audience::Shop,
-        "Decide what became of a payment",
+        "Resolve the outcome of a payment manually",
         shop::payment,
         |method| on(method, shop::resolve),
     )
     .text(
-        "For a person who has looked at the gateway's own records: of one that has not \
-             ended and is not being sent. One that was charged pays its checkout. If the gateway \
-             reports a charge after all, that counts and is told.",
+        "For a person who has checked the gateway's own records. The payment must not have \
+             ended and must not be being sent. With `charged`, it pays its checkout. If the gateway later \
+             reports a charge after all, that charge counts and produces an event.",
     )
     .json::<ResolvePayment>()
     .refusals(&[ProblemKind::NotFound, ProblemKind::NotInDoubt]),
-    Route::new(Method::GET, "/v1/events", "listEvents", Audience::Shop, "Read events", shop::events_schema, |method| {
+    Route::new(Method::GET, "/v1/events", "listEvents", Audience::Shop, "List events", shop::events_schema, |method| {
         on(method, shop::events)
     })
-    .text(
-        "In the order in which they happened; none is ever skipped. Those that are delivered \
-             are these.",
-    )
+    .text("In the order in which they happened, without gaps. The webhook delivers the same events.")
     .query(&[shop::EVENTS_AFTER, shop::LIMIT])
     .refusals(&[ProblemKind::HistoryGone]),
     Route::new(
@@ -138,7 +132,7 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/events/replay",
         "replayEvents",
         Audience::Shop,
-        "Deliver again what was given up, or refused",
+        "Redeliver events whose delivery was given up or refused",
         shop::count,
         |method| on(method, shop::replay),
     )
@@ -148,13 +142,13 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkout",
         "getOwnCheckout",
         Audience::App,
-        "Read the checkout",
+        "Get the checkout of the client token",
         app::checkout,
         |method| on(method, app::read),
     )
     .text(
-        "With `after`, waits until its version is above that, or `wait` seconds are over \
-             (long poll).",
+        "With `after`, the response waits until the checkout's version is higher than `after`, or \
+             until `wait` seconds have passed (long polling).",
     )
     .query(&[app::AFTER, app::WAIT]),
     Route::new(
@@ -162,13 +156,13 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkout/payments",
         "beginPayment",
         Audience::App,
-        "Begin a payment",
+        "Start a payment",
         app::payment,
         |method| on(method, app::pay),
     )
     .text(
-        "202 where the gateway has not answered yet: read the checkout, or send the same \
-             again with the same key.",
+        "Returns 202 if the gateway has not responded yet: get the checkout, or repeat the request \
+             with the same key.",
     )
     .json::<NewPayment>()
     .needs_key()
@@ -179,11 +173,11 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkout/payments/{payment}/confirm",
         "confirmPayment",
         Audience::App,
-        "Send the payer's one-time password",
+        "Confirm a payment with the payer's one-time password",
         app::payment,
         |method| on(method, app::confirm),
     )
-    .text("Sent to the gateway once. 202 where its outcome is not known yet.")
+    .text("The password is sent to the gateway once. Returns 202 if the outcome is not known yet.")
     .json::<ConfirmPayment>()
     .needs_key()
     .success(CONFIRMED)
@@ -200,25 +194,25 @@ pub(super) static ROUTES: [Route; 19] = [
         "/v1/checkout/check",
         "checkOwnCheckout",
         Audience::App,
-        "Ask the gateway about its payments now",
+        "Query the gateway for the status of its payments now",
         shop::done,
         |method| on(method, app::check),
     )
-    .text("For a payer who came back.")
+    .text("Call it when the payer returns.")
     .success(&[StatusCode::ACCEPTED]),
     Route::new(
         Method::POST,
         "/callbacks/{secret}/{payment}",
         "gatewayCallback",
         Audience::Gateway,
-        "Take a callback of the gateway's",
+        "Receive a callback of the gateway",
         shop::done,
         |method| on(method, others::callback),
     )
     .text(
-        "The address is known to the gateway alone. What comes is a hint: the payment is \
-             asked about, and nothing is believed. A hint needs an order number and no more: JSON or a form, in the \
-             body or the query, also compressed by gzip. What cannot be read is kept for the staff.",
+        "Only the gateway knows this URL. A callback is a hint that triggers a status query; \
+             its content is never trusted. It needs only an order number: as JSON or a form, in the \
+             body or the query string, optionally compressed with gzip. Unreadable callbacks are kept for the staff.",
     )
     .any_body()
     .refusals(&[ProblemKind::NotFound]),
@@ -227,13 +221,13 @@ pub(super) static ROUTES: [Route; 19] = [
         "/callbacks/{secret}/{payment}",
         "gatewayCallbackByGet",
         Audience::Gateway,
-        "Take a callback of a gateway that calls by GET",
+        "Receive a callback of a gateway that uses GET",
         shop::done,
         |method| on(method, others::callback),
     )
     .text(
-        "The address is known to the gateway alone. What comes is a hint: the payment is \
-             asked about, and nothing is believed.",
+        "Only the gateway knows this URL. A callback is a hint that triggers a status query; \
+             its content is never trusted.",
     )
     .any_body()
     .refusals(&[ProblemKind::NotFound]),
@@ -242,19 +236,25 @@ pub(super) static ROUTES: [Route; 19] = [
         "/healthz",
         "isAlive",
         Audience::Public,
-        "Whether the program runs",
+        "Liveness: whether the process runs",
         others::schema,
         |method| on(method, others::alive),
     ),
-    Route::new(Method::GET, "/readyz", "isReady", Audience::Public, "Whether it can work", others::schema, |method| {
-        on(method, others::ready)
-    }),
+    Route::new(
+        Method::GET,
+        "/readyz",
+        "isReady",
+        Audience::Public,
+        "Readiness: whether the server can process requests",
+        others::schema,
+        |method| on(method, others::ready),
+    ),
     Route::new(
         Method::GET,
         "/openapi.json",
         "getDescription",
         Audience::Public,
-        "This description",
+        "Get this OpenAPI description",
         document::schema,
         |method| on(method, document::serve),
     ),

@@ -1,4 +1,4 @@
-//! What is told of checkouts, payments and events.
+//! Response bodies of the API: checkouts, payments and events.
 
 use std::collections::BTreeMap;
 
@@ -14,135 +14,138 @@ use crate::{
     values::{Cursor, Method, Millis},
 };
 
-/// What shop and app are told of a checkout.
+/// The fields of a checkout that both the shop and the payer's app see.
 #[derive(Serialize, JsonSchema)]
 struct CheckoutFields<'a> {
-    /// Its identifier.
+    /// Identifier of the checkout.
     id: &'a str,
-    /// The shop's own reference.
+    /// The shop's reference for the checkout, such as an order number.
     reference: &'a str,
-    /// The amount, digit for digit.
+    /// Amount in units of `currency`, as a decimal string with exact digits.
     amount: String,
-    /// The currency's three letters.
+    /// Currency code of three letters, such as `KGS`.
     currency: &'a str,
-    /// What is paid for.
+    /// Description of what is paid for.
     description: &'a str,
-    /// The ways to pay.
+    /// Payment methods that the payer can choose from.
     methods: Vec<&'static str>,
-    /// Where the payer returns to.
+    /// URL to which the payer returns.
     return_url: &'a str,
-    /// `open`, `paid`, `expired` or `cancelled`. **Deliver where it is paid.**
+    /// State of the checkout: `open`, `paid`, `expired` or `cancelled`. **Deliver only if it is `paid`.**
     state: &'static str,
-    /// Grows with everything that happens to it: what `after` takes.
+    /// Version of the checkout. It increases with every change; pass it as `after` to wait for the next one.
     version: i64,
-    /// When it expires, in milliseconds since the beginning of 1970.
+    /// Time at which the checkout expires, in milliseconds since the Unix epoch.
     expires_at_ms: Millis,
 }
 
-/// A checkout, for its shop.
+/// A checkout, as the shop sees it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Checkout", deny_unknown_fields)]
 pub(super) struct ShopCheckout<'a> {
     #[serde(flatten)]
     checkout_fields: CheckoutFields<'a>,
-    /// The shop's own texts.
+    /// The shop's own key-value pairs, as given when the checkout was opened.
     metadata: &'a BTreeMap<String, String>,
-    /// When it was opened, in milliseconds since the beginning of 1970.
+    /// Time at which the checkout was opened, in milliseconds since the Unix epoch.
     opened_at_ms: Millis,
-    /// The hosted page where the payer pays: send the payer there. Whoever has this address can pay, and sees how it stands.
-    /// Nothing where the pages are off.
+    /// URL of the hosted payment page: send the payer there. Anyone with this URL can pay and can see the checkout's state.
+    /// Null if hosted pages are disabled.
     page_url: Option<String>,
-    /// The payment that paid it.
+    /// Identifier of the payment that paid the checkout. Null if it is not paid.
     paid_by: Option<&'a str>,
-    /// More than one payment was charged: a person has to give money back.
+    /// Whether more than one payment was charged. The surplus must be refunded manually.
     is_overpaid: bool,
-    /// The tries to pay it, the first one first.
+    /// Payments of the checkout, oldest first.
     payments: Vec<ShopPayment<'a>>,
 }
 
-/// A payment, for the shop.
+/// A payment, as the shop sees it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ShopPayment", deny_unknown_fields)]
 pub(super) struct ShopPayment<'a> {
     #[serde(flatten)]
     payment: AppPayment<'a>,
-    /// Its order number at the gateway, where the merchant chose it.
+    /// The merchant's order number of the payment at the gateway. Null if the gateway assigns the number.
     order_number: Option<&'a str>,
-    /// The gateway's own number.
+    /// The number that the gateway assigned to the payment. Null if there is none.
     gateway_number: Option<&'a str>,
-    /// The QR transaction.
+    /// Identifier of the QR transaction at the gateway. Null if there is none.
     transaction_id: Option<&'a str>,
-    /// It has been open for three days, or may have been paid by a code that nobody can ask about: a person should look.
+    /// Whether the payment needs manual review: it has been open for three days, or may have been paid through a QR code whose
+    /// status cannot be queried.
     is_stuck: bool,
-    /// A charge of it was reported that cannot be believed, and a person should decide.
+    /// Whether a charge was reported that cannot be trusted, so that a person must decide the outcome.
     is_in_doubt: bool,
-    /// What the dialect does not find in the gateway's response about a QR code, and what that means. Mostly empty.
+    /// Recommended dialect changes: what the dialect did not find in the gateway's response to a QR payment, and the consequence.
+    /// Usually empty.
     advice: Vec<PaymentAdvice>,
 }
 
-/// What to set in the dialect.
+/// A recommended dialect setting.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Advice", deny_unknown_fields)]
 struct PaymentAdvice {
-    /// The dialect's key, such as `dialect.endpoints.qr_data.transaction_id`.
+    /// Key of the dialect, such as `dialect.endpoints.qr_data.transaction_id`.
     field: String,
-    /// One sentence, in English: what is not found, what that means, and what to set.
+    /// One sentence in English: what is missing, the consequence, and what to set.
     text: String,
 }
 
-/// A checkout, for its payer's app.
+/// A checkout, as the payer's app sees it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AppCheckout", deny_unknown_fields)]
 pub(super) struct AppCheckout<'a> {
     #[serde(flatten)]
     checkout_fields: CheckoutFields<'a>,
-    /// The tries to pay it, the first one first.
+    /// Payments of the checkout, oldest first.
     payments: Vec<AppPayment<'a>>,
 }
 
-/// A payment, for its payer's app.
+/// A payment, as the payer's app sees it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AppPayment")]
 pub(super) struct AppPayment<'a> {
-    /// Its identifier.
+    /// Identifier of the payment.
     id: &'a str,
-    /// Its number among the checkout's payments, from 1.
+    /// Sequence number of the payment within the checkout, starting at 1.
     number: u32,
-    /// `pay_form`, `qr`, `mbank` or `card`.
+    /// Payment method: `pay_form`, `qr`, `mbank` or `card`.
     method: &'static str,
-    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`, `mismatch` or
-    /// `unverifiable`.
+    /// State of the payment: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
+    /// `mismatch` or `unverifiable`.
     state: &'static str,
-    /// The page that the payer opens: to pay, or to confirm a payment by card (3DS).
+    /// URL of the page that the payer opens to pay, or to confirm a card payment (3DS). Null if there is none.
     page_url: Option<&'a str>,
-    /// The text of the QR code that the payer scans.
+    /// Content of the QR code that the payer scans. Null if there is none.
     qr_text: Option<&'a str>,
-    /// The last four digits of the card, where it is paid by one.
+    /// Last four digits of the card. Null unless the payment is by card.
     card_last4: Option<&'a str>,
-    /// The last two digits of the phone to which the one-time password went, where it is paid by mobile bank.
+    /// Last two digits of the phone number that receives the one-time password. Null unless the payment is by mobile bank.
     phone_last2: Option<&'a str>,
-    /// Whether another payment can be begun instead of it (`instead_of`): the payer may have typed somebody else's number, or have
-    /// no app for its code.
+    /// Whether a new payment can replace this one (`instead_of`), for example because the payer entered a wrong phone number or has
+    /// no app for the QR code.
     can_be_replaced: bool,
-    /// Another payment was begun instead of it: it takes no one-time password any more, and holds back no others.
+    /// Whether another payment has replaced this one. A replaced payment accepts no one-time password and does not block other
+    /// payments.
     is_replaced: bool,
-    /// How many one-time passwords may still be tried, where it is paid by one.
+    /// Remaining one-time password attempts. Null unless the payment is by mobile bank.
     attempts_left: Option<u32>,
-    /// Why it was not made, or the last one-time password not taken.
+    /// Why the payment was not made, or why the last one-time password was not accepted. Null if neither applies.
     failure: Option<FailureView<'a>>,
-    /// When it was begun, in milliseconds since the beginning of 1970.
+    /// Time at which the payment was started, in milliseconds since the Unix epoch.
     begun_at_ms: Millis,
 }
 
-/// Why nothing happened.
+/// Why a payment was not made, or a one-time password was not accepted.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Failure", deny_unknown_fields)]
 struct FailureView<'a> {
-    /// The kind of error, such as `Refused` or `Unavailable`.
+    /// Kind of error, such as `Refused` or `Unavailable`.
     kind: &'a str,
-    /// The gateway's code.
+    /// The gateway's code. Null if there is none.
     code: Option<&'a str>,
-    /// The gateway's own words.
+    /// The gateway's message. Null if there is none.
     reason: Option<&'a str>,
 }
 
@@ -150,51 +153,51 @@ struct FailureView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Token", deny_unknown_fields)]
 pub(super) struct Token<'a> {
-    /// The token, shown once.
+    /// The client token. It is shown only once.
     pub(super) token: &'a str,
-    /// How long it is good, in seconds.
+    /// Lifetime of the token, in seconds.
     pub(super) lifetime_s: u64,
 }
 
-/// How many.
+/// The number of records that the request affected.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Count", deny_unknown_fields)]
 pub(super) struct Count {
-    /// How many there were.
+    /// Number of affected records.
     pub(super) count: u64,
 }
 
-/// Events, the oldest first.
+/// A page of events, oldest first.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Events", deny_unknown_fields)]
 pub(super) struct Events {
-    /// They.
+    /// The events.
     pub(super) events: Vec<EventAt>,
-    /// The cursor to go on with: `after` of the next call.
+    /// Cursor of the next page: pass it as `after`.
     pub(super) next: String,
 }
 
-/// An event at its place.
+/// An event and its cursor.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventAt", deny_unknown_fields)]
 pub(super) struct EventAt {
-    /// Its place: `after` of the next call.
+    /// Cursor of the event: pass it as `after` to read the events that follow.
     cursor: String,
-    /// What was delivered, or will be.
+    /// The event, as the webhook delivers it.
     #[schemars(with = "Body<'_>")]
     event: Value,
 }
 
-/// Nothing more to say.
+/// An empty object.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Done", deny_unknown_fields)]
 pub(super) struct Done {}
 
-/// How the server is.
+/// Health of the server.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Health", deny_unknown_fields)]
 pub(super) struct Health {
-    /// `ok`.
+    /// Always `ok`.
     pub(super) status: &'static str,
 }
 
