@@ -10,8 +10,8 @@ use super::{
 use crate::{storage::postgres::settings::PostgresSettings, values::Hidden};
 
 const IN_CLEAR: &str =
-    "database says sslmode=disable: its password and what people paid travel unencrypted to another machine";
-const FOR_POSTGRES: &str = "is for PostgreSQL: database names a file, so it does nothing";
+    "database contains sslmode=disable: the password and all payment data are sent unencrypted to another machine";
+const FOR_POSTGRES: &str = "applies only to PostgreSQL: database names a file, so it has no effect";
 
 impl DatabasePlace {
     /// Reads where the database is, and nothing else, for commands that need nothing else.
@@ -75,12 +75,12 @@ fn with_password(
         return Ok(password.iter().fold(settings, |settings, password| settings.with_password(password.expose())));
     }
     if password.is_some() {
-        let rule = "must not hold a password beside database_password or database_password_file";
+        let rule = "must not contain a password if database_password or database_password_file is set";
         return Err(values.wrong(&DATABASE, rule));
     }
     match values.given(&DATABASE).map(|given| given.source) {
         Some(Source::Flag(_)) => {
-            let rule = "must not hold a password, as every user of this machine can read a program's flags: use \
+            let rule = "must not contain a password, because every user of this machine can read a program's flags: use \
                 database_password or database_password_file";
             Err(values.wrong(&DATABASE, rule))
         }

@@ -71,7 +71,7 @@ fn password(values: &mut Values) -> Parsed<Hidden> {
 
 /// How else a secret is given.
 pub(super) fn or_file(in_file: &Setting) -> String {
-    format!(", or {} name a file with it", in_file.name)
+    format!(", or {} must name a file that contains it", in_file.name)
 }
 
 /// The name of a known dialect, or a file: `./finipay` is one.
@@ -88,7 +88,7 @@ fn dialect(values: &mut Values) -> Parsed<Option<Dialect>> {
             };
             format!("names a file that cannot be read: {problem}{known}")
         })?;
-        Dialect::from_json(&text).map_err(|problem| format!("names a file that is no dialect: {}", detail(&problem)))
+        Dialect::from_json(&text).map_err(|problem| format!("names a file that is not a dialect: {}", detail(&problem)))
     })
 }
 

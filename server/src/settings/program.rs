@@ -308,14 +308,16 @@ pub(super) fn read_traces(values: &mut Values) -> Parsed<Option<CollectorSetting
     let (url, headers, sample_ratio) = (url?, headers?.unwrap_or_default(), sample_ratio?);
     let Some(url) = url else {
         if values.is_given(&TRACING_HEADERS) {
-            values.warnings.push("tracing.headers are for a collector: without tracing.url they do nothing".to_owned());
+            values.warnings.push("tracing.headers has no effect without tracing.url".to_owned());
         }
         return Ok(None);
     };
     let has_key = !headers.is_empty() || url.query().is_some();
     if has_key && url.scheme() != "https" && !is_loopback(&url) {
-        return Err(values
-            .wrong(&TRACING_URL, "must be https where it has a query, or tracing.headers go with it: they hold keys"));
+        return Err(values.wrong(
+            &TRACING_URL,
+            "must be https if it has a query or tracing.headers is set, because these contain keys",
+        ));
     }
     Ok(Some(CollectorSettings { headers, sample_ratio, ..CollectorSettings::to(url) }))
 }
@@ -323,17 +325,18 @@ pub(super) fn read_traces(values: &mut Values) -> Parsed<Option<CollectorSetting
 /// What traces hold is no secret, and a collector beside the server has no certificate as a rule.
 fn address(text: &str) -> Result<Url, String> {
     if cfg!(not(feature = "opentelemetry")) {
-        return Err("needs a program that was built with traces: cargo build --features opentelemetry".to_owned());
+        return Err("requires a program built with tracing: cargo build --features opentelemetry".to_owned());
     }
     let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
     let is_fit = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user(url);
-    Url::parse(text).ok().filter(is_fit).ok_or_else(|| {
-        "must be an http or https address without user, such as http://127.0.0.1:4318/v1/traces".to_owned()
-    })
+    Url::parse(text)
+        .ok()
+        .filter(is_fit)
+        .ok_or_else(|| "must be an http or https URL without user, such as http://127.0.0.1:4318/v1/traces".to_owned())
 }
 
 fn headers(text: &str) -> Result<Vec<(String, Hidden)>, String> {
-    let rule = || "must be headers such as authorization=Bearer abc, with a comma between two".to_owned();
+    let rule = || "must be comma-separated headers such as authorization=Bearer abc".to_owned();
     text.split(',').map(|header| one_header(header).ok_or_else(rule)).collect()
 }
 

@@ -94,7 +94,7 @@ impl Reading<'_> {
                 (_, None) => {
                     let place = format!("{} ({})", shown(&name), self.place(line));
                     self.problems
-                        .push(SettingProblem::at(place, "is no setting; `kassa-server --help` names them all"));
+                        .push(SettingProblem::at(place, "is no setting; `kassa-server --help` lists all settings"));
                 }
                 (_, Some(setting)) => self.value(setting, line, value),
             }
@@ -108,7 +108,7 @@ impl Reading<'_> {
                 self.said.insert(setting.name, RawValue { text: Hidden::new(text), source });
             }
             None => {
-                let rule = "must be a text in quotes, a number, true or false, or a list of texts";
+                let rule = "must be a string in quotes, a number, true or false, or a list of strings";
                 self.problems.push(SettingProblem::of(setting, &source, rule));
             }
         }
@@ -209,7 +209,7 @@ fn unknown_kind(at: usize, name: &str) -> String {
         false => format!("number {} of the list", at + 1),
     };
     let all = EventKind::iter().map(EventKind::name).collect::<Vec<_>>().join(", ");
-    format!("must be kinds of events with commas between them, and {which} is none; there are {all}")
+    format!("must be a comma-separated list of event kinds, and {which} is none; there are {all}")
 }
 
 /// The server's own address, without the slash at its end.
@@ -222,7 +222,7 @@ pub(super) fn public_url(text: &str) -> Result<String, String> {
         Ok(url) if matches!(url.scheme(), "http" | "https") && is_plain(&url) => {
             Ok(url.as_str().trim_end_matches('/').to_owned())
         }
-        _ => Err("must be an http or https address without user, query and fragment".to_owned()),
+        _ => Err("must be an http or https URL without user, query and fragment".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The table of settings: the one place where a setting is named, and where its default and its meaning stand.
+//! The table of settings: the single definition of each setting's name, default and description.
 
 macro_rules! table {
     ($($id:ident = $setting:expr;)*) => {
@@ -12,177 +12,177 @@ macro_rules! table {
 table! {
     LISTEN = Setting::new(
         "listen", "KASSA_SERVER_LISTEN", "listen", "ADDRESS:PORT",
-        "Where shops, apps and the gateway reach the server",
+        "The address that serves shops, apps and the gateway",
     ).or("127.0.0.1:8080");
     METRICS_LISTEN = Setting::new(
         "metrics_listen", "KASSA_SERVER_METRICS_LISTEN", "metrics-listen", "ADDRESS:PORT",
-        "Where metrics are read, apart from everything else",
+        "The address that serves metrics, separate from the API",
     ).or_nothing("no metrics");
     PUBLIC_URL = Setting::new(
         "public_url", "KASSA_SERVER_PUBLIC_URL", "public-url", "URL",
-        "The public URL of the server; the gateway sends callbacks to it",
+        "The public URL of the server, to which the gateway sends callbacks",
     );
     DATABASE = Setting::new(
         "database", "KASSA_SERVER_DATABASE", "database", "FILE|URL",
-        "The SQLite file, made where it is missing, or for any number of servers `postgres://user@host/database`",
+        "The SQLite file, created if missing, or, for any number of servers, `postgres://user@host/database`",
     ).or("kassa-server.db").shown_as_place();
     DATABASE_PASSWORD = Setting::secret(
         "database_password", "KASSA_SERVER_DATABASE_PASSWORD", "TEXT",
-        "The password for PostgreSQL, where `database` does not hold it",
+        "The PostgreSQL password, if `database` does not contain it",
     ).or_nothing("none");
     DATABASE_PASSWORD_FILE = Setting::new(
         "database_password_file", "KASSA_SERVER_DATABASE_PASSWORD_FILE", "database-password-file", "FILE",
-        "A file with the password alone, instead of `database_password`",
+        "A file that contains only the password, instead of `database_password`",
     ).or_nothing("`database_password`");
     DATABASE_CA = Setting::new(
         "database_ca", "KASSA_SERVER_DATABASE_CA", "database-ca", "FILE",
-        "Certificates in PEM to trust for PostgreSQL instead of Mozilla's roots",
-    ).or_nothing("Mozilla's");
+        "Certificates (PEM) to trust for PostgreSQL instead of Mozilla's roots",
+    ).or_nothing("Mozilla's roots");
     DATABASE_CONNECTIONS = Setting::new(
         "database_connections", "KASSA_SERVER_DATABASE_CONNECTIONS", "database-connections", "1 to 500",
-        "The most connections to PostgreSQL that one server holds",
+        "The maximum number of PostgreSQL connections per server",
     ).or("16");
 
     GATEWAY_URL = Setting::new(
         "gateway.url", "KASSA_SERVER_GATEWAY_URL", "gateway-url", "URL",
-        "The gateway's base address",
+        "The base URL of the gateway",
     );
     GATEWAY_LOGIN = Setting::new(
         "gateway.login", "KASSA_SERVER_GATEWAY_LOGIN", "gateway-login", "TEXT",
-        "The merchant's login",
+        "The merchant's login at the gateway",
     );
     GATEWAY_PASSWORD = Setting::secret(
         "gateway.password", "KASSA_SERVER_GATEWAY_PASSWORD", "TEXT",
-        "The merchant's password",
+        "The merchant's password at the gateway",
     );
     GATEWAY_PASSWORD_FILE = Setting::new(
         "gateway.password_file", "KASSA_SERVER_GATEWAY_PASSWORD_FILE", "gateway-password-file", "FILE",
-        "A file with the password alone, instead of `gateway.password`",
+        "A file that contains only the password, instead of `gateway.password`",
     ).or_nothing("`gateway.password`");
     GATEWAY_DIALECT = Setting::new(
         "gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", "gateway-dialect", "NAME|FILE",
         "The dialect that maps the gateway's field names and codes: a known name (`finipay`), or a JSON file",
-    ).or_nothing("as the interface shows");
+    ).or_nothing("the field names and codes of the interface");
     GATEWAY_STATUS_QUERY = Setting::new(
         "gateway.status_query", "KASSA_SERVER_GATEWAY_STATUS_QUERY", "gateway-status-query", "json_body|query_string",
-        "How a status query sends its fields",
+        "How status queries send their fields: as a JSON body or in the query string",
     ).or("json_body");
     GATEWAY_CA = Setting::new(
         "gateway.ca", "KASSA_SERVER_GATEWAY_CA", "gateway-ca", "FILE",
-        "Certificates in PEM to trust beside Mozilla's roots",
-    ).or_nothing("Mozilla's alone");
+        "Certificates (PEM) to trust in addition to Mozilla's roots",
+    ).or_nothing("Mozilla's roots only");
     GATEWAY_PROXY = Setting::secret(
         "gateway.proxy", "KASSA_SERVER_GATEWAY_PROXY", "URL|environment|direct",
-        "The proxy on the way to the gateway; its URL may hold a password",
+        "The proxy for connections to the gateway; its URL may contain a password",
     ).or("direct");
     GATEWAY_CONNECT_TIMEOUT = Setting::new(
         "gateway.connect_timeout", "KASSA_SERVER_GATEWAY_CONNECT_TIMEOUT", "gateway-connect-timeout", "TIME",
-        "How long making a connection to the gateway may take",
+        "The time limit for connecting to the gateway",
     ).or("10s");
     GATEWAY_PAYMENT_DEADLINE = Setting::new(
         "gateway.payment_deadline", "KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "gateway-payment-deadline", "TIME",
-        "The time limit for sending a payment; one that reaches it is polled",
+        "The time limit for sending a payment; a payment that exceeds it is polled",
     ).or("60s");
     GATEWAY_QUERY_DEADLINE = Setting::new(
         "gateway.query_deadline", "KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "gateway-query-deadline", "TIME",
-        "The time limit of a status query",
+        "The time limit for a status query",
     ).or("30s");
 
     EVENTS_URL = Setting::new(
         "events.url", "KASSA_SERVER_EVENTS_URL", "events-url", "URL",
-        "Where the shop takes its events",
-    ).or_nothing("none are delivered; the shop reads them").shown_as_origin();
+        "The shop's webhook URL, to which events are delivered",
+    ).or_nothing("no delivery; the shop reads events itself").shown_as_origin();
     EVENTS_KINDS = Setting::new(
         "events.kinds", "KASSA_SERVER_EVENTS_KINDS", "events-kinds", "KIND,...",
-        "The kinds of events that the shop takes, such as `checkout.paid`; `GET /v1/events` has all",
+        "The kinds of events to deliver, such as `checkout.paid`; `GET /v1/events` always lists all kinds",
     ).or_nothing("all");
     EVENTS_SECRET = Setting::secret(
         "events.secret", "KASSA_SERVER_EVENTS_SECRET", "whsec_...",
-        "The secret that signs events; `kassa-server secret` makes one",
-    ).or_nothing("needed with `events.url`");
+        "The secret that signs events; `kassa-server secret` generates one",
+    ).or_nothing("required with `events.url`");
     EVENTS_SECRET_FILE = Setting::new(
         "events.secret_file", "KASSA_SERVER_EVENTS_SECRET_FILE", "events-secret-file", "FILE",
-        "A file with the secret alone, instead of `events.secret`",
+        "A file that contains only the secret, instead of `events.secret`",
     ).or_nothing("`events.secret`");
     EVENTS_OLD_SECRET = Setting::secret(
         "events.old_secret", "KASSA_SERVER_EVENTS_OLD_SECRET", "whsec_...",
-        "The previous signing secret; while it is set, events have both signatures",
+        "The previous signing secret; while it is set, events carry both signatures",
     ).or_nothing("one signature");
     EVENTS_OLD_SECRET_FILE = Setting::new(
         "events.old_secret_file", "KASSA_SERVER_EVENTS_OLD_SECRET_FILE", "events-old-secret-file", "FILE",
-        "A file with the old secret alone, instead of `events.old_secret`",
+        "A file that contains only the previous secret, instead of `events.old_secret`",
     ).or_nothing("`events.old_secret`");
 
     POLL_RATE = Setting::new(
         "poll_rate", "KASSA_SERVER_POLL_RATE", "poll-rate", "1 to 1000000",
-        "The maximum number of status requests per second, over all servers on the database",
+        "The maximum number of status queries per second, across all servers on the database",
     ).or("50");
     POLL_WORKERS = Setting::new(
         "poll_workers", "KASSA_SERVER_POLL_WORKERS", "poll-workers", "1 to 10000",
-        "How many workers ask the gateway about payments",
+        "The number of workers that query the gateway for payment statuses",
     ).or("4");
     MAX_CONCURRENT_SENDS = Setting::new(
         "max_concurrent_sends", "KASSA_SERVER_MAX_CONCURRENT_SENDS", "max-concurrent-sends", "1 to 10000",
-        "The maximum number of payments sent at once; further ones wait",
+        "The maximum number of payments sent concurrently; further payments wait",
     ).or("64");
     PAYMENT_WAIT = Setting::new(
         "payment_wait", "KASSA_SERVER_PAYMENT_WAIT", "payment-wait", "TIME",
-        "How long a payment may wait to be sent; after that it is `not_made`",
+        "The maximum time that a payment waits to be sent; after that it is `not_made`",
     ).or("30s");
     OTP_ATTEMPTS = Setting::new(
         "otp_attempts", "KASSA_SERVER_OTP_ATTEMPTS", "otp-attempts", "1 to 100",
-        "How many one-time passwords a payer may try for a payment",
+        "The maximum number of one-time password attempts per payment",
     ).or("3");
     CARD_ATTEMPTS = Setting::new(
         "card_attempts", "KASSA_SERVER_CARD_ATTEMPTS", "card-attempts", "1 to 100",
-        "How many cards a payer may try for a checkout, where cards are on",
+        "The maximum number of card attempts per checkout, if cards are enabled",
     ).or("5");
     TOKEN_LIFETIME = Setting::new(
         "token_lifetime", "KASSA_SERVER_TOKEN_LIFETIME", "token-lifetime", "TIME",
-        "How long a client token is good",
+        "The lifetime of a client token",
     ).or("15m");
     CARDS_ENABLED = Setting::new(
         "cards.enabled", "KASSA_SERVER_CARDS_ENABLED", "cards-enabled", "true|false",
-        "Whether payments by card are taken, which puts the server and the merchant under PCI DSS",
+        "Whether card payments are accepted, which makes the server and the merchant subject to PCI DSS",
     ).or("false");
 
     KEEP_FOR = Setting::new(
         "keep_for", "KASSA_SERVER_KEEP_FOR", "keep-for", "TIME",
-        "How long idempotency keys, tokens and callbacks are remembered after a checkout's end; payments and events are kept for ever",
+        "The retention time of idempotency keys, tokens and callbacks after the end of a checkout; payments and events are kept forever",
     ).or("90d");
 
     TLS_CERTIFICATE = Setting::new(
         "tls.certificate", "KASSA_SERVER_TLS_CERTIFICATE", "tls-certificate", "FILE",
-        "The server's certificate, and those that lead to its root, in PEM; needs `tls.key`",
-    ).or_nothing("plain http");
+        "The server's certificate chain (PEM); requires `tls.key`",
+    ).or_nothing("plain HTTP");
     TLS_KEY = Setting::new(
         "tls.key", "KASSA_SERVER_TLS_KEY", "tls-key", "FILE",
-        "The certificate's private key, in PEM; needs `tls.certificate`",
-    ).or_nothing("plain http");
+        "The private key of the certificate (PEM); requires `tls.certificate`",
+    ).or_nothing("plain HTTP");
     PROXIES = Setting::new(
         "proxies", "KASSA_SERVER_PROXIES", "proxies", "ADDRESS[/BITS],...",
-        "Proxies in front of the server, whose `X-Forwarded-For` is trusted",
+        "Reverse proxies in front of the server whose `X-Forwarded-For` header is trusted",
     ).or_nothing("no proxy is trusted");
     LIMITS_PER_ADDRESS = Setting::new(
         "limits.per_address", "KASSA_SERVER_LIMITS_PER_ADDRESS", "limits-per-address", "1 to 1000000",
-        "The most requests a second from one address, of apps or without any key; thousands of phones share one",
+        "The maximum number of requests per second from one address, from apps or without a key; thousands of phones may share an address",
     ).or("200");
     LIMITS_PER_TOKEN = Setting::new(
         "limits.per_token", "KASSA_SERVER_LIMITS_PER_TOKEN", "limits-per-token", "1 to 1000000",
-        "The most requests a second about one checkout with its client tokens, and as many to its hosted page",
+        "The maximum number of requests per second for one checkout with its client tokens, and the same number for its hosted page",
     ).or("10");
     LIMITS_PER_KEY = Setting::new(
         "limits.per_key", "KASSA_SERVER_LIMITS_PER_KEY", "limits-per-key", "1 to 1000000",
-        "The most requests a second with one API key",
+        "The maximum number of requests per second with one API key",
     ).or("2000");
     MAX_CONNECTIONS = Setting::new(
         "max_connections", "KASSA_SERVER_MAX_CONNECTIONS", "max-connections", "1 to 1000000",
-        "The most connections that are open at once",
+        "The maximum number of open connections",
     ).or("12000");
 
     PAGE_ENABLED = Setting::new(
         "page.enabled", "KASSA_SERVER_PAGE_ENABLED", "page-enabled", "true|false",
-        "Whether each checkout has a hosted page under `/pay`, where its payer pays",
+        "Whether each checkout has a hosted payment page under `/pay`",
     ).or("true");
     MERCHANT_NAME = Setting::new(
         "merchant.name", "KASSA_SERVER_MERCHANT_NAME", "merchant-name", "TEXT",
@@ -190,38 +190,38 @@ table! {
     ).or_nothing("the host of `return_url`");
     MERCHANT_LOGO = Setting::new(
         "merchant.logo", "KASSA_SERVER_MERCHANT_LOGO", "merchant-logo", "FILE",
-        "The merchant's logo on the hosted page: PNG, JPEG or SVG, at most 256 KiB, read at the start",
+        "The merchant's logo on the hosted page: PNG, JPEG or SVG, at most 256 KiB, read at startup",
     ).or_nothing("no logo");
     MERCHANT_COLOUR = Setting::new(
         "merchant.colour", "KASSA_SERVER_MERCHANT_COLOUR", "merchant-colour", "#RRGGBB",
-        "The colour of the hosted page's buttons; their text is black or white, whichever is read better",
+        "The colour of the hosted page's buttons; their text is black or white, whichever is more readable",
     ).or_nothing("blue");
 
     STAFF_ENABLED = Setting::new(
         "staff.enabled", "KASSA_SERVER_STAFF_ENABLED", "staff-enabled", "true|false",
-        "Whether the pages for the merchant's staff are under `/staff`",
+        "Whether the merchant's staff pages are served under `/staff`",
     ).or("true");
 
     LOG = Setting::new(
         "log", "KASSA_SERVER_LOG", "log", "FILTER",
-        "What is logged: error, warn, info, debug, or a filter such as `info,kassa_server=debug`",
+        "The log level (error, warn, info or debug), or a filter such as `info,kassa_server=debug`",
     ).or("info");
     LOG_FORMAT = Setting::new(
         "log_format", "KASSA_SERVER_LOG_FORMAT", "log-format", "text|json",
-        "The log format, on standard error",
+        "The format of the log, which is written to standard error",
     ).or("text");
 
     TRACING_URL = Setting::new(
         "tracing.url", "KASSA_SERVER_TRACING_URL", "tracing-url", "URL",
-        "Where an OpenTelemetry collector takes traces by OTLP over HTTP; for a program built with the feature `opentelemetry`",
+        "The URL of the OpenTelemetry collector that receives traces (OTLP over HTTP); requires a build with the feature `opentelemetry`",
     ).or_nothing("no traces").shown_as_origin();
     TRACING_HEADERS = Setting::secret(
         "tracing.headers", "KASSA_SERVER_TRACING_HEADERS", "NAME=VALUE,...",
-        "Headers that the collector asks for, with a key as a rule",
+        "Headers that the collector requires, usually with a key",
     ).or_nothing("none");
     TRACING_SAMPLE_RATIO = Setting::new(
         "tracing.sample_ratio", "KASSA_SERVER_TRACING_SAMPLE_RATIO", "tracing-sample-ratio", "0 to 1",
-        "The share of traces to send, of those that begin here; a caller that sends a trace decides itself",
+        "The fraction of traces started by the server that are sent; for incoming traces, the caller's sampling decision applies",
     ).or("1");
 }
 
@@ -237,28 +237,28 @@ pub(super) fn find(name: &str) -> Option<&'static Setting> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Setting {
-    /// Its name. In the file what stands before the point is the table: `gateway.url` is `url` in `[gateway]`.
+    /// The name. In the file, the part before the dot is the table: `gateway.url` is `url` in `[gateway]`.
     pub name: &'static str,
     /// The environment variable.
     pub variable: &'static str,
-    /// The flag, without its hyphens. A secret has none: every user of a machine reads the flags of all its programs.
+    /// The flag, without its hyphens. A secret has none: every user of a machine can read the flags of all programs.
     pub flag: Option<&'static str>,
-    /// What it takes, with the unit.
+    /// The form of the value, with its unit.
     pub value: &'static str,
-    /// What counts where it is not given.
+    /// What applies if it is not set.
     pub if_unset: IfUnset,
-    /// What it does.
+    /// The description.
     pub meaning: &'static str,
     /// How much of it may be printed.
     pub shown: Visibility,
 }
 
-/// What counts where a setting is not given.
+/// What applies if a setting is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfUnset {
-    /// This value.
+    /// This default value.
     Value(&'static str),
-    /// Nothing; what that means, in words.
+    /// No value; what that means, in words.
     Nothing(&'static str),
     /// The server does not start.
     Needed,

@@ -77,7 +77,7 @@ impl Values {
             |name: &str| ["KASSA_SERVER_SERVICE_", "KASSA_SERVER_PORT"].iter().any(|it| name.starts_with(it));
         let names = sources.variables.keys().filter_map(|name| name.to_str());
         for name in names.filter(|name| name.starts_with(PREFIX) && !is_known(name) && !is_theirs(name)) {
-            self.warnings.push(format!("the variable {name} is no setting's: it does nothing"));
+            self.warnings.push(format!("the environment variable {name} matches no setting and has no effect"));
         }
     }
 
@@ -124,7 +124,9 @@ impl Values {
         let rank = |given: Option<RawValue>| given.map_or(0, |given| given.source.rank());
         let ranks = (rank(self.given(itself)), rank(self.given(in_file)));
         if ranks.0 == ranks.1 && ranks.0 > 0 {
-            return Err(self.wrong(in_file, format!("must not be given beside {}, in the same place", itself.name)));
+            return Err(
+                self.wrong(in_file, format!("must not be set together with {} in the same source", itself.name))
+            );
         }
         if ranks.0 >= ranks.1 {
             return self.optional(itself, parse);
@@ -171,7 +173,7 @@ impl Values {
         if is_readable_by_all(path) {
             let path = PathBuf::from(path);
             self.warnings.push(format!(
-                "every user of this machine can read {path}, which holds a secret: chmod o= {path}",
+                "every user of this machine can read {path}, which contains a secret: chmod o= {path}",
                 path = path.display()
             ));
         }
@@ -188,7 +190,7 @@ impl Values {
 fn secret_in(path: &Path) -> Result<String, String> {
     let unreadable = |problem: std::io::Error| format!("names a file that cannot be read: {problem}");
     if fs::metadata(path).map_err(unreadable)?.len() > LONGEST_SECRET {
-        return Err("names a file that is too long to hold a secret alone".to_owned());
+        return Err("names a file that is too long to contain only a secret".to_owned());
     }
     text_file::read_text(path).map_err(unreadable)
 }
@@ -221,7 +223,7 @@ fn is_readable_by_all(_: &Path) -> bool {
 
 // Durations as people write them: `15m`, `1h30m`, `60s`, `500ms`.
 
-const SENTENCE: &str = "must be a time with its unit, such as 500ms, 60s, 15m, 1h30m or 2d";
+const SENTENCE: &str = "must be a duration with its unit, such as 500ms, 60s, 15m, 1h30m or 2d";
 
 /// Reads a duration: whole numbers, each with its unit, from the largest to the smallest.
 pub(super) fn parse(text: &str) -> Result<Duration, String> {

@@ -70,12 +70,14 @@ fn a_password_has_one_place_and_none_that_everybody_reads() {
         ended.err
     };
     let flag = told(&file, &["keys", "list", "--database", &with_password(url)]);
-    assert!(flag.contains("database (--database) must not hold a password, as every user"), "{flag}");
+    assert!(flag.contains("database (--database) must not contain a password, because every user"), "{flag}");
     file.write("password", "hunter2\n");
     let twice = told(&file, &["keys", "list", "--database-password-file", "password"]);
-    assert!(twice.contains("database (kassa.toml:3) must not hold a password beside"), "{twice}");
+    assert!(twice.contains("database (kassa.toml:3) must not contain a password if"), "{twice}");
     permit(&file.path("kassa.toml"), 0o644);
-    assert!(file.run(&["check"]).out.contains("every user of this machine can read kassa.toml, which holds a secret"));
+    assert!(
+        file.run(&["check"]).out.contains("every user of this machine can read kassa.toml, which contains a secret")
+    );
 
     // It reaches the database: a name that nobody has is what is wrong, and nothing before that.
     let alone = place("http://127.0.0.1:9", url);
@@ -129,5 +131,8 @@ fn what_is_for_postgres_alone_is_told_beside_a_file() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let checked = place.run(&["check", "--database-connections", "4"]);
-    assert!(checked.out.contains("database_connections is for PostgreSQL: database names a file"), "{checked:?}");
+    assert!(
+        checked.out.contains("database_connections applies only to PostgreSQL: database names a file"),
+        "{checked:?}"
+    );
 }

@@ -106,7 +106,7 @@ fn all_that_is_wrong_is_told_at_once_with_its_place_and_without_its_value() {
         "gateway.password (kassa.toml:5) cannot be used: the login or the password has a control",
         "gateway.login (--gateway-login) cannot be used: the login has a colon",
         "public_url (not set) must be set: in the settings file, or by KASSA_SERVER_PUBLIC_URL or --public-url",
-        "token_lifetime (KASSA_SERVER_TOKEN_LIFETIME) must be a time with its unit",
+        "token_lifetime (KASSA_SERVER_TOKEN_LIFETIME) must be a duration with its unit",
         "events.secret (KASSA_SERVER_EVENTS_SECRET) must be whsec_",
         "tls.certificate (not set) must be set beside tls.key",
         "proxies (KASSA_SERVER_PROXIES) must be",
@@ -155,7 +155,7 @@ fn a_secret_comes_from_a_file_of_its_own_and_the_stronger_place_counts() {
     assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).is_ok());
     assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &settings_for(GATEWAY)).is_ok());
     let both = [("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file), ("KASSA_SERVER_GATEWAY_PASSWORD", "x")];
-    assert!(token(&both, &without).unwrap_err().contains("must not be given beside gateway.password"));
+    assert!(token(&both, &without).unwrap_err().contains("must not be set together with gateway.password"));
     place.write("secret.txt", "hun\u{7}ter2\n");
     let told = token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).unwrap_err();
     assert!(told.starts_with("gateway.password_file (KASSA_SERVER_GATEWAY_PASSWORD_FILE) names a file whose content"));
@@ -181,10 +181,13 @@ fn secrets_are_printed_nowhere_and_who_can_read_them_is_told() {
     for secret in ["hunter2", PASSWORD, &SECRET["whsec_".len()..]] {
         assert!(!printed.contains(secret), "{secret}: {printed}");
     }
-    assert_eq!(settings.warnings, ["the variable KASSA_SERVER_LISTN is no setting's: it does nothing"]);
+    assert_eq!(settings.warnings, ["the environment variable KASSA_SERVER_LISTN matches no setting and has no effect"]);
     permit(&place.path("kassa.toml"), 0o644);
     let warnings = read(&place, &[], &[]).unwrap().warnings;
-    assert!(warnings.iter().any(|text| text.contains("kassa.toml, which holds a secret: chmod o= ")), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|text| text.contains("kassa.toml, which contains a secret: chmod o= ")),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -276,12 +279,12 @@ fn files_that_cannot_be_used_are_named() {
     let told = told.unwrap_err();
     for start in [
         "gateway.ca (KASSA_SERVER_GATEWAY_CA) cannot be used: a text holds no certificate",
-        "gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that is no dialect: ",
+        "gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that is not a dialect: ",
         "tls.certificate (KASSA_SERVER_TLS_CERTIFICATE) names a file that cannot be used: ",
         "events.url (KASSA_SERVER_EVENTS_URL) must be an https address",
         "merchant.logo (KASSA_SERVER_MERCHANT_LOGO) names a file that must be a PNG, JPEG or SVG picture",
         "merchant.colour (KASSA_SERVER_MERCHANT_COLOUR) must be a colour such as #1F4F8F",
-        "events.secret (not set) must be set, or events.secret_file name a file with it, as events are signed: ",
+        "events.secret (not set) must be set, or events.secret_file must name a file that contains it, as events are signed: ",
     ] {
         assert!(told.lines().any(|line| line.starts_with(start)), "{start}\n{told}");
     }

@@ -226,7 +226,7 @@ fn a_key_does_not_go_to_a_collector_in_clear() {
     let ended = crate::support::ended(command.env("KASSA_SERVER_TRACING_HEADERS", "authorization=Bearer hunter2"));
     assert!(ended.out.contains("tracing.url") && ended.out.contains("must be https"), "{ended:?}");
     let ended = place.run(&["check", "--tracing-url", "collector"]);
-    assert!(ended.out.contains("must be an http or https address"), "{ended:?}");
+    assert!(ended.out.contains("must be an http or https URL"), "{ended:?}");
     let ended = crate::support::ended(command.env("KASSA_SERVER_TRACING_HEADERS", "hunter2"));
     assert!(ended.out.contains("tracing.headers") && !ended.out.contains("hunter2"), "{ended:?}");
 }
