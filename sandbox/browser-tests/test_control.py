@@ -122,12 +122,12 @@ def test_the_description_names_every_operation(visit: Visit, kassa_sandbox: Sand
     article = visitor.page.get_by_role("article", name="Create a card payment")
     expect(article.get_by_text("/api/v1.1.0/payment", exact=True)).to_be_in_viewport()
     expect(article.get_by_role("row", name="pan required")).to_contain_text("4111111111111111")
-    answer = article.get_by_role("region", name="Answer 200 of: Create a card payment")
+    answer = article.get_by_role("region", name="Response 200 of: Create a card payment")
     expect(answer.get_by_role("row", name="data.ConfirmationUrl")).to_contain_text(
-        "The page on which the payer confirms"
+        "URL of the page on which the payer confirms"
     )
     expect(visitor.page.get_by_role("article")).to_have_count(9 + 16)
     visitor.page.get_by_role("link", name="The callback").click()
     members = visitor.page.get_by_role("region", name="Members of the callback")
     expect(members).to_be_in_viewport()
-    expect(members.get_by_role("row", name="dateCreated")).to_contain_text("in Bishkek and without a zone")
+    expect(members.get_by_role("row", name="dateCreated")).to_contain_text("in Bishkek, without a time zone")

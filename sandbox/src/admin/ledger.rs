@@ -21,45 +21,45 @@ use crate::{
     },
 };
 
-/// A payment as the interface shows it.
+/// A payment, as the admin interface returns it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Payment", deny_unknown_fields)]
 pub(super) struct PaymentView<'a> {
-    /// By which request it was made.
+    /// Kind of request that created the payment.
     #[schemars(extend("enum" = PaymentKind::ALL.map(kind_name)))]
     kind: &'static str,
-    /// The merchant's number; of a pay-form and a QR code the gateway's.
+    /// The merchant's order number. For pay-forms and QR payments, the gateway's number.
     order_number: &'a str,
-    /// The number that the gateway knows it by, and the `token` of its pages.
+    /// The gateway's number of the payment, which is also the `token` of its pages.
     gateway_number: &'a str,
-    /// Of a QR transaction: its number.
+    /// Transaction id. Present only for QR payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_id: Option<&'a str>,
-    /// Who takes the money; absent while the payer of a pay-form has not chosen.
+    /// Provider of the payment. Absent until the payer of a pay-form has chosen one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = Provider::ALL.map(Provider::as_str)))]
     provider: Option<&'static str>,
-    /// The amount, of a QR transaction in tyiyn; null while nobody named one.
+    /// Amount, in tyiyn for QR payments. Null until an amount has been named.
     amount: Option<Amount>,
-    /// Its currency.
+    /// Currency code.
     currency: &'a str,
-    /// Where the payment stands.
+    /// The payment's state.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
-    /// The code that a status response has for this.
+    /// Code that a status response returns for this state.
     code: &'static str,
-    /// How often money was taken under this order number.
+    /// Number of charges under this order number.
     times_charged: u32,
-    /// When it was registered.
+    /// Time of registration.
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
-    /// The card, masked.
+    /// Masked card number. Absent if the payment has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     masked_card: Option<&'a str>,
-    /// The phone, masked.
+    /// Masked phone number. Absent if the payment has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     masked_phone: Option<&'a str>,
-    /// How many one-time passwords may still be wrong.
+    /// Remaining one-time password attempts.
     otp_attempts_left: u32,
 }
 
@@ -98,18 +98,18 @@ fn rfc_3339(time: SystemTime) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Request", deny_unknown_fields)]
 struct RequestView<'a> {
-    /// The endpoint's name.
+    /// Name of the endpoint.
     endpoint: &'a str,
-    /// The number in the request, where there was one.
+    /// Order number in the request. Absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_number: Option<&'a str>,
-    /// The HTTP status of the answer; absent where the client saw none.
+    /// HTTP status of the response. Absent if the client received none.
     #[serde(skip_serializing_if = "Option::is_none")]
     http_status: Option<u16>,
-    /// The fault that struck, if one did.
+    /// Injected fault. Absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'static str>,
-    /// When it was answered.
+    /// Time of the response.
     #[schemars(extend("format" = "date-time"))]
     at: String,
 }
@@ -132,26 +132,26 @@ impl<'a> From<&'a ReceivedRequest> for RequestView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CallbackAttempt", deny_unknown_fields)]
 struct CallbackView<'a> {
-    /// The payment's number in the callback.
+    /// Order number in the callback.
     order_number: &'a str,
-    /// Where it went.
+    /// URL to which the callback was sent.
     url: &'a str,
-    /// The status that it tells of.
+    /// Payment status in the callback.
     status: String,
-    /// Which attempt of this callback it was, from 1 on.
+    /// Number of the delivery attempt, starting at 1.
     attempt: u32,
-    /// The HTTP status that came back; absent where none did.
+    /// HTTP status of the response. Absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     http_status: Option<u16>,
-    /// Why nothing came back.
+    /// Reason why there was no response. Absent if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
-    /// The fault that struck, if one did.
+    /// Injected fault. Absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'static str>,
-    /// The body that was sent.
+    /// Request body of the callback.
     body: &'a str,
-    /// When it was sent.
+    /// Time of the attempt.
     #[schemars(extend("format" = "date-time"))]
     at: String,
 }
@@ -176,21 +176,21 @@ impl<'a> From<&'a CallbackAttempt> for CallbackView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Ledger<'a> {
-    /// The payments, in the order of registration.
+    /// Payments, in order of registration.
     payments: Vec<PaymentView<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Requests<'a> {
-    /// The requests, in the order they were answered.
+    /// Requests, in the order in which they were answered.
     requests: Vec<RequestView<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Callbacks<'a> {
-    /// The attempts, in their order.
+    /// Delivery attempts, oldest first.
     callbacks: Vec<CallbackView<'a>>,
 }
 
@@ -250,7 +250,7 @@ pub(super) fn approval() -> Value {
         "properties": {
             "amount": {
                 "type": "integer", "minimum": 0, "maximum": u64::MAX,
-                "description": "How many tyiyn the payer of a QR code pays that names no sum; at least 1.",
+                "description": "Amount in tyiyn that the payer enters for a QR code without a sum; at least 1.",
             },
         },
         "additionalProperties": false,

@@ -32,41 +32,41 @@ use crate::{
 /// Every route.
 pub(crate) static ROUTES: [Route; 16] = [
     Route::new(Method::GET, "/admin/ledger", "List the payments", ledger::list_payments)
-        .text("In the order of registration: what really happened to the money.")
+        .text("In order of registration. The ledger shows the actual charges.")
         .by_order()
         .says(StatusCode::OK, ledger::ledger_schema),
     Route::new(Method::GET, "/admin/requests", "List the requests", ledger::list_requests)
-        .text("Those that reached an endpoint, in the order they were answered.")
+        .text("Requests that reached an endpoint, in the order in which they were answered.")
         .by_order()
         .says(StatusCode::OK, ledger::requests_schema),
-    Route::new(Method::GET, "/admin/callbacks", "List the attempts to deliver a callback", ledger::list_callbacks)
+    Route::new(Method::GET, "/admin/callbacks", "List the callback delivery attempts", ledger::list_callbacks)
         .by_order()
         .says(StatusCode::OK, ledger::callbacks_schema),
     Route::new(Method::GET, "/admin/faults", "List the faults", simulation::list_faults)
-        .text("Spent ones too.")
+        .text("Includes faults whose limit is used up.")
         .says(StatusCode::OK, simulation::faults_schema),
     Route::new(Method::POST, "/admin/faults", "Set a fault", simulation::add_fault)
         .needs_body(simulation::fault_settings, r#"{"name": "response-lost", "order_number": "ORDER-1", "times": 1}"#)
         .says(StatusCode::CREATED, simulation::fault_schema),
-    Route::new(Method::DELETE, "/admin/faults", "Remove every fault", simulation::clear_faults),
+    Route::new(Method::DELETE, "/admin/faults", "Remove all faults", simulation::clear_faults),
     Route::new(Method::DELETE, "/admin/faults/{id}", "Remove a fault", simulation::remove_fault)
         .refusals(&[Refused::NotFound]),
     Route::new(Method::GET, "/admin/switches", "Show the switches", simulation::show_switches)
         .says(StatusCode::OK, simulation::switches_schema),
     Route::new(Method::PATCH, "/admin/switches", "Change switches", simulation::change_switches)
-        .text("What the body does not name stays as it is.")
+        .text("Switches that the body omits are unchanged.")
         .body(simulation::switches_changes, r#"{"reused_order_number": "charge-twice", "three_ds_1_page": true}"#)
         .says(StatusCode::OK, simulation::switches_schema),
     Route::new(Method::GET, "/admin/clock", "Show the clock", simulation::show_clock)
         .says(StatusCode::OK, simulation::clock_schema),
     Route::new(Method::PATCH, "/admin/clock", "Change when pending payments become final", simulation::change_clock)
-        .text("What the body does not name stays as it is; a null switches it off.")
+        .text("Settings that the body omits are unchanged; null disables a setting.")
         .body(simulation::clock_changes, r#"{"resolve_after_queries": 3, "resolve_after_ms": null}"#)
         .says(StatusCode::OK, simulation::clock_schema),
     Route::new(Method::POST, "/admin/clock/forward", "Step the clock forward", simulation::forward_clock)
         .text(
-            "What is due by then happens at once: callbacks are sent again, pending payments become final, cards \
-             expire. Only a reset steps it back.",
+            "Everything due by the new time happens immediately: callbacks are retried, pending payments become \
+             final, cards expire. Only a reset moves the clock back.",
         )
         .needs_body(simulation::clock_step, r#"{"ms": 3600000}"#)
         .says(StatusCode::OK, simulation::clock_schema)
@@ -75,18 +75,18 @@ pub(crate) static ROUTES: [Route; 16] = [
         .says(StatusCode::OK, simulation::test_data_schema),
     Route::new(Method::POST, "/admin/payments/{number}/approve", "Approve a payment", ledger::approve)
         .text(
-            "The payer does their part, and the payment ends as the test card or phone says; a payment on the \
-             pay-form is paid by the first test card. Where the payer did their part, the provider takes the money.",
+            "Acts as the payer: the payment gets the outcome of its test card or phone, and a pay-form is paid with \
+             the first test card. If the payer has already acted, the provider charges the payment.",
         )
         .body(ledger::approval, "{}")
         .says(StatusCode::OK, ledger::payment_schema)
         .refusals(&[Refused::NotFound, Refused::AlreadyFinal]),
     Route::new(Method::POST, "/admin/payments/{number}/decline", "Decline a payment", ledger::decline)
-        .text("The payer cancels; where the payer did their part, the provider declines.")
+        .text("The payer cancels. If the payer has already acted, the provider declines.")
         .says(StatusCode::OK, ledger::payment_schema)
         .refusals(&[Refused::NotFound, Refused::AlreadyFinal]),
-    Route::new(Method::POST, "/admin/reset", "Forget everything", ledger::reset)
-        .text("Payments, callbacks, requests and faults are forgotten; switches and clock are those of the start."),
+    Route::new(Method::POST, "/admin/reset", "Reset the sandbox", ledger::reset)
+        .text("Deletes all payments, callbacks, requests and faults, and restores the initial switches and clock."),
 ];
 
 /// Adds the interface to the routes.
@@ -123,7 +123,7 @@ fn dispatch(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Result<J
     let segments = segments(uri.path());
     let under_path: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, route.parameters(&segments)?))).collect();
     if under_path.is_empty() {
-        return Err(AdminError::not_found("path", "there is nothing under this path"));
+        return Err(AdminError::not_found("path", "not found"));
     }
     let allowed: Vec<_> = under_path.iter().map(|(route, _)| route.method.as_str()).collect();
     let Some((route, parameters)) = under_path.into_iter().find(|(route, _)| route.method == *method) else {

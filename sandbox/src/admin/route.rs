@@ -178,7 +178,7 @@ pub(super) struct AdminError {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Errors<'a> {
-    /// What is wrong, field by field.
+    /// Errors by field.
     errors: &'a [FieldError],
 }
 
@@ -203,7 +203,8 @@ impl AdminError {
 
     pub(super) fn unauthorized() -> Self {
         let challenge = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"kassa-sandbox admin\""));
-        let failure = Self::new(StatusCode::UNAUTHORIZED, "authorization", "must be Bearer and the admin token");
+        let failure =
+            Self::new(StatusCode::UNAUTHORIZED, "authorization", "must be a Bearer header with the admin token");
         Self { header: Some(challenge), ..failure }
     }
 
@@ -222,7 +223,7 @@ impl AdminError {
 
     pub(super) fn internal(error: &dyn Display) -> Self {
         tracing::error!(%error, "an admin request failed inside the sandbox");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "sandbox", "failed; its log says why")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "sandbox", "failed; the cause is in its log")
     }
 }
 

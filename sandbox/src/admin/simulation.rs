@@ -22,12 +22,12 @@ use crate::{
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ActiveFault")]
 struct FaultView<'a> {
-    /// By which it is removed.
+    /// Identifier for removing the fault.
     id: u64,
     #[serde(flatten)]
     #[schemars(schema_with = "faults::settings_shown")]
     fault: &'a Fault,
-    /// How often it struck.
+    /// Number of times the fault has struck.
     struck: u64,
 }
 
@@ -40,7 +40,7 @@ impl<'a> From<&'a ActiveFault> for FaultView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Faults<'a> {
-    /// The faults, in the order they were set.
+    /// Faults, in the order in which they were set.
     faults: Vec<FaultView<'a>>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn remove_fault(state: &State, request: &RouteRequest<'_>) -> Result<
     let id = request.parameters.first().copied().unwrap_or_default();
     match id.parse() {
         Ok(id) if state.faults.remove(id) => Ok(JsonResponse::nothing()),
-        _ => Err(AdminError::not_found("id", "there is no fault of this id")),
+        _ => Err(AdminError::not_found("id", "there is no fault with this id")),
     }
 }
 
@@ -83,23 +83,23 @@ pub(super) fn fault_settings() -> Value {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Switches", deny_unknown_fields)]
 struct SwitchesView {
-    /// What a reused order number does.
+    /// Behavior when an order number is used again.
     #[schemars(extend("enum" = ReusedOrderNumber::ALL.map(ReusedOrderNumber::as_str)))]
     reused_order_number: &'static str,
-    /// Which numbers the two status endpoints know: each its own, or both both.
+    /// Numbers that the two status endpoints accept: each its own, or both kinds at both.
     #[schemars(extend("enum" = StatusNumbers::ALL.map(StatusNumbers::as_str)))]
     status_numbers: &'static str,
-    /// Whether 3DS 1.0 cards get a confirmation page, too.
+    /// Whether 3DS 1.0 cards also get a confirmation page.
     three_ds_1_page: bool,
-    /// Whether a declined payer is redirected to the return URL, too.
+    /// Whether declined payers are also redirected to the return URL.
     redirect_declines: bool,
-    /// The language of messages where a request names none.
+    /// Language of messages if the request does not specify one.
     #[schemars(extend("enum" = Language::ALL.map(Language::code)))]
     language: &'static str,
-    /// Which gateway's responses the nine endpoints give.
+    /// Gateway whose response format the nine endpoints use.
     #[schemars(extend("enum" = Dialect::ALL.map(Dialect::as_str)))]
     acts_as: &'static str,
-    /// As `finipay`: where a confirmation carries the `quid` of a mobile-bank payment.
+    /// Field of a confirmation that carries the `quid` of a mobile-bank payment. Applies only if `acts_as` is `finipay`.
     #[schemars(extend("enum" = MbankQuid::ALL.map(MbankQuid::as_str)))]
     mbank_quid: &'static str,
 }
@@ -163,16 +163,16 @@ pub(super) fn change_switches(state: &State, request: &RouteRequest<'_>) -> Resu
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Clock", deny_unknown_fields)]
 struct ClockView {
-    /// What time it is, in UTC.
+    /// The gateway's current time, in UTC.
     #[schemars(extend("format" = "date-time"))]
     now: String,
-    /// The same in Bishkek, as callbacks show times.
+    /// The same time in Bishkek, in the format of callbacks.
     local: String,
-    /// How many milliseconds the clock is ahead of the machine's.
+    /// Offset of the clock ahead of the machine's, in milliseconds.
     ahead_ms: i64,
-    /// Pending payments become final once their status was asked for so often; null: they do not.
+    /// Number of status queries after which a pending payment becomes final. Null if disabled.
     resolve_after_queries: Option<u32>,
-    /// Pending payments become final after so many milliseconds; null: they do not.
+    /// Time after which a pending payment becomes final, in milliseconds. Null if disabled.
     resolve_after_ms: Option<u64>,
 }
 
@@ -242,7 +242,7 @@ pub(super) fn clock_step() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "ms": { "type": "integer", "minimum": 0, "maximum": u64::MAX, "description": "By how many milliseconds." },
+            "ms": { "type": "integer", "minimum": 0, "maximum": u64::MAX, "description": "Step in milliseconds." },
         },
         "required": ["ms"],
         "additionalProperties": false,
@@ -252,13 +252,13 @@ pub(super) fn clock_step() -> Value {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TestCard", deny_unknown_fields)]
 struct CardView {
-    /// The card's number.
+    /// Card number.
     pan: &'static str,
-    /// The check it takes part in.
+    /// Cardholder check: the 3DS version, or none.
     three_ds: String,
-    /// How its payment ends.
+    /// Outcome of a payment.
     outcome: String,
-    /// The right one-time password; absent where it is asked for none.
+    /// Correct one-time password. Absent if the card requires none.
     #[serde(skip_serializing_if = "Option::is_none")]
     otp: Option<&'static str>,
 }
@@ -266,23 +266,23 @@ struct CardView {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TestPhone", deny_unknown_fields)]
 struct PhoneView {
-    /// Whose phone it is.
+    /// Provider of the phone's wallet.
     #[schemars(extend("enum" = Provider::ALL.map(Provider::as_str)))]
     provider: &'static str,
-    /// Its number.
+    /// Phone number.
     phone: &'static str,
-    /// How its payment ends.
+    /// Outcome of a payment.
     outcome: String,
-    /// The right one-time password.
+    /// Correct one-time password.
     otp: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct TestData {
-    /// The cards.
+    /// Test cards.
     cards: Vec<CardView>,
-    /// The phones.
+    /// Test phones.
     phones: Vec<PhoneView>,
 }
 

@@ -91,21 +91,21 @@ fn forge(
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Callback", deny_unknown_fields)]
 struct Body<'a> {
-    /// The merchant's number; of a pay-form and a QR code the gateway's.
+    /// The merchant's order number. For pay-forms and QR payments, the gateway's number.
     order_number: &'a str,
-    /// The amount, of a QR transaction in tyiyn.
+    /// Amount, in tyiyn for QR payments.
     amount: Amount,
-    /// Its currency.
+    /// Currency code.
     currency: &'a str,
-    /// Where the payment stands now.
+    /// The payment's new state.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'a str,
-    /// When it was registered, in Bishkek and without a zone, to the second.
+    /// Registration time in Bishkek, without a time zone, to the second.
     date_created: String,
-    /// Of a QR transaction: the requisite of the request.
+    /// Requisite of the request. Present only for QR payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     requisite: Option<&'a str>,
-    /// Who takes the money: Cards, MegaPay or MBank; null while the payer of a pay-form has not chosen.
+    /// Provider of the payment: Cards, MegaPay or MBank. Null until the payer of a pay-form has chosen one.
     provider: Option<&'a str>,
 }
 

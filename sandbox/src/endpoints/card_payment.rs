@@ -29,8 +29,8 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     handle: create,
     description: Description {
         summary: "Create a card payment",
-        text: "With `ConfirmationUrl` in the answer the payer confirms there; else `status` says how it ended. \
-               It is no verdict: ask for the payment's status.",
+        text: "If the response contains `ConfirmationUrl`, the payer confirms there; otherwise `status` is the outcome. \
+               Do not rely on it: query the payment's status.",
         take: |fields| drop(read_request(fields)),
         example: r#"{
             "orderNumber": "ORDER-1", "description": "Two coffees", "amount": 100.10, "currency": "KGS",
@@ -47,21 +47,21 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CardPaymentCreated", deny_unknown_fields)]
 struct Data<'a> {
-    /// The amount, digit for digit.
+    /// Amount with exact digits.
     amount: Option<Amount>,
-    /// Its currency.
+    /// Currency code.
     currency: &'a str,
-    /// The cardholder's name.
+    /// Cardholder name.
     name: Option<&'a str>,
-    /// The merchant's number.
+    /// The merchant's order number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
-    /// What is paid for.
+    /// Description of what is paid for.
     description: &'a str,
-    /// The page on which the payer confirms. Its `token` is the gateway's number, for status requests.
+    /// URL of the page on which the payer confirms. Its `token` is the gateway's number, for status queries.
     #[serde(rename = "ConfirmationUrl", skip_serializing_if = "Option::is_none")]
     confirmation_url: Option<String>,
-    /// Where no page confirms: how the payment ended, `Success` where the money was taken.
+    /// Outcome of the payment, present if there is no confirmation page. `Success` if it was charged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["Success", PaymentStatus::Pending.as_str(), PaymentStatus::Rejected.as_str()]))]
     status: Option<&'static str>,

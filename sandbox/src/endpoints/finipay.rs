@@ -41,7 +41,7 @@ pub(super) static QR_IMAGE: FinipayResponse = FinipayResponse {
     data: |_| {
         json!({
             "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png",
-            "description": "The base64 of the picture.",
+            "description": "The image, in base64.",
         })
     },
 };
@@ -52,7 +52,7 @@ pub(super) static QR_DATA: FinipayResponse = FinipayResponse {
     data: |_| {
         json!({
             "type": "string",
-            "description": "The text to put into the code. The transaction stands in it alone, in tag 32.11.",
+            "description": "Content of the QR code. It is the only place that contains the transaction id (tag 32.11).",
         })
     },
 };
@@ -63,8 +63,8 @@ pub(super) static QR_STATUS: FinipayResponse = FinipayResponse {
     data: |_| {
         json!({
             "type": "string", "enum": [QR_OPEN, QR_PAID, QR_REJECTED],
-            "description": "Where the payment stands, in a bare word. The first letter of the first one is Cyrillic; \
-                the last one is the sandbox's own.",
+            "description": "The payment's state, as a plain string. The first letter of the first value is Cyrillic; \
+                the last value is the sandbox's own.",
         })
     },
 };
@@ -73,11 +73,11 @@ pub(super) static QR_STATUS: FinipayResponse = FinipayResponse {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FinipayMbankPaymentCreated", deny_unknown_fields)]
 struct MbankCreated<'a> {
-    /// The amount, in som.
+    /// Amount in som.
     amount: Option<Amount>,
     /// The gateway's number, for the confirmation.
     quid: &'a str,
-    /// When it was registered, in Bishkek, without a zone.
+    /// Registration time in Bishkek, without a time zone.
     date_time: String,
 }
 
@@ -87,7 +87,7 @@ struct MbankCreated<'a> {
 struct MbankConfirmed<'a> {
     /// The gateway's number.
     quid: &'a str,
-    /// When it was confirmed, in Bishkek, without a zone.
+    /// Confirmation time in Bishkek, without a time zone.
     date_time: String,
 }
 
@@ -154,10 +154,10 @@ pub(super) fn new_transaction_id() -> String {
 pub(crate) fn schema(answer: &FinipayResponse, generator: &mut SchemaGenerator) -> Value {
     json!({
         "type": "object",
-        "description": "Acting as FINIPAY.",
+        "description": "If the sandbox acts as FINIPAY.",
         "properties": {
             "code": { "type": "string", "enum": [answer.code], "description": format!("{}: as finipay", answer.code) },
-            "message": { "type": "string", "enum": [answer.message], "description": "The code in words." },
+            "message": { "type": "string", "enum": [answer.message], "description": "Description of the code." },
             "data": (answer.data)(generator),
         },
         "required": ["code", "message", "data"],

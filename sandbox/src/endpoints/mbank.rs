@@ -35,7 +35,7 @@ pub(super) const PAY: Endpoint = Endpoint {
     handle: pay,
     description: Description {
         summary: "Create a mobile-bank payment",
-        text: "The payer's phone receives a one-time password; `mbank/confirm` takes it. The amount is in whole som.",
+        text: "The payer's phone receives a one-time password, which `mbank/confirm` accepts. The amount is in whole som.",
         take: |fields| drop(read_pay(fields)),
         example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
         success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Created<'_>>()),
@@ -48,15 +48,15 @@ pub(super) const PAY: Endpoint = Endpoint {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "MbankPaymentCreated", deny_unknown_fields)]
 struct Created<'a> {
-    /// The merchant's number.
+    /// The merchant's order number.
     order_number: &'a str,
-    /// The gateway's number: for status requests, and for the confirmation where one wishes.
+    /// The gateway's number, for status queries and, optionally, for the confirmation.
     payment_id: &'a str,
-    /// The amount, in som.
+    /// Amount in som.
     amount: Option<Amount>,
-    /// Its currency: KGS.
+    /// Currency code: KGS.
     currency: &'a str,
-    /// Where the payment stands.
+    /// The payment's state.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }
@@ -126,10 +126,10 @@ pub(super) const CONFIRM: Endpoint = Endpoint {
     subject: Some("orderNumber"),
     handle: confirm,
     description: Description {
-        summary: "Confirm a mobile-bank payment by the payer's one-time password",
-        text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, \
-               need not come along; where it does, it has to match. Acting as FINIPAY the identifier is `quid`, and the \
-               switch `mbank_quid` says where it is to come; otherwise there is no such field.",
+        summary: "Confirm a mobile-bank payment with the payer's one-time password",
+        text: "`orderNumber` is the merchant's number. `paymentId`, the identifier returned when the payment was created, \
+               is optional; if present, it must match. If the sandbox acts as FINIPAY, the identifier is `quid`, and the \
+               switch `mbank_quid` determines where it is sent; otherwise there is no such field.",
         take: |fields| drop(read_confirm(fields)),
         example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Confirmed<'_>>()),
@@ -141,10 +141,10 @@ pub(super) const CONFIRM: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MbankPaymentConfirmed", deny_unknown_fields)]
 struct Confirmed<'a> {
-    /// The merchant's number.
+    /// The merchant's order number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
-    /// Where the payment stands.
+    /// The payment's state.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }

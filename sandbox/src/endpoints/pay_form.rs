@@ -25,7 +25,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     handle: create,
     description: Description {
         summary: "Create a hosted pay-form",
-        text: "On its page the payer chooses how to pay. The amount is in KGS; MegaPay takes payments from 5 KGS.",
+        text: "On the page, the payer chooses a payment method. The amount is in KGS; the minimum for MegaPay is 5 KGS.",
         take: |fields| drop(read_request(fields)),
         example: r#"{
             "amount": 99.50, "serviceName": "Flower shop",
@@ -37,12 +37,12 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     },
 };
 
-/// The link, in the envelope as every other answer.
+/// The URL of the created pay-form.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PayFormCreated", deny_unknown_fields)]
 struct Data<'a> {
-    /// The page on which the payer chooses how to pay. Its `token` is the gateway's number, for status requests.
+    /// URL of the page on which the payer chooses how to pay. Its `token` is the gateway's number, for status queries.
     pay_form_url: &'a str,
 }
 

@@ -38,8 +38,8 @@ pub(super) const CREATE_DATA: Endpoint = Endpoint {
     subject: None,
     handle: create_data,
     description: Description {
-        summary: "Create a QR payment, as the text to put into the code",
-        text: "`sum` is in tyiyn. Without one the payer names the amount.",
+        summary: "Create a QR payment as text for a QR code",
+        text: "`sum` is in tyiyn. Without it, the payer enters the amount.",
         take: |fields| drop(read_data_request(fields)),
         example: r#"{
             "sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"
@@ -53,11 +53,11 @@ pub(super) const CREATE_DATA: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "QrDataCreated", deny_unknown_fields)]
 struct QrData<'a> {
-    /// The number that the QR status knows it by.
+    /// Transaction id, for QR status queries.
     transaction_id: &'a str,
-    /// The text to put into the code, in ELQR: its link is the address of the payer's page, its fragment the code.
+    /// Content of the QR code, in ELQR: a link to the payer's page, with the code as its fragment.
     qr_data: &'a str,
-    /// The sum in tyiyn, where the request named one.
+    /// Sum in tyiyn. Absent if the request named none.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<Amount>,
 }
@@ -139,8 +139,8 @@ pub(super) const CREATE_IMAGE: Endpoint = Endpoint {
     subject: None,
     handle: create_image,
     description: Description {
-        summary: "Create a QR payment, as a picture",
-        text: "The base64 of a PNG of 400x400 pixels. `sum` is in tyiyn.",
+        summary: "Create a QR payment as an image",
+        text: "A PNG of 400x400 pixels, in base64. `sum` is in tyiyn.",
         take: |fields| drop(read_image_request(fields)),
         example: r#"{"sum": 12550}"#,
         success: SuccessBody::Image,
@@ -205,7 +205,7 @@ pub(super) const STATUS: Endpoint = Endpoint {
     subject: Some("transaction_id"),
     handle: status,
     description: Description {
-        summary: "Ask for a QR transaction's status",
+        summary: "Query the status of a QR transaction",
         text: "Amounts are in tyiyn.",
         take: |fields| drop(read_status_request(fields)),
         example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,

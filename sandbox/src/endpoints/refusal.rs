@@ -82,13 +82,13 @@ impl From<BodyError> for Refusal {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct OtpState<'a> {
-    /// The merchant's number.
+    /// The merchant's order number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
-    /// Where the payment stands.
+    /// The payment's state.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'a str,
-    /// How many attempts are left, where one was made.
+    /// Remaining attempts. Absent if no attempt was made.
     #[serde(rename = "attemptsLeft", skip_serializing_if = "Option::is_none")]
     attempts_left: Option<u32>,
 }
@@ -103,8 +103,8 @@ pub(crate) fn field_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "field": { "type": "string", "description": "The field's name." },
-            "message": { "type": "string", "description": "The rule it breaks." },
+            "field": { "type": "string", "description": "Name of the field." },
+            "message": { "type": "string", "description": "The violated rule." },
         },
         "required": ["field", "message"],
         "additionalProperties": false,

@@ -26,11 +26,11 @@ pub(super) const STATUS: Endpoint = Endpoint {
     subject: Some("orderNumber"),
     handle: status,
     description: Description {
-        summary: "Ask for a payment's status by the gateway's number",
+        summary: "Query the status of a payment by the gateway's number",
         text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields \
-               are members of a JSON body, also though the method is GET. Where there is no body, because a proxy \
-               dropped it or a tool cannot send it, they are read from the query. Acting as \
-               FINIPAY the answer has a number that nobody was told.",
+               are members of a JSON body, even though the method is GET. If there is no body, because a proxy \
+               dropped it or a tool cannot send it, they are read from the query string. If the sandbox acts as FINIPAY, \
+               the response contains a number that no earlier response had.",
         take: |fields| drop(read_status(fields)),
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
@@ -70,7 +70,7 @@ pub(super) const GET_STATUS: Endpoint = Endpoint {
     subject: Some("orderNumber"),
     handle: get_status,
     description: Description {
-        summary: "Ask for a payment's status by the merchant's number and the provider",
+        summary: "Query the status of a payment by the merchant's number and the provider",
         text: "",
         take: |fields| drop(read_get_status(fields)),
         example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
@@ -117,19 +117,19 @@ pub(super) static STATUS_CODES: [&str; 8] = [
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PaymentStatus", deny_unknown_fields)]
 struct StatusData<'a> {
-    /// The number that was asked for.
+    /// The queried number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
-    /// Of a QR transaction: its number.
+    /// Transaction id. Present only for QR payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_id: Option<&'a str>,
-    /// The amount, of a QR transaction in tyiyn. Absent while a QR code that names no sum is unpaid.
+    /// Amount, in tyiyn for QR payments. Absent while a QR code without a sum is unpaid.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount: Option<Amount>,
-    /// Where the payment stands. `CHARGE` and `Reject` are final.
+    /// The payment's state. `CHARGE` and `Reject` are final.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
-    /// Its currency.
+    /// Currency code.
     currency: &'a str,
 }
 

@@ -19,8 +19,12 @@ const AN_ORDER: &str = "ORDER-1";
 type OwnSetting = (&'static str, fn(Fault) -> Fault, fn() -> Value);
 
 const OWN_SETTINGS: [OwnSetting; 4] = [
-    ("delay_ms", |fault| fault.after(Duration::ZERO), || whole(0, MAX_DELAY_MS, "Milliseconds.")),
-    ("retry_after_s", |fault| fault.retry_after_seconds(1), || whole(0, u32::MAX.into(), "Seconds.")),
+    ("delay_ms", |fault| fault.after(Duration::ZERO), || whole(0, MAX_DELAY_MS, "Delay in milliseconds.")),
+    (
+        "retry_after_s",
+        |fault| fault.retry_after_seconds(1),
+        || whole(0, u32::MAX.into(), "Value of `Retry-After`, in seconds."),
+    ),
     ("status", |fault| fault.status("OTHER"), unknown_status),
     ("code", |fault| fault.code("999"), unknown_code),
 ];
@@ -34,7 +38,7 @@ pub(crate) fn settings() -> Value {
 /// What is shown of a fault.
 pub(crate) fn settings_shown(_: &mut SchemaGenerator) -> Schema {
     let mut properties = common();
-    let names = json!({ "type": "string", "enum": words(FaultName::ALL), "description": "What goes wrong." });
+    let names = json!({ "type": "string", "enum": words(FaultName::ALL), "description": "Name of the fault." });
     properties.insert("name".to_owned(), names);
     properties.insert("endpoint".to_owned(), endpoint_of(&EndpointName::ALL));
     properties.insert("order_number".to_owned(), order_number());
@@ -86,12 +90,12 @@ fn form(name: FaultName, endpoints: &[EndpointName], has_order: bool) -> Value {
 /// The settings that every fault takes.
 fn common() -> Map<String, Value> {
     let probability = json!({
-        "type": "number", "minimum": 0, "maximum": 1, "description": "How likely it strikes; 1 unless given.",
+        "type": "number", "minimum": 0, "maximum": 1, "description": "Probability that the fault strikes. Default: 1.",
     });
     [
         ("probability", probability),
-        ("times", whole(1, u64::MAX, "How often it strikes before it is spent; no limit unless given.")),
-        ("seed", whole(0, u64::MAX, "What its random numbers start from; 0 unless given.")),
+        ("times", whole(1, u64::MAX, "Maximum number of times the fault strikes. Default: no limit.")),
+        ("seed", whole(0, u64::MAX, "Seed of the fault's random numbers. Default: 0.")),
     ]
     .map(|(name, schema)| (name.to_owned(), schema))
     .into_iter()
@@ -104,12 +108,12 @@ fn whole(minimum: u64, maximum: u64, description: &str) -> Value {
 
 fn endpoint_of(endpoints: &[EndpointName]) -> Value {
     let names: Vec<_> = endpoints.iter().map(|endpoint| endpoint.as_str()).collect();
-    json!({ "type": "string", "enum": names, "description": "Only at this endpoint." })
+    json!({ "type": "string", "enum": names, "description": "Endpoint to which the fault is limited." })
 }
 
 fn order_number() -> Value {
     let mut schema = non_blank();
-    schema["description"] = json!("Only for this order, by any of its numbers.");
+    schema["description"] = json!("Order to which the fault is limited, by any of its numbers.");
     schema
 }
 
@@ -118,12 +122,15 @@ fn words(names: &[FaultName]) -> Vec<&'static str> {
 }
 
 fn unknown_status() -> Value {
-    unlike(&PaymentStatus::ALL.map(PaymentStatus::as_str), "A status word that the sandbox does not use itself.")
+    unlike(
+        &PaymentStatus::ALL.map(PaymentStatus::as_str),
+        "Status word to return; must not be one of the sandbox's own.",
+    )
 }
 
 fn unknown_code() -> Value {
     let own: Vec<_> = codes::ALL.into_iter().chain(RejectReason::ALL.map(RejectReason::code)).collect();
-    unlike(&own, "A code that the sandbox does not use itself.")
+    unlike(&own, "Code to return; must not be one of the sandbox's own.")
 }
 
 fn unlike(own: &[&str], description: &str) -> Value {

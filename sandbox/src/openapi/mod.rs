@@ -31,12 +31,12 @@ use crate::{
 /// The name of the callback's description.
 const CALLBACK: &str = "paymentStatusChanged";
 
-const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface \
-    describes them, and the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. \
-    With the switch `acts_as` set to `finipay` some answers are those that FINIPAY's public pages show, which are \
-    described beside the usual ones. Set to `other`, every answer of the nine endpoints has another envelope, and a \
-    fault makes of an answer whatever it says: these two are not described. A path takes the methods that stand here; \
-    every other one is answered with HTTP 405, whose `Allow` names them.";
+const ABOUT: &str = "A payment gateway on your own machine: the nine endpoints of the gateway's interface, and the \
+    admin interface of the sandbox.\n\nThis document describes the default behavior. If the switch `acts_as` is \
+    `finipay`, some responses are those that FINIPAY's public pages show; they are described next to the default ones. \
+    Two variants are not described: with `other`, every response of the nine endpoints has another envelope, and faults \
+    change responses arbitrarily. A path accepts only the methods listed here; for any other method it returns HTTP 405, \
+    with the allowed methods in `Allow`.";
 
 /// The document.
 pub(super) fn document(state: &State) -> Value {
@@ -56,7 +56,7 @@ pub(super) fn document(state: &State) -> Value {
         "servers": [{ "url": state.public_url }],
         "tags": [
             { "name": operations::GATEWAY_TAG, "description": "The nine endpoints of the gateway's interface." },
-            { "name": operations::ADMIN_TAG, "description": "What happened, and what is to happen. Faults touch nothing here." },
+            { "name": operations::ADMIN_TAG, "description": "Inspect what happened, and control what happens next. Faults do not affect these endpoints." },
         ],
         "paths": paths,
         "webhooks": { CALLBACK: webhook(&callback.to_value()) },
@@ -67,7 +67,7 @@ pub(super) fn document(state: &State) -> Value {
                     "type": "http", "scheme": "basic", "description": "The merchant's login and password.",
                 },
                 operations::ADMIN_SECURITY: {
-                    "type": "http", "scheme": "bearer", "description": "The admin token, printed at the start.",
+                    "type": "http", "scheme": "bearer", "description": "The admin token, printed at startup.",
                 },
             },
         },
@@ -86,11 +86,11 @@ fn generator() -> SchemaGenerator {
 fn webhook(body: &Value) -> Value {
     json!({
         "post": {
-            "summary": "A callback: a payment's status changed",
-            "description": "Sent to the callback URL of the payment until it is answered with 2xx. No signature: ask \
-                for the payment's status before you believe it.",
+            "summary": "Callback: the status of a payment changed",
+            "description": "Sent to the callback URL of the payment until the response is 2xx. Callbacks are not \
+                signed: query the payment's status before you trust one.",
             "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
-            "responses": { "2XX": { "description": "Taken; it is not sent again." } },
+            "responses": { "2XX": { "description": "Accepted. The callback is not sent again." } },
         },
     })
 }
@@ -160,14 +160,14 @@ pub(super) fn show(state: &State) -> Response {
         Group {
             id: "gateway",
             name: "The gateway",
-            text: "The nine endpoints. They ask for the merchant's login and password by HTTP Basic authentication.",
+            text: "The nine endpoints. They require the merchant's login and password (HTTP Basic authentication).",
             operations: endpoints.collect(),
         },
         Group {
             id: "admin",
             name: "The admin interface",
-            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, \
-                as a bearer token.",
+            text: "Inspects what happened, and controls what happens next. It requires the admin token, which is \
+                printed at startup, as a bearer token.",
             operations: routes.collect(),
         },
     ];
@@ -225,7 +225,7 @@ fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> boo
     let of = plain(&operation["summary"]);
     let answer = |(statuses, members): (Vec<(String, String)>, MessageMembers)| {
         let codes: Vec<_> = statuses.iter().map(|(status, _)| status.as_str()).collect();
-        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: members.fields(), statuses }
+        Answer { label: format!("Response {} of: {of}", codes.join(", ")), fields: members.fields(), statuses }
     };
     kinds.into_iter().map(answer).collect()
 }

@@ -123,19 +123,19 @@ fn admin_responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String
     let refused = |description: &str| json_response(description, &errors);
     let mut responses = Map::new();
     let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
-    add(StatusCode::BAD_REQUEST, refused("What is wrong, field by field."));
+    add(StatusCode::BAD_REQUEST, refused("Errors by field."));
     let challenge = header("WWW-Authenticate", "string");
-    add(StatusCode::UNAUTHORIZED, with_headers(refused("Not the admin token."), &challenge));
+    add(StatusCode::UNAUTHORIZED, with_headers(refused("The admin token is missing or wrong."), &challenge));
     if route.refusals.contains(&admin::Refused::NotFound) {
-        add(StatusCode::NOT_FOUND, refused("There is none."));
+        add(StatusCode::NOT_FOUND, refused("Not found."));
     }
     if route.refusals.contains(&admin::Refused::AlreadyFinal) {
-        add(StatusCode::CONFLICT, refused("The payment is final already."));
+        add(StatusCode::CONFLICT, refused("The payment is already final."));
     }
     if route.refusals.contains(&admin::Refused::TooFar) {
-        add(StatusCode::CONFLICT, refused("The clock cannot be that far ahead."));
+        add(StatusCode::CONFLICT, refused("The clock cannot be set that far ahead."));
     }
-    add(StatusCode::INTERNAL_SERVER_ERROR, refused("The sandbox failed; its log says why."));
+    add(StatusCode::INTERNAL_SERVER_ERROR, refused("The sandbox failed; the cause is in its log."));
     let success = match route.says {
         Some(says) => json_response("Done.", &says(generator).to_value()),
         None => json!({ "description": "Done." }),
@@ -167,7 +167,7 @@ fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description
     let challenge = header("WWW-Authenticate", "string");
     add(StatusCode::UNAUTHORIZED, with_headers(plain("Wrong login or password.", codes::UNAUTHORIZED), &challenge));
     if description.refusals.contains(&Refused::NotFound) {
-        add(StatusCode::NOT_FOUND, plain("There is no such payment.", codes::NOT_FOUND));
+        add(StatusCode::NOT_FOUND, plain("Payment not found.", codes::NOT_FOUND));
     }
     if description.refusals.contains(&Refused::ReusedOrderNumber) {
         add(StatusCode::CONFLICT, plain("The order number was used before.", codes::CONFLICT));
@@ -175,16 +175,16 @@ fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description
     if description.refusals.contains(&Refused::Otp) {
         let state = refusal::otp_state_schema(generator).to_value();
         let conflict = envelope(&[codes::CONFLICT], &state);
-        add(StatusCode::CONFLICT, json_response("The payment awaits no one-time password.", &conflict));
+        add(StatusCode::CONFLICT, json_response("The payment is not awaiting a one-time password.", &conflict));
     }
     add(StatusCode::REQUEST_TIMEOUT, plain("The body did not arrive in time.", codes::TIMEOUT));
     add(StatusCode::PAYLOAD_TOO_LARGE, plain("The body is too large.", codes::TOO_LARGE));
     let retry_after = header("Retry-After", "integer");
-    let too_many = plain("By a fault: nothing took effect.", codes::TOO_MANY);
+    let too_many = plain("Injected fault: the request had no effect.", codes::TOO_MANY);
     add(StatusCode::TOO_MANY_REQUESTS, with_headers(too_many, &retry_after));
-    let failed = "By the test card that errs, or a failure of the sandbox itself.";
+    let failed = "Outcome of the error test card, or a failure of the sandbox itself.";
     add(StatusCode::INTERNAL_SERVER_ERROR, plain(failed, codes::INTERNAL));
-    let unavailable = plain("By a fault: nothing took effect.", codes::UNAVAILABLE);
+    let unavailable = plain("Injected fault: the request had no effect.", codes::UNAVAILABLE);
     add(StatusCode::SERVICE_UNAVAILABLE, with_headers(unavailable, &retry_after));
     responses
 }
@@ -204,7 +204,7 @@ fn success(generator: &mut SchemaGenerator, description: &Description) -> Value 
             if let Some(answer) = description.finipay {
                 content["application/json"] = json!({ "schema": finipay::schema(answer, generator) });
             }
-            json!({ "description": "The picture; acting as FINIPAY in an envelope.", "content": content })
+            json!({ "description": "The image. In an envelope if the sandbox acts as FINIPAY.", "content": content })
         }
     }
 }
@@ -215,7 +215,7 @@ fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
         "type": "object",
         "properties": {
             "errors": {
-                "type": "array", "items": refusal::field_schema(), "description": "What is wrong, field by field.",
+                "type": "array", "items": refusal::field_schema(), "description": "Errors by field.",
             },
         },
         "required": ["errors"],
@@ -242,7 +242,7 @@ fn envelope(codes: &[&str], data: &Value) -> Value {
         "properties": {
             "code": { "type": "string", "enum": codes, "description": meanings(codes) },
             "message": {
-                "type": "string", "description": "The code in words. Of a rejection and of a refusal it says why.",
+                "type": "string", "description": "Description of the code. For a rejection or an error it gives the reason.",
             },
             "data": data,
         },
@@ -259,31 +259,31 @@ fn meanings(codes: &[&str]) -> String {
 
 fn meaning(code: &str) -> String {
     let text = match code {
-        codes::CREATED => "registered, and not paid yet",
-        codes::PENDING => "the payer did their part, the provider has not decided",
-        codes::SUCCESS => "the money was taken",
+        codes::CREATED => "registered, not paid yet",
+        codes::PENDING => "the payer has acted, the provider has not decided yet",
+        codes::SUCCESS => "charged",
         codes::INVALID => "the request is invalid",
         codes::UNAUTHORIZED => "wrong login or password",
-        codes::NOT_FOUND => "there is no such payment",
+        codes::NOT_FOUND => "payment not found",
         codes::TIMEOUT => "the body did not arrive in time",
-        codes::CONFLICT => "it contradicts what is known of this number",
+        codes::CONFLICT => "conflicts with the existing payment of this number",
         codes::TOO_LARGE => "the body is too large",
         codes::WRONG_OTP => "the one-time password is wrong",
         codes::TOO_MANY => "too many requests",
-        codes::INTERNAL => "the provider or the sandbox failed",
-        codes::UNAVAILABLE => "out of order for a while",
-        _ => return RejectReason::parse(code).map(|reason| format!("rejected, {}", why(reason))).unwrap_or_default(),
+        codes::INTERNAL => "failure of the provider or the sandbox",
+        codes::UNAVAILABLE => "temporarily unavailable",
+        _ => return RejectReason::parse(code).map(|reason| format!("rejected: {}", why(reason))).unwrap_or_default(),
     };
     text.to_owned()
 }
 
 fn why(reason: RejectReason) -> &'static str {
     match reason {
-        RejectReason::Declined => "because the issuer or the wallet declined",
-        RejectReason::InsufficientFunds => "for lack of money on the account",
-        RejectReason::CancelledByPayer => "because the payer cancelled",
-        RejectReason::OtpAttemptsExhausted => "after too many wrong one-time passwords",
-        RejectReason::ProcessingError => "because the provider failed",
+        RejectReason::Declined => "declined by the issuer or the wallet",
+        RejectReason::InsufficientFunds => "insufficient funds",
+        RejectReason::CancelledByPayer => "cancelled by the payer",
+        RejectReason::OtpAttemptsExhausted => "too many wrong one-time passwords",
+        RejectReason::ProcessingError => "failure of the provider",
     }
 }
 

@@ -12,9 +12,9 @@ use crate::encoding::JsonObject;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct FieldError {
-    /// The field's name.
+    /// Name of the field.
     pub field: String,
-    /// The rule it breaks.
+    /// The violated rule.
     pub message: String,
 }
 
@@ -59,14 +59,14 @@ impl Members {
 
     /// Takes a string that is not blank.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        self.take(name, "must be a string, not a blank one", |value| {
+        self.take(name, "must be a non-blank string", |value| {
             value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
         })
     }
 
     /// Takes a whole number that is not negative.
     pub(crate) fn whole(&mut self, name: &str) -> Option<u64> {
-        self.take(name, "must be a whole number, not a negative one", Value::as_u64)
+        self.take(name, "must be a non-negative whole number", Value::as_u64)
     }
 
     /// Takes a whole number within limits, or a null; `Some(None)` is the null.
@@ -121,7 +121,7 @@ impl Members {
     /// Fails with every mistake, unknown members included.
     pub(crate) fn finish(mut self) -> Result<(), Vec<FieldError>> {
         for (name, _) in std::mem::take(&mut self.values) {
-            self.refuse(&name, "is not a field that is known here");
+            self.refuse(&name, "is not a known field");
         }
         if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
     }

@@ -41,18 +41,18 @@ impl Shape {
     /// The JSON Schema.
     pub(crate) fn schema(self) -> Value {
         match self {
-            Self::Text => with_description(non_blank(), "Not a blank one."),
+            Self::Text => with_description(non_blank(), "A non-blank string."),
             Self::Decimal { minimum } => json!({
                 "type": "number", "minimum": minimum, "exclusiveMaximum": DECIMAL_END,
-                "description": "Kept digit for digit; at most 28 digits.",
+                "description": "Stored with exact digits; at most 28 digits.",
             }),
             Self::Integer { minimum, maximum } => json!({
                 "type": "integer", "minimum": minimum, "maximum": maximum,
-                "description": "Written without a point and without an exponent.",
+                "description": "Without a decimal point or an exponent.",
             }),
             Self::TestCard => json!({
                 "type": "string", "enum": test_data::cards().map(|card| card.pan).collect::<Vec<_>>(),
-                "description": "The number of a test card, 13 to 20 digits: the sandbox knows no other.",
+                "description": "Number of a test card, 13 to 20 digits. The sandbox accepts only test cards.",
             }),
             Self::Month => json!({
                 "type": "string", "enum": (1..=12).map(|month| format!("{month:02}")).collect::<Vec<_>>(),
@@ -61,10 +61,12 @@ impl Shape {
             Self::Year => json!({ "type": "integer", "minimum": 1000, "maximum": 9999, "description": EXPIRY }),
             Self::Cvc => json!({
                 "type": "string", "minLength": 3, "maxLength": 3,
-                "description": "Any three characters go with a test card.", "examples": ["123"],
+                "description": "Test cards accept any three characters.", "examples": ["123"],
             }),
             Self::Currency => letters(3, "A currency code.", "KGS"),
-            Self::LanguageCode => letters(2, "A language code, spoken here or not: en, ru and ky are.", "en"),
+            Self::LanguageCode => {
+                letters(2, "A language code. The sandbox supports en, ru and ky and accepts any other.", "en")
+            }
             Self::WebUrl => json!({
                 "type": "string", "format": "url", "pattern": format!("^[Hh][Tt][Tt][Pp][Ss]?:{}$", url_rest()),
                 "description": "An absolute http or https URL.", "examples": ["http://127.0.0.1:9000/callback"],
@@ -116,7 +118,7 @@ fn return_url() -> Value {
         "type": "string", "format": "url",
         "pattern": format!("^(?!(?:{refused}):)[A-Za-z][A-Za-z0-9+.-]*:{}$", url_rest()),
         "description": format!(
-            "Where the payer's browser is sent: any absolute URL, deep links of apps too, but none of the schemes {}.",
+            "URL to which the payer's browser is sent: any absolute URL, including deep links of apps, except with the schemes {}.",
             REFUSED_RETURN_SCHEMES.join(", "),
         ),
         "examples": ["https://shop.example/done?cart=7"],
@@ -146,13 +148,13 @@ fn test_phone(provider: Provider) -> Value {
     let written: Vec<_> = phones().map(as_written).collect();
     json!({
         "type": "string",
-        "description": format!("The number of a test phone of {provider}: the sandbox knows no other."),
+        "description": format!("Number of a test phone of {provider}. The sandbox accepts only test phones."),
         "anyOf": [
             { "enum": numbers },
             {
                 "pattern": format!("^(?:{})$", written.join("|")),
-                "description": "The same numbers with +, blanks, hyphens and brackets, or as dialled inside the \
-                    country.",
+                "description": "The same numbers with +, spaces, hyphens and parentheses, or in national \
+                    format.",
             },
         ],
         "examples": [numbers.first()],
