@@ -83,7 +83,7 @@ def test_faults_are_set_refused_and_removed(visit: Visit, kassa_sandbox: Sandbox
     expect(visitor.page.get_by_label("Only for the order")).to_have_value("ORDER-2")
     assert len(kassa_sandbox.faults.list()) == 1
     visitor.page.get_by_role("button", name="Remove response-lost").click()
-    expect(visitor.page.get_by_text("None is set")).to_be_visible()
+    expect(visitor.page.get_by_text("No faults are set")).to_be_visible()
     assert not kassa_sandbox.faults.list()
 
 
@@ -95,7 +95,7 @@ def test_the_clock_and_a_payment(visit: Visit, shop: Shop, kassa_sandbox: Sandbo
     expect(visitor.page.get_by_text("1 d 12 h ahead")).to_be_visible()
     visitor.page.get_by_label("After status queries").fill("3")
     visitor.press("Set")
-    expect(visitor.page.get_by_role("status")).to_have_text("Pending payments were told when to end.")
+    expect(visitor.page.get_by_role("status")).to_have_text("The time at which pending payments become final was set.")
     expect(visitor.page.get_by_label("After status queries")).to_have_value("3")
     shop.card_payment()
     visitor.page.get_by_label("Order number, gateway number").fill("order-17")

@@ -56,7 +56,7 @@ pub(super) fn document(state: &State) -> Value {
         "servers": [{ "url": state.public_url }],
         "tags": [
             { "name": operations::GATEWAY_TAG, "description": "The nine endpoints of the gateway's interface." },
-            { "name": operations::ADMIN_TAG, "description": "Inspect what happened, and control what happens next. Faults do not affect these endpoints." },
+            { "name": operations::ADMIN_TAG, "description": "Inspect and control the sandbox. Faults do not affect these endpoints." },
         ],
         "paths": paths,
         "webhooks": { CALLBACK: webhook(&callback.to_value()) },

@@ -81,17 +81,17 @@ fn public_exposure(options: &SandboxOptions) -> Option<(&'static str, String)> {
 /// The well-known password and short tokens are refused where other machines reach the sandbox.
 fn check_public_secrets(options: &SandboxOptions, option: &'static str, address: &str) -> Result<(), SandboxError> {
     if options.password == WELL_KNOWN_PASSWORD {
-        let instead = if option == "listen" { "listen on 127.0.0.1" } else { "leave --public-url out" };
+        let instead = if option == "listen" { "listen on 127.0.0.1" } else { "omit --public-url" };
         let detail = format!(
-            "other machines reach {address}, where everybody knows the login and the password: give a password of your own \
+            "other machines can reach {address}, and the default login and password are public: set your own password \
              (--password or KASSA_SANDBOX_PASSWORD), or {instead}"
         );
         return refuse(option, &detail);
     }
     if options.admin_token.as_ref().is_some_and(|token| token.len() < MIN_PUBLIC_TOKEN) {
         let detail = format!(
-            "other machines reach {address}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} \
-             characters or more (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or none, for a random one"
+            "other machines can reach {address}, and such a short token can be guessed: use at least {MIN_PUBLIC_TOKEN} \
+             characters (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or omit it for a random token"
         );
         return refuse("admin_token", &detail);
     }

@@ -17,149 +17,148 @@ use crate::{
 /// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
 #[derive(Clone)]
 pub struct SandboxOptions {
-    /// Where to listen. Default: 127.0.0.1, a free port.
+    /// Address and port to listen on. Default: 127.0.0.1, a free port.
     pub listen: SocketAddr,
-    /// Where payments are kept. Default: in memory.
+    /// Database in which payments are stored. Default: in memory.
     pub database: Database,
     /// The merchant's login. Default: `kassa`.
     pub login: String,
     /// The merchant's password. Default: `sandbox-password`.
     pub password: String,
-    /// The merchant's language: of messages where a request names none. Default: English.
+    /// Language of messages if the request does not specify one. Default: English.
     pub language: Language,
-    /// What a reused order number does. Default: refuse.
+    /// Behavior when an order number is used again. Default: refuse.
     pub reused_order_number: ReusedOrderNumber,
-    /// Whether 3DS 1.0 cards get a confirmation page too. Default: no, as the interface literally says.
+    /// Whether 3DS 1.0 cards also get a confirmation page. Default: no, as the interface specifies.
     pub three_ds_1_page: bool,
-    /// Whether a declined payer is redirected to the return URL, too. Default: no.
+    /// Whether declined payers are also redirected to the return URL. Default: no.
     pub redirect_declines: bool,
-    /// Which numbers the two status endpoints know. Default: strict.
+    /// Numbers that the two status endpoints accept. Default: strict.
     pub status_numbers: StatusNumbers,
-    /// Which gateway's responses the sandbox gives. Default: those of the interface.
+    /// Gateway whose response format the sandbox uses. Default: that of the interface.
     pub acts_as: Dialect,
-    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment. Default: in a field of its own.
+    /// Field of a confirmation that carries the `quid` of an MBank payment, if the sandbox acts as FINIPAY. Default: a field of its own.
     pub mbank_quid: MbankQuid,
-    /// Faults to start with. Default: none.
+    /// Faults to inject from the start. Default: none.
     pub faults: Vec<Fault>,
-    /// An invented history to begin with, where the database has no payments yet. Default: none.
+    /// Demo history with which to fill a database that has no payments. Default: none.
     pub demo: Option<Demo>,
     /// Backoff: the pauses between attempts to deliver a callback; the last one repeats until a 2xx.
     /// An empty list means one attempt. Default: 1 s, growing to an hour.
     pub callback_pauses: Vec<Duration>,
-    /// How long a callback's receiver may take. Default: 10 s.
+    /// Timeout for a callback delivery attempt. Default: 10 s.
     pub callback_timeout: Duration,
-    /// Certificates in PEM that callbacks trust besides the public roots, for receivers with a private authority.
-    /// Those of `tls` are trusted anyway. Default: none.
+    /// Certificates (PEM) to trust for callbacks in addition to the public roots, for receivers with a private authority.
+    /// Those of `tls` are always trusted. Default: none.
     pub callback_ca: Vec<PathBuf>,
-    /// The token that the admin interface under `/admin/` asks for: visible ASCII, of 16 characters or more where other
-    /// machines reach the sandbox.
-    /// Default: a random one at each start; `Sandbox::admin_token` tells it.
+    /// Token for the admin interface under `/admin/`: visible ASCII, at least 16 characters if other machines can reach the sandbox.
+    /// Default: a random token at each start, returned by `Sandbox::admin_token`.
     pub admin_token: Option<String>,
-    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel. One that leads to another host
-    /// needs a password of one's own. Default: the listening URL.
+    /// Base URL of absolute links (pages, QR codes), e.g. the URL of a tunnel. A URL of another host requires a password other
+    /// than the default. Default: the listening URL.
     pub public_url: Option<String>,
-    /// Encrypts the connections, for https. Default: none, for http.
+    /// Certificate and key for https. Default: none, which means http.
     pub tls: Option<TlsFiles>,
-    /// When pending payments become final by themselves. Default: never.
+    /// When pending payments become final automatically. Default: never.
     pub resolve_pending: ResolvePending,
-    /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead
-    /// further keeps it. Default: not at all.
+    /// Offset of the gateway's clock ahead of the machine's, at most a hundred years. A database file with a larger offset
+    /// keeps it. Default: zero.
     pub clock_ahead: Duration,
 }
 
-/// The password where none is given. With it the sandbox serves this machine only.
+/// The default password. With it, the sandbox serves this machine only.
 pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox-password";
 
-/// Where payments are kept.
+/// Where payments are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
-    /// In memory: gone when the sandbox stops.
+    /// In memory: lost when the sandbox stops.
     Memory,
-    /// In an SQLite file, made where it is missing.
+    /// In a SQLite file, created if missing.
     File(PathBuf),
 }
 
-/// Idempotency: what creating a payment with an order number that was used before does.
+/// Idempotency: the behavior when a payment is created with an order number that was already used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReusedOrderNumber {
-    /// HTTP 409, nothing happens.
+    /// Return HTTP 409 and create nothing.
     Refuse,
-    /// The first payment's answer again, nothing new happens. Where kind, amount or currency differ: 409.
+    /// Return the response of the first payment and create nothing. If kind, amount or currency differ, return HTTP 409.
     Replay,
-    /// A second payment, as a careless gateway would make it.
+    /// Create a second payment, as a gateway without idempotency would.
     ChargeTwice,
 }
 
 impl ReusedOrderNumber {
-    /// Every choice there is.
+    /// All values.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Its name on the command line and in the admin interface.
+    /// The name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Which numbers `status` and `get-status` know a payment by.
+/// The numbers that `status` and `get-status` accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum StatusNumbers {
-    /// `status` the gateway's, `get-status` the merchant's.
+    /// `status` accepts the gateway's number, `get-status` the merchant's.
     Strict,
-    /// Both endpoints know both.
+    /// Both endpoints accept both numbers.
     Any,
 }
 
 impl StatusNumbers {
-    /// Every choice there is.
+    /// All values.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Its name on the command line and in the admin interface.
+    /// The name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Which gateway's responses the nine endpoints give.
+/// The gateway whose response format the nine endpoints use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Dialect {
-    /// The envelope and the field names that the interface shows.
+    /// The envelope and field names of the interface.
     Interface,
-    /// Another envelope and other field names, for clients whose reading is configurable.
+    /// Another envelope and other field names, for clients with configurable response parsing.
     Other,
-    /// The responses that the public pages of the gateway FINIPAY show; what they do not show is as in the interface.
+    /// The responses documented on FINIPAY's public pages; undocumented ones are as in the interface.
     Finipay,
 }
 
 impl Dialect {
-    /// Every choice there is.
+    /// All values.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Its name on the command line and in the admin interface.
+    /// The name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// Where a confirmation carries the `quid` of an MBank payment, which FINIPAY's pages do not say for certain.
+/// The field of a confirmation that carries the `quid` of an MBank payment. FINIPAY's pages do not specify it clearly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum MbankQuid {
-    /// In `orderNumber`, instead of the merchant's number.
+    /// `orderNumber`, instead of the merchant's number.
     OrderNumber,
-    /// In a field `quid`, beside the merchant's number in `orderNumber`.
+    /// A field `quid`, in addition to the merchant's number in `orderNumber`.
     Field,
-    /// Nowhere: the merchant's number alone confirms.
+    /// None: the merchant's number alone confirms.
     NotSent,
 }
 
 impl MbankQuid {
-    /// Every choice there is.
+    /// All values.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Its name on the command line and in the admin interface.
+    /// The name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -228,22 +227,22 @@ impl fmt::Debug for SandboxOptions {
     }
 }
 
-/// The part of the options that may change at run time. They mean what they mean in [`SandboxOptions`].
+/// The options that can be changed at run time, with the meaning that they have in [`SandboxOptions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Switches {
-    /// What a reused order number does.
+    /// Behavior when an order number is used again.
     pub reused_order_number: ReusedOrderNumber,
-    /// Which numbers the two status endpoints know.
+    /// Numbers that the two status endpoints accept.
     pub status_numbers: StatusNumbers,
-    /// Whether 3DS 1.0 cards get a confirmation page, too.
+    /// Whether 3DS 1.0 cards also get a confirmation page.
     pub three_ds_1_page: bool,
-    /// Whether a declined payer is redirected to the return URL, too.
+    /// Whether declined payers are also redirected to the return URL.
     pub redirect_declines: bool,
-    /// The language of messages where a request names none.
+    /// Language of messages if the request does not specify one.
     pub language: Language,
-    /// Which gateway's responses the sandbox gives.
+    /// Gateway whose response format the sandbox uses.
     pub acts_as: Dialect,
-    /// Acting as FINIPAY: where a confirmation carries the `quid` of an MBank payment.
+    /// Field of a confirmation that carries the `quid` of an MBank payment, if the sandbox acts as FINIPAY.
     pub mbank_quid: MbankQuid,
 }
 
@@ -261,31 +260,31 @@ impl From<&SandboxOptions> for Switches {
     }
 }
 
-/// When a pending payment becomes final by itself: charged, or rejected where a fault had kept it from that.
-/// Where neither is set it stays pending until it is decided.
+/// When a pending payment becomes final automatically: charged, or rejected if a fault had kept it from being rejected.
+/// If neither is set, it stays pending until it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ResolvePending {
-    /// Once its status was asked for so often; at least 1. Each of these questions is still answered with `PENDING`.
+    /// After this number of status queries, at least 1. Each of these queries still returns `PENDING`.
     pub after_queries: Option<u32>,
-    /// Once it has been pending for so long, by the gateway's clock.
+    /// After it has been pending for this time, by the gateway's clock.
     pub after: Option<Duration>,
 }
 
-/// The files that encrypted connections need, in PEM.
+/// Files for https, in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate, and those that lead from it to a root that clients know.
+    /// The certificate chain.
     pub certificate: PathBuf,
-    /// The certificate's private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
 }
 
-/// An invented history to begin with.
+/// A demo history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demo {
-    /// How many payments. With a hundred thousand the start takes some seconds.
+    /// Number of payments. With a hundred thousand, startup takes a few seconds.
     pub payments: u32,
-    /// The same seed invents the same history, up to the present moment.
+    /// Seed. The same seed generates the same history, up to the present time.
     pub seed: u64,
 }
 
@@ -300,10 +299,10 @@ impl Demo {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// The address is taken or not allowed.
+    /// The address is in use or not permitted.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
@@ -311,7 +310,7 @@ pub enum SandboxError {
     /// The database cannot be opened, or is not one.
     #[error("cannot use the database {}: {detail}", path.display())]
     Database {
-        /// The file asked for, or `:memory:`.
+        /// The requested file, or `:memory:`.
         path: PathBuf,
         /// SQLite's error.
         detail: String,
@@ -323,7 +322,7 @@ pub enum SandboxError {
         path.display()
     )]
     NewerDatabase {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
         /// The version found in it.
         found: i64,

@@ -47,28 +47,28 @@ const LINKS: [Link; 4] = [
     Link {
         name: "Dashboard",
         path: Section::Transactions.path(),
-        text: "What happened: payments with each request and response, schedules, an analysis, callbacks and their \
+        text: "Payments with each request and response, schedules, an analysis, and callbacks with their delivery \
             attempts.",
-        key: "With the merchant's login and password, which the sandbox prints when it starts.",
+        key: "Requires the merchant's login and password, which the sandbox prints at startup.",
     },
     Link {
         name: "Control",
         path: Section::Control.path(),
-        text: "What is to happen: faults, switches, the clock, payments decided by hand, and a reset.",
-        key: "With the admin token, which is printed at the start, too.",
+        text: "Faults, switches, the clock, manual decisions on payments, and a reset.",
+        key: "Requires the admin token, which is also printed at startup.",
     },
     Link {
         name: "API description",
         path: Section::Api.path(),
-        text: "The nine endpoints and the admin interface: fields, rules, answers, and a curl line for each. \
-               For programs it is at /openapi.json.",
-        key: "Open to everybody.",
+        text: "The nine endpoints and the admin interface: fields, rules, responses, and a curl command for each. \
+               The OpenAPI document is at /openapi.json.",
+        key: "No login required.",
     },
     Link {
         name: "Receiver",
         path: Section::Receiver.path(),
-        text: "A callback URL for those who have none yet: it takes whatever comes and shows it.",
-        key: "Opens with the dashboard.",
+        text: "A callback URL for testing: it accepts and shows every request.",
+        key: "Requires the login of the dashboard.",
     },
 ];
 
@@ -79,7 +79,7 @@ const PAYER_PAGES: [PayerPage; 4] = [
     },
     PayerPage { path: pages::otp::THREE_DS_PATH, text: "A card's one-time password. Its link is ConfirmationUrl." },
     PayerPage { path: pages::otp::WALLET_PATH, text: "A wallet's one-time password, after the pay-form." },
-    PayerPage { path: pages::qr::PATH, text: "What a phone opens when it scans the QR code." },
+    PayerPage { path: pages::qr::PATH, text: "The page that a phone opens when it scans the QR code." },
 ];
 
 /// Shows it.

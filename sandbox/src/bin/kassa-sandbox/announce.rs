@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The password printed in the clear is the one everybody knows; any other is the user's secret.
 const WELL_KNOWN_PASSWORD: &str = "sandbox-password";
 /// What stands for a secret of the user's.
-const YOURS: &str = "(the one you gave)";
+const YOURS: &str = "(as configured)";
 
 #[derive(Serialize)]
 struct Announcement<'a> {

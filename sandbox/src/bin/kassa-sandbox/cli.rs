@@ -11,7 +11,7 @@ use kassa_sandbox::{
     StatusNumbers, TlsFiles,
 };
 
-/// The payment gateway's side on your own machine: endpoints, payer's pages, callbacks, test cards.
+/// A payment gateway on your own machine: endpoints, payer's pages, callbacks and test cards.
 #[derive(Parser)]
 #[command(name = "kassa-sandbox", version)]
 pub(crate) struct Cli {
@@ -19,121 +19,121 @@ pub(crate) struct Cli {
     #[arg(long, default_value = "127.0.0.1:8400")]
     listen: SocketAddr,
 
-    /// SQLite file to keep payments in [default: in memory]
+    /// SQLite file in which payments are stored [default: in memory]
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
 
-    /// The merchant's login
+    /// Merchant login
     #[arg(long, env = "KASSA_SANDBOX_LOGIN", default_value = "kassa")]
     login: String,
 
-    /// The merchant's password; better given by the environment
+    /// Merchant password; prefer the environment variable
     #[arg(long, env = "KASSA_SANDBOX_PASSWORD", default_value = "sandbox-password", hide_env_values = true)]
     password: String,
 
-    /// Language of messages where a request names none
+    /// Language of messages if the request does not specify one
     #[arg(long, value_parser = one_of(Language::ALL, Language::code), default_value = "en")]
     language: Language,
 
-    /// What a reused order number does
+    /// Behavior when an order number is used again
     #[arg(
         long,
         value_parser = one_of(ReusedOrderNumber::ALL, ReusedOrderNumber::as_str),
         default_value = "refuse",
-        value_name = "WHAT"
+        value_name = "BEHAVIOR"
     )]
     reused_order_number: ReusedOrderNumber,
 
-    /// Which numbers the status endpoints know: strict = each its own, any = both know both
+    /// Numbers that the status endpoints accept: strict = each its own kind, any = both kinds at both endpoints
     #[arg(
         long,
         value_parser = one_of(StatusNumbers::ALL, StatusNumbers::as_str),
         default_value = "strict",
-        value_name = "WHICH"
+        value_name = "NUMBERS"
     )]
     status_numbers: StatusNumbers,
 
-    /// Give 3DS 1.0 cards a confirmation page, too
+    /// Also show a confirmation page for 3DS 1.0 cards
     #[arg(long, action = ArgAction::SetTrue)]
     three_ds_1_page: bool,
 
-    /// Redirect a declined payer to the return URL, too
+    /// Also redirect declined payers to the return URL
     #[arg(long, action = ArgAction::SetTrue)]
     redirect_declines: bool,
 
-    /// Whose responses it gives: those of the interface, the same in another envelope under other names, or those that
-    /// FINIPAY's public pages show
+    /// Response format: that of the interface, another envelope with other field names, or that of FINIPAY's public
+    /// pages
     #[arg(
         long = "as",
         env = "KASSA_SANDBOX_AS",
         value_parser = one_of(Dialect::ALL, Dialect::as_str),
         default_value = "interface",
-        value_name = "WHOSE"
+        value_name = "DIALECT"
     )]
     acts_as: Dialect,
 
-    /// As finipay: where a confirmation carries the quid of an MBank payment
+    /// Field of a confirmation that carries the quid of an MBank payment; applies only with --as finipay
     #[arg(
         long,
         value_parser = one_of(MbankQuid::ALL, MbankQuid::as_str),
         default_value = "field",
-        value_name = "WHERE"
+        value_name = "FIELD"
     )]
     mbank_quid: MbankQuid,
 
-    /// Let pending payments become final once their status was asked for so often [default: never]
+    /// Number of status queries after which a pending payment becomes final [default: never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     resolve_after_queries: Option<u32>,
 
-    /// Let pending payments become final after so many seconds [default: never]
+    /// Time after which a pending payment becomes final, in seconds [default: never]
     #[arg(long, value_name = "SECONDS")]
     resolve_after: Option<u32>,
 
-    /// Put the gateway's clock ahead of the machine's by so many seconds
+    /// Offset of the gateway's clock ahead of the machine's, in seconds
     #[arg(long, default_value_t = 0, value_name = "SECONDS")]
     clock_ahead: u32,
 
-    /// A fault to start with, e.g. response-lost,order_number=ORDER-1,times=1; may be given again
+    /// Fault to inject from the start, e.g. response-lost,order_number=ORDER-1,times=1; can be repeated
     #[arg(long = "fault", value_name = "NAME[,KEY=VALUE]...")]
     faults: Vec<Fault>,
 
-    /// Fill a database that has no payments with so many invented ones, of the last 90 days
+    /// Number of demo payments from the last 90 days with which to fill a database that has no payments
     #[arg(long, value_name = "PAYMENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     seed_demo: Option<u32>,
 
-    /// Seconds between attempts to deliver a callback; the last pause repeats
+    /// Pauses between callback delivery attempts, in seconds; the last one repeats
     #[arg(long, value_delimiter = ',', default_value = "1,2,5,15,60,300,900,3600", value_name = "SECONDS")]
     callback_pauses: Vec<u32>,
 
-    /// Seconds a callback's receiver may take
+    /// Timeout for a callback delivery attempt, in seconds
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     callback_timeout: u32,
 
-    /// Certificates in PEM that callbacks trust besides the public roots; may be given again
+    /// Certificates (PEM) to trust for callbacks in addition to the public roots; can be repeated
     #[arg(long, value_name = "FILE")]
     callback_ca: Vec<PathBuf>,
 
-    /// The admin interface's token; better given by the environment [default: a random one, printed]
+    /// Token for the admin interface; prefer the environment variable [default: random, printed at startup]
     #[arg(long, env = "KASSA_SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) admin_token: Option<String>,
 
-    /// How to say where it listens and how to get in, instead of by the welcome text
-    #[arg(long, value_enum, value_name = "FORM")]
+    /// Format in which to print the address and credentials, instead of the welcome text
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) announce: Option<Announce>,
 
-    /// Stop when the standard input ends: with the program that holds its other end
+    /// Stop when standard input is closed, so that the sandbox ends with the program that started it
     #[arg(long, action = ArgAction::SetTrue)]
     pub(crate) exit_with_stdin: bool,
 
-    /// What links to pages start with, e.g. a tunnel's address [default: the listening URL]
+    /// Base URL of links to pages, e.g. the URL of a tunnel [default: the listening URL]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
 
-    /// Certificate, and those that lead to its root, in PEM: with it the sandbox speaks https
+    /// Certificate chain (PEM); enables https
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The certificate's private key, in PEM
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 }
@@ -141,7 +141,7 @@ pub(crate) struct Cli {
 /// A form that programs read.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Announce {
-    /// One line of JSON.
+    /// A single line of JSON.
     Json,
 }
 

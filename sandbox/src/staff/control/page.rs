@@ -104,13 +104,13 @@ pub(super) fn show(
 fn done_message(done: &str) -> &'static str {
     match done {
         "switches" => "The switches were set.",
-        "clock" => "Pending payments were told when to end.",
+        "clock" => "The time at which pending payments become final was set.",
         "forward" => "The clock was stepped forward.",
         "fault" => "The fault was set.",
         "removed" => "The fault was removed.",
-        "cleared" => "Every fault was removed.",
+        "cleared" => "All faults were removed.",
         "payment" => "The payment was decided.",
-        "reset" => "Everything was forgotten.",
+        "reset" => "The sandbox was reset.",
         _ => "",
     }
 }
@@ -120,36 +120,36 @@ fn choices(switches: Switches) -> Vec<Choice> {
         Choice {
             name: "reused_order_number",
             label: "A reused order number",
-            hint: "is refused, gets the first answer again, or makes a second payment",
+            hint: "is refused, returns the first response again, or creates a second payment",
             words: ReusedOrderNumber::ALL.map(ReusedOrderNumber::as_str).to_vec(),
             chosen: switches.reused_order_number.as_str(),
         },
         Choice {
             name: "status_numbers",
             label: "Numbers of status requests",
-            hint: "strict: each endpoint its own; any: both know both",
+            hint: "strict: each endpoint its own kind; any: both kinds at both endpoints",
             words: StatusNumbers::ALL.map(StatusNumbers::as_str).to_vec(),
             chosen: switches.status_numbers.as_str(),
         },
         Choice {
             name: "language",
             label: "Language",
-            hint: "of messages where a request names none",
+            hint: "of messages if the request does not specify one",
             words: Language::ALL.map(Language::code).to_vec(),
             chosen: switches.language.code(),
         },
         Choice {
             name: "acts_as",
             label: "Acts as",
-            hint: "interface: responses as the interface shows them; other: another envelope, and other names; finipay: as \
-                FINIPAY's public pages show them",
+            hint: "interface: the response format of the interface; other: another envelope and other field names; finipay: the \
+                format of FINIPAY's public pages",
             words: Dialect::ALL.map(Dialect::as_str).to_vec(),
             chosen: switches.acts_as.as_str(),
         },
         Choice {
             name: "mbank_quid",
             label: "MBank's quid",
-            hint: "as finipay: in orderNumber, in a field of its own, or not sent with a confirmation",
+            hint: "if acting as finipay: sent in orderNumber, in a field of its own, or not at all with a confirmation",
             words: MbankQuid::ALL.map(MbankQuid::as_str).to_vec(),
             chosen: switches.mbank_quid.as_str(),
         },
@@ -173,5 +173,5 @@ fn ahead(ms: i64) -> String {
     let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
     let shown: Vec<_> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count} {unit}")).collect();
-    if shown.is_empty() { "as the machine's clock".to_owned() } else { format!("{} ahead", shown.join(" ")) }
+    if shown.is_empty() { "same as the machine's clock".to_owned() } else { format!("{} ahead", shown.join(" ")) }
 }
