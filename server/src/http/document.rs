@@ -16,7 +16,7 @@ use crate::{events::Body, webhooks::headers};
 
 const ABOUT: &str = "The merchant's payment server. It holds the gateway credentials, records every payment before sending it, \
     tracks it to its outcome and notifies the shop.\n\nEvery request is safe to retry: requests that move money by their \
-    `Idempotency-Key`, a new checkout by its `reference`, all others because they are idempotent. Errors are problem details \
+    `Idempotency-Key`, a new checkout by its `reference`, all others inherently. Errors are problem details \
     (RFC 9457, `application/problem+json`) that list every invalid field and the rule it violates.\n\nTimes are milliseconds \
     since the Unix epoch; amounts are decimal strings.";
 

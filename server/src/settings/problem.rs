@@ -1,4 +1,4 @@
-//! What is wrong with the settings: which one, where it stands, and what it must be. A value is never part of it, as it
+//! Problems of settings: the setting, its source and the rule. A value is never part of it, as it
 //! may be a secret that was put in the wrong place.
 
 use std::{fmt, path::PathBuf};
@@ -57,11 +57,11 @@ impl fmt::Display for Source {
     }
 }
 
-/// One thing that is wrong with the settings. They are told all at once.
+/// One problem of the settings. All problems are reported at once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {rule}")]
 pub struct SettingProblem {
-    /// The setting and where it stands, or the place alone.
+    /// The setting and its source, or the source alone.
     what: String,
     /// What it must be.
     rule: String,
