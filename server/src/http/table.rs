@@ -124,7 +124,7 @@ pub(super) static ROUTES: [Route; 19] = [
     Route::new(Method::GET, "/v1/events", "listEvents", Audience::Shop, "List events", shop::events_schema, |method| {
         on(method, shop::events)
     })
-    .text("In the order in which they happened, without gaps. The webhook delivers the same events.")
+    .text("In the order in which they happened; none is ever skipped. The webhook delivers the same events.")
     .query(&[shop::EVENTS_AFTER, shop::LIMIT])
     .refusals(&[ProblemKind::HistoryGone]),
     Route::new(
