@@ -7,62 +7,65 @@
 macro_rules! fault_table {
     ($rows:ident) => {
         $rows! {
-            /// The connection is closed before the request takes effect; nothing happens to the money.
+            /// The connection is closed before the request takes effect; no money moves.
             RequestLost, request_lost, "request-lost", Request;
-            /// The request takes effect, and the connection is closed without an answer.
+            /// The request takes effect, and the connection is closed without a response.
             ResponseLost, response_lost, "response-lost", Response;
-            /// The request takes effect at once, and is answered late: by `delay_ms`, a second unless given.
+            /// The request takes effect immediately, and the response is delayed by `delay_ms`, by default one second.
             Delay, delay, "delay", Response;
-            /// The request takes effect, and the answer's body comes a byte a second.
+            /// The request takes effect, and the response body arrives at one byte per second.
             Drip, drip, "drip", Response;
-            /// The connection is reset on the first line of its first request, where that goes to one of the nine
-            /// endpoints; nothing happens to the money.
+            /// The connection is reset after the first line of its first request, if that request is for one of the
+            /// nine endpoints; no money moves.
             ResetOnConnect, reset_on_connect, "reset-on-connect", Connection;
-            /// The request takes effect, and the connection is reset before the answer's first byte.
+            /// The request takes effect, and the connection is reset before the first byte of the response.
             ResetBeforeResponse, reset_before_response, "reset-before-response", Response;
-            /// The request takes effect, and the connection is reset in the middle of the answer's head.
+            /// The request takes effect, and the connection is reset in the middle of the response headers.
             ResetInHeaders, reset_in_headers, "reset-in-headers", Response;
-            /// The request takes effect, and the connection is reset in the middle of the answer's body.
+            /// The request takes effect, and the connection is reset in the middle of the response body.
             ResetInBody, reset_in_body, "reset-in-body", Response;
-            /// The request takes effect, and an HTML page with HTTP 502 comes back.
+            /// The request takes effect, and the response is an HTML page with HTTP 502.
             Html502, html_502, "html-502", Response;
-            /// The request takes effect, and the answer's body is no JSON.
+            /// The request takes effect, and the response body is not JSON.
             NotJson, not_json, "not-json", Response;
-            /// The request takes effect, and the answer's body ends in its middle, under a length that says so.
+            /// The request takes effect, and the response body is truncated, with a length that matches the truncated
+            /// body.
             CutJson, cut_json, "cut-json", Response;
-            /// The request takes effect, and the answer's body has no end.
+            /// The request takes effect, and the response body never ends.
             EndlessBody, endless_body, "endless-body", Response;
-            /// The answer's status word is another one: `status`, `ON_HOLD` unless given. Answers without a status word
-            /// are left alone.
+            /// The status word of the response is replaced by `status`, by default `ON_HOLD`. Responses without a
+            /// status word are unchanged.
             UnknownStatus, unknown_status, "unknown-status", Response;
-            /// The answer's code is another one: `code`, `999` unless given. Answers without an envelope are left
-            /// alone.
+            /// The code of the response is replaced by `code`, by default `999`. Responses without an envelope are
+            /// unchanged.
             UnknownCode, unknown_code, "unknown-code", Response;
-            /// The answer is written in the sandbox's other dialect.
+            /// The response uses the sandbox's other dialect.
             OtherDialect, other_dialect, "other-dialect", Response;
             /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or
-            /// resolves by itself where the clock is set to that.
+            /// becomes final automatically if the clock is set to do so.
             StuckPending, stuck_pending, "stuck-pending", Payment;
-            /// The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it
-            /// sends the payment twice.
+            /// The request takes effect, and the response is a redirect (307) to the same endpoint: a client that
+            /// follows it sends the payment twice.
             Redirect, redirect, "redirect", Response;
-            /// HTTP 429 with `Retry-After`: `retry_after_s`, a second unless given. Nothing takes effect.
+            /// HTTP 429 with `Retry-After` set to `retry_after_s`, by default one second. The request has no effect.
             RetryAfter, retry_after, "retry-after", Request;
-            /// HTTP 503, with `Retry-After` where `retry_after_s` is given. Nothing takes effect.
+            /// HTTP 503, with `Retry-After` if `retry_after_s` is given. The request has no effect.
             Unavailable, unavailable, "unavailable", Request;
-            /// HTTP 401, whatever the credentials. Nothing takes effect.
+            /// HTTP 401, regardless of the credentials. The request has no effect.
             Unauthorized, unauthorized, "unauthorized", Request;
             /// The callback is never sent.
             CallbackLost, callback_lost, "callback-lost", Callback;
-            /// The callback is sent late: by `delay_ms`, a second unless given.
+            /// The callback is delayed by `delay_ms`, by default one second.
             CallbackLate, callback_late, "callback-late", Callback;
             /// The callback is delivered twice.
             CallbackDuplicated, callback_duplicated, "callback-duplicated", Callback;
-            /// A callback of a status that is not final is held back until the payment's next one was delivered.
+            /// A callback for a status that is not final is held back until the payment's next callback has been
+            /// delivered.
             CallbackOutOfOrder, callback_out_of_order, "callback-out-of-order", Callback;
-            /// One more callback, with another amount and the status `CHARGE`, for money that nobody paid.
+            /// An additional callback with a different amount and the status `CHARGE`, although nobody paid.
             CallbackForged, callback_forged, "callback-forged", Callback;
-            /// The confirmation is carried out twice at once; where one of the two was refused, that is the answer.
+            /// The confirmation is executed twice concurrently; if one of the two is refused, the response is that
+            /// refusal.
             OtpTwice, otp_twice, "otp-twice", Request;
         }
     };

@@ -771,7 +771,8 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
         let provider = (number == 2).then_some(Provider::MBank);
         let status = Some(PaymentStatus::Charged);
         let claim = Some(Claim { number: format!("GW-{number}"), provider });
-        let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(ExchangeKind::Callback, "incomplete"))));
+        let (secret, exchange) =
+            (format!("{:032x}", 1), Some(Box::new(Exchange::new(ExchangeKind::Callback, "incomplete"))));
         let payment = payment_id(1);
         let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange, is_whole: false };
         assert_eq!(block_on(storage.record_hint(hint)).unwrap(), HintOutcome::Due(1));

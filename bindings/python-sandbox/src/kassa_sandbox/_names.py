@@ -7,71 +7,71 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 FaultName: TypeAlias = Literal[
-    # The connection is closed before the request takes effect; nothing happens to the money.
+    # The connection is closed before the request takes effect; no money moves.
     "request-lost",
-    # The request takes effect, and the connection is closed without an answer.
+    # The request takes effect, and the connection is closed without a response.
     "response-lost",
-    # The request takes effect at once, and is answered late: by `delay`, a second unless given.
+    # The request takes effect immediately, and the response is delayed by `delay`, by default one second.
     "delay",
-    # The request takes effect, and the answer's body comes a byte a second.
+    # The request takes effect, and the response body arrives at one byte per second.
     "drip",
-    # The connection is reset on the first line of its first request, where that goes to one of the nine endpoints;
-    # nothing happens to the money.
+    # The connection is reset after the first line of its first request, if that request is for one of the nine
+    # endpoints; no money moves.
     "reset-on-connect",
-    # The request takes effect, and the connection is reset before the answer's first byte.
+    # The request takes effect, and the connection is reset before the first byte of the response.
     "reset-before-response",
-    # The request takes effect, and the connection is reset in the middle of the answer's head.
+    # The request takes effect, and the connection is reset in the middle of the response headers.
     "reset-in-headers",
-    # The request takes effect, and the connection is reset in the middle of the answer's body.
+    # The request takes effect, and the connection is reset in the middle of the response body.
     "reset-in-body",
-    # The request takes effect, and an HTML page with HTTP 502 comes back.
+    # The request takes effect, and the response is an HTML page with HTTP 502.
     "html-502",
-    # The request takes effect, and the answer's body is no JSON.
+    # The request takes effect, and the response body is not JSON.
     "not-json",
-    # The request takes effect, and the answer's body ends in its middle, under a length that says so.
+    # The request takes effect, and the response body is truncated, with a length that matches the truncated body.
     "cut-json",
-    # The request takes effect, and the answer's body has no end.
+    # The request takes effect, and the response body never ends.
     "endless-body",
-    # The answer's status word is another one: `status`, `ON_HOLD` unless given. Answers without a status word are left
-    # alone.
+    # The status word of the response is replaced by `status`, by default `ON_HOLD`. Responses without a status word are
+    # unchanged.
     "unknown-status",
-    # The answer's code is another one: `code`, `999` unless given. Answers without an envelope are left alone.
+    # The code of the response is replaced by `code`, by default `999`. Responses without an envelope are unchanged.
     "unknown-code",
-    # The answer is written in the sandbox's other dialect.
+    # The response uses the sandbox's other dialect.
     "other-dialect",
-    # The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves by
-    # itself where the clock is set to that.
+    # The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or becomes final
+    # automatically if the clock is set to do so.
     "stuck-pending",
-    # The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it sends the
-    # payment twice.
+    # The request takes effect, and the response is a redirect (307) to the same endpoint: a client that follows it
+    # sends the payment twice.
     "redirect",
-    # HTTP 429 with `Retry-After`: `retry_after`, a second unless given. Nothing takes effect.
+    # HTTP 429 with `Retry-After` set to `retry_after`, by default one second. The request has no effect.
     "retry-after",
-    # HTTP 503, with `Retry-After` where `retry_after` is given. Nothing takes effect.
+    # HTTP 503, with `Retry-After` if `retry_after` is given. The request has no effect.
     "unavailable",
-    # HTTP 401, whatever the credentials. Nothing takes effect.
+    # HTTP 401, regardless of the credentials. The request has no effect.
     "unauthorized",
     # The callback is never sent.
     "callback-lost",
-    # The callback is sent late: by `delay`, a second unless given.
+    # The callback is delayed by `delay`, by default one second.
     "callback-late",
     # The callback is delivered twice.
     "callback-duplicated",
-    # A callback of a status that is not final is held back until the payment's next one was delivered.
+    # A callback for a status that is not final is held back until the payment's next callback has been delivered.
     "callback-out-of-order",
-    # One more callback, with another amount and the status `CHARGE`, for money that nobody paid.
+    # An additional callback with a different amount and the status `CHARGE`, although nobody paid.
     "callback-forged",
-    # The confirmation is carried out twice at once; where one of the two was refused, that is the answer.
+    # The confirmation is executed twice concurrently; if one of the two is refused, the response is that refusal.
     "otp-twice",
 ]
 """Each fault there is; `kassa_sandbox.Faults` says what it does."""
 
 DialectName: TypeAlias = Literal[
-    # Those of the gateway's interface.
+    # The responses of the gateway's interface.
     "interface",
-    # Others, for tests of a client's configuration.
+    # Responses in another format, to test a client's configuration.
     "other",
-    # Those that the public pages of the gateway FINIPAY show.
+    # The responses that FINIPAY's public pages show.
     "finipay",
 ]
 """Which gateway's responses the sandbox gives."""

@@ -4,11 +4,11 @@
 extension Sandbox {
     /// Which gateway's responses the sandbox gives.
     public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {
-        /// Those of the gateway's interface.
+        /// The responses of the gateway's interface.
         case interface
-        /// Others, for tests of a client's configuration.
+        /// Responses in another format, to test a client's configuration.
         case other
-        /// Those that the public pages of the gateway FINIPAY show.
+        /// The responses that FINIPAY's public pages show.
         case finipay
 
         /// What a client has to know about the sandbox's responses, in JSON.

@@ -4,61 +4,62 @@
 extension Sandbox {
     /// What the sandbox can do wrong on purpose.
     public enum FaultName: String, Hashable, Sendable, CaseIterable, Codable {
-        /// The connection is closed before the request takes effect; nothing happens to the money.
+        /// The connection is closed before the request takes effect; no money moves.
         case requestLost = "request-lost"
-        /// The request takes effect, and the connection is closed without an answer.
+        /// The request takes effect, and the connection is closed without a response.
         case responseLost = "response-lost"
-        /// The request takes effect at once, and is answered late: by `delay`, a second unless given.
+        /// The request takes effect immediately, and the response is delayed by `delay`, by default one second.
         case delay
-        /// The request takes effect, and the answer's body comes a byte a second.
+        /// The request takes effect, and the response body arrives at one byte per second.
         case drip
-        /// The connection is reset on the first line of its first request, where that goes to one of the nine
-        /// endpoints; nothing happens to the money.
+        /// The connection is reset after the first line of its first request, if that request is for one of the nine
+        /// endpoints; no money moves.
         case resetOnConnect = "reset-on-connect"
-        /// The request takes effect, and the connection is reset before the answer's first byte.
+        /// The request takes effect, and the connection is reset before the first byte of the response.
         case resetBeforeResponse = "reset-before-response"
-        /// The request takes effect, and the connection is reset in the middle of the answer's head.
+        /// The request takes effect, and the connection is reset in the middle of the response headers.
         case resetInHeaders = "reset-in-headers"
-        /// The request takes effect, and the connection is reset in the middle of the answer's body.
+        /// The request takes effect, and the connection is reset in the middle of the response body.
         case resetInBody = "reset-in-body"
-        /// The request takes effect, and an HTML page with HTTP 502 comes back.
+        /// The request takes effect, and the response is an HTML page with HTTP 502.
         case html502 = "html-502"
-        /// The request takes effect, and the answer's body is no JSON.
+        /// The request takes effect, and the response body is not JSON.
         case notJSON = "not-json"
-        /// The request takes effect, and the answer's body ends in its middle, under a length that says so.
+        /// The request takes effect, and the response body is truncated, with a length that matches the truncated body.
         case cutJSON = "cut-json"
-        /// The request takes effect, and the answer's body has no end.
+        /// The request takes effect, and the response body never ends.
         case endlessBody = "endless-body"
-        /// The answer's status word is another one: `status`, `ON_HOLD` unless given. Answers without a status word are
-        /// left alone.
+        /// The status word of the response is replaced by `status`, by default `ON_HOLD`. Responses without a status
+        /// word are unchanged.
         case unknownStatus = "unknown-status"
-        /// The answer's code is another one: `code`, `999` unless given. Answers without an envelope are left alone.
+        /// The code of the response is replaced by `code`, by default `999`. Responses without an envelope are
+        /// unchanged.
         case unknownCode = "unknown-code"
-        /// The answer is written in the sandbox's other dialect.
+        /// The response uses the sandbox's other dialect.
         case otherDialect = "other-dialect"
-        /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or resolves
-        /// by itself where the clock is set to that.
+        /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or becomes
+        /// final automatically if the clock is set to do so.
         case stuckPending = "stuck-pending"
-        /// The request takes effect, and is answered with a redirect (307) to the same endpoint: who follows it sends
-        /// the payment twice.
+        /// The request takes effect, and the response is a redirect (307) to the same endpoint: a client that follows
+        /// it sends the payment twice.
         case redirect
-        /// HTTP 429 with `Retry-After`: `retryAfter`, a second unless given. Nothing takes effect.
+        /// HTTP 429 with `Retry-After` set to `retryAfter`, by default one second. The request has no effect.
         case retryAfter = "retry-after"
-        /// HTTP 503, with `Retry-After` where `retryAfter` is given. Nothing takes effect.
+        /// HTTP 503, with `Retry-After` if `retryAfter` is given. The request has no effect.
         case unavailable
-        /// HTTP 401, whatever the credentials. Nothing takes effect.
+        /// HTTP 401, regardless of the credentials. The request has no effect.
         case unauthorized
         /// The callback is never sent.
         case callbackLost = "callback-lost"
-        /// The callback is sent late: by `delay`, a second unless given.
+        /// The callback is delayed by `delay`, by default one second.
         case callbackLate = "callback-late"
         /// The callback is delivered twice.
         case callbackDuplicated = "callback-duplicated"
-        /// A callback of a status that is not final is held back until the payment's next one was delivered.
+        /// A callback for a status that is not final is held back until the payment's next callback has been delivered.
         case callbackOutOfOrder = "callback-out-of-order"
-        /// One more callback, with another amount and the status `CHARGE`, for money that nobody paid.
+        /// An additional callback with a different amount and the status `CHARGE`, although nobody paid.
         case callbackForged = "callback-forged"
-        /// The confirmation is carried out twice at once; where one of the two was refused, that is the answer.
+        /// The confirmation is executed twice concurrently; if one of the two is refused, the response is that refusal.
         case otpTwice = "otp-twice"
     }
 }

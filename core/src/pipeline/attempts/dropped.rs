@@ -78,8 +78,8 @@ fn responses(after: Duration) -> Act {
 
 /// Each behaviour is slow enough for many steps, at each place where a call can wait.
 const SCRIPTS: [(&str, Script); 6] = [
-    ("responses at once", |_| responses(Duration::ZERO)),
-    ("responses late", |_| responses(Duration::from_secs(2))),
+    ("responds at once", |_| responses(Duration::ZERO)),
+    ("responds late", |_| responses(Duration::from_secs(2))),
     ("connects late", |_| Act::ConnectSlowly(Duration::from_secs(2))),
     ("loses the response", |_| Act::Lose(Duration::from_secs(1))),
     ("refuses connections at first", |n| if n < 2 { Act::Refuse } else { responses(Duration::from_secs(1)) }),
@@ -96,7 +96,7 @@ async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_
                 cuts += 1;
             }
             // A query in its caller's task need not wait for what is there.
-            let never_waits = behaviour == "responses at once" && dropped.is_asked_in_place();
+            let never_waits = behaviour == "responds at once" && dropped.is_asked_in_place();
             assert_eq!(cuts > 1, !never_waits, "how {dropped:?} waited for a gateway that {behaviour}");
         }
     }

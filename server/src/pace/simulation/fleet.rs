@@ -1,4 +1,4 @@
-//! The servers: workers with places, as `server/places.rs` has them, on one bucket and one table of what is due.
+//! The servers: workers with places, as `server/workers.rs` has them, on one bucket and one table of what is due.
 
 use super::{
     MINUTE, SECOND, STEP_MS, Size, Step,

@@ -123,7 +123,7 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     let (owners, keys, claims, due) = (next(4), next(5), next(6), next(7));
 
     let now: Millis = first(Some(&now))?;
-    let (mut aggregates, places) = books_of(&heads, &payments)?;
+    let (mut aggregates, places) = aggregates_of(&heads, &payments)?;
     add_due(&mut aggregates, &due)?;
     add_claims(&mut aggregates, &places, &claims)?;
     let owners = owners.iter().map(owner).collect::<Result<Vec<_>, Problem>>()?;
@@ -138,7 +138,7 @@ fn pauses_of(rows: &[Row]) -> Result<Pauses, Problem> {
     Ok(Pauses::known(rows.iter().map(read).collect::<Result<_, Problem>>()?))
 }
 
-fn books_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggregate>, Places), Problem> {
+fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggregate>, Places), Problem> {
     let (mut aggregates, mut numbers) = (Vec::with_capacity(heads.len()), HashMap::new());
     for row in heads {
         let id: &str = row.try_get(0)?;

@@ -8,12 +8,12 @@ package dev.kassa.sandbox
  * @property word how the sandbox spells it
  */
 public enum class DialectName(override val word: String) : Word {
-    /** Those of the gateway's interface. */
+    /** The responses of the gateway's interface. */
     INTERFACE("interface"),
 
-    /** Others, for tests of a client's configuration. */
+    /** Responses in another format, to test a client's configuration. */
     OTHER("other"),
 
-    /** Those that the public pages of the gateway FINIPAY show. */
+    /** The responses that FINIPAY's public pages show. */
     FINIPAY("finipay"),
 }

@@ -10,12 +10,12 @@ public object TestCards {
     /** 3DS 2.0: declined. */
     @JvmField public val DECLINED: TestCard = TestCard("4111111111000124", ThreeDs.V2, Outcome.DECLINED, "123456")
 
-    /** 3DS 2.0: rejected for want of money. */
+    /** 3DS 2.0: rejected for insufficient funds. */
     @JvmField
     public val INSUFFICIENT_FUNDS: TestCard =
         TestCard("4111111111000231", ThreeDs.V2, Outcome.INSUFFICIENT_FUNDS, "123456")
 
-    /** 3DS 2.0: open until it is decided. */
+    /** 3DS 2.0: pending until it is decided. */
     @JvmField
     public val STUCK_PENDING: TestCard = TestCard("4111111111000348", ThreeDs.V2, Outcome.STUCK_PENDING, "123456")
 
@@ -27,12 +27,12 @@ public object TestCards {
     @JvmField
     public val THREE_DS_1_DECLINED: TestCard = TestCard("5200000000001021", ThreeDs.V1, Outcome.DECLINED, "123456")
 
-    /** 3DS 1.0: rejected for want of money. */
+    /** 3DS 1.0: rejected for insufficient funds. */
     @JvmField
     public val THREE_DS_1_INSUFFICIENT_FUNDS: TestCard =
         TestCard("5200000000001039", ThreeDs.V1, Outcome.INSUFFICIENT_FUNDS, "123456")
 
-    /** 3DS 1.0: open until it is decided. */
+    /** 3DS 1.0: pending until it is decided. */
     @JvmField
     public val THREE_DS_1_STUCK_PENDING: TestCard =
         TestCard("5200000000001047", ThreeDs.V1, Outcome.STUCK_PENDING, "123456")
@@ -41,12 +41,12 @@ public object TestCards {
     @JvmField
     public val WITHOUT_3DS_APPROVED: TestCard = TestCard("4000000000002016", ThreeDs.NONE, Outcome.APPROVED, null)
 
-    /** Without 3DS: approved at once. Its number has 13 digits, as few as the interface allows. */
+    /** Without 3DS: approved at once. The number has 13 digits, the minimum of the interface. */
     @JvmField
     public val WITHOUT_3DS_APPROVED_13_DIGITS: TestCard =
         TestCard("4222222222222", ThreeDs.NONE, Outcome.APPROVED, null)
 
-    /** Without 3DS: approved at once. Its number has 20 digits, as many as the interface allows. */
+    /** Without 3DS: approved at once. The number has 20 digits, the maximum of the interface. */
     @JvmField
     public val WITHOUT_3DS_APPROVED_20_DIGITS: TestCard =
         TestCard("62000000000000002019", ThreeDs.NONE, Outcome.APPROVED, null)
@@ -55,17 +55,17 @@ public object TestCards {
     @JvmField
     public val WITHOUT_3DS_DECLINED: TestCard = TestCard("4000000000002024", ThreeDs.NONE, Outcome.DECLINED, null)
 
-    /** Without 3DS: rejected for want of money. */
+    /** Without 3DS: rejected for insufficient funds. */
     @JvmField
     public val WITHOUT_3DS_INSUFFICIENT_FUNDS: TestCard =
         TestCard("4000000000002032", ThreeDs.NONE, Outcome.INSUFFICIENT_FUNDS, null)
 
-    /** Without 3DS: open until it is decided. */
+    /** Without 3DS: pending until it is decided. */
     @JvmField
     public val WITHOUT_3DS_STUCK_PENDING: TestCard =
         TestCard("4000000000002040", ThreeDs.NONE, Outcome.STUCK_PENDING, null)
 
-    /** Without 3DS: the request is answered by HTTP 500 although the payment exists, and ends rejected. */
+    /** Without 3DS: the response is HTTP 500 although the payment exists, and the payment is then rejected. */
     @JvmField public val WITHOUT_3DS_ERROR: TestCard = TestCard("4000000000002057", ThreeDs.NONE, Outcome.ERROR, null)
 
     /** Every test card. */

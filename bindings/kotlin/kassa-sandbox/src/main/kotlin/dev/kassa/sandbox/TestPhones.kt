@@ -14,12 +14,12 @@ public object TestPhones {
     public val MBANK_DECLINED: TestPhone =
         TestPhone("996555000102", Sandbox.Provider.M_BANK, Outcome.DECLINED, "102102")
 
-    /** MBank: rejected for want of money. */
+    /** MBank: rejected for insufficient funds. */
     @JvmField
     public val MBANK_INSUFFICIENT_FUNDS: TestPhone =
         TestPhone("996555000103", Sandbox.Provider.M_BANK, Outcome.INSUFFICIENT_FUNDS, "103103")
 
-    /** MBank: open until it is decided. */
+    /** MBank: pending until it is decided. */
     @JvmField
     public val MBANK_STUCK_PENDING: TestPhone =
         TestPhone("996555000104", Sandbox.Provider.M_BANK, Outcome.STUCK_PENDING, "104104")
@@ -34,12 +34,12 @@ public object TestPhones {
     public val MEGAPAY_DECLINED: TestPhone =
         TestPhone("996755000202", Sandbox.Provider.MEGA_PAY, Outcome.DECLINED, "202202")
 
-    /** MegaPay: rejected for want of money. */
+    /** MegaPay: rejected for insufficient funds. */
     @JvmField
     public val MEGAPAY_INSUFFICIENT_FUNDS: TestPhone =
         TestPhone("996755000203", Sandbox.Provider.MEGA_PAY, Outcome.INSUFFICIENT_FUNDS, "203203")
 
-    /** MegaPay: open until it is decided. */
+    /** MegaPay: pending until it is decided. */
     @JvmField
     public val MEGAPAY_STUCK_PENDING: TestPhone =
         TestPhone("996755000204", Sandbox.Provider.MEGA_PAY, Outcome.STUCK_PENDING, "204204")
