@@ -151,7 +151,7 @@ fn a_secret_comes_from_a_file_of_its_own_and_the_stronger_place_counts() {
     };
     let file = place.path("secret.txt");
     let file = file.to_str().unwrap();
-    assert!(token(&[], &without).unwrap_err().contains("or gateway.password_file name a file"));
+    assert!(token(&[], &without).unwrap_err().contains("or gateway.password_file must name a file"));
     assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).is_ok());
     assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &settings_for(GATEWAY)).is_ok());
     let both = [("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file), ("KASSA_SERVER_GATEWAY_PASSWORD", "x")];
