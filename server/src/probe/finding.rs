@@ -32,7 +32,7 @@ impl ProbeFinding {
         let mut lines = vec![String::new(), format!("== {} ({})", self.step, self.endpoint)];
         lines.push(format!("   sent      {}", self.request));
         lines.push(format!("   answer    {}", self.answer));
-        lines.extend(self.raw.as_ref().map(|raw| format!("   response     {}", shown(raw))));
+        lines.extend(self.raw.as_ref().map(|raw| format!("   response  {}", shown(raw))));
         lines.extend(
             self.fields
                 .iter()

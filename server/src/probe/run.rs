@@ -237,7 +237,7 @@ impl<'t> Probe<'t> {
         let left_out: Vec<&str> = ProbeStep::iter().filter(is_left_out).map(ProbeStep::name).collect();
         let mut lines = Vec::new();
         if problems > 0 {
-            lines.push(format!("{problems} problems: something is unread, unknown or contradictory."));
+            lines.push(format!("Problems: {problems}. Something is unread, unknown or contradictory."));
         }
         for (endpoint, places) in unread {
             let places: Vec<&str> = places.into_iter().collect();

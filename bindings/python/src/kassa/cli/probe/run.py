@@ -88,7 +88,7 @@ class Probe:
             if finding.unread:
                 unread.setdefault(finding.endpoint, set()).update(finding.unread)
         left_out = [step for step in STEPS if step not in self.played]
-        lines = [f"{problems} problems: something is unread, unknown or contradictory."] if problems else []
+        lines = [f"Problems: {problems}. Something is unread, unknown or contradictory."] if problems else []
         lines += [f"Not read in responses of {name}: {' '.join(sorted(unread[name]))}" for name in sorted(unread)]
         if self.session.unlisted:
             lines.append(f"Codes of refusals in no list: {', '.join(sorted(self.session.unlisted))}")

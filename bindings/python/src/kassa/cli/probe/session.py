@@ -257,7 +257,7 @@ class Session:
         block("")
         line(f"== {kept.step} ({kept.endpoint})")
         if kept.raw is not None:
-            line(f"   response     {kept.raw[:MOST_SHOWN]}{'…' if len(kept.raw) > MOST_SHOWN else ''}")
+            line(f"   response  {kept.raw[:MOST_SHOWN]}{'…' if len(kept.raw) > MOST_SHOWN else ''}")
         for name, text in kept.lines():
             line(f"   {name:<9} {text}")
         self.findings.append(kept)
