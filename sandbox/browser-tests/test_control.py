@@ -127,7 +127,7 @@ def test_the_description_names_every_operation(visit: Visit, kassa_sandbox: Sand
         "URL of the page on which the payer confirms"
     )
     expect(visitor.page.get_by_role("article")).to_have_count(9 + 16)
-    visitor.page.get_by_role("link", name="The callback").click()
+    visitor.page.get_by_role("link", name="The callback", exact=True).click()
     members = visitor.page.get_by_role("region", name="Members of the callback")
     expect(members).to_be_in_viewport()
     expect(members.get_by_role("row", name="dateCreated")).to_contain_text("in Bishkek, without a time zone")

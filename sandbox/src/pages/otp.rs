@@ -87,13 +87,13 @@ fn otp_page(view: &View<'_>, status: StatusCode, mistake: Option<String>) -> Res
 pub(crate) const THREE_DS_PATH: &str = "/3ds";
 
 pub(super) const THREE_DS: Page =
-    Page { path: THREE_DS_PATH, is_for: |record| record.payment.masked_card.is_some(), show: show, submit: submit };
+    Page { path: THREE_DS_PATH, is_for: |record| record.payment.masked_card.is_some(), show, submit };
 
 pub(crate) const WALLET_PATH: &str = "/wallet";
 
 pub(super) const WALLET: Page = Page {
     path: WALLET_PATH,
     is_for: |record| record.payment.kind == PaymentKind::PayForm && record.payment.masked_phone.is_some(),
-    show: show,
-    submit: submit,
+    show,
+    submit,
 };
