@@ -80,7 +80,7 @@ soak: export KASSA_PROCESS_SCHEDULES = $(or $(PROCESS_SCHEDULES),2000)
 soak: export KASSA_FLEET_SCHEDULES = $(or $(FLEET_SCHEDULES),1000)
 soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; over sockets 5,000, with real processes 2,000 on a file, 1,000 as a fleet
 	@scripts/ci/ensure-tools cargo cc
-	scripts/ci/require-tests cargo test --release --locked -p kassa --lib schedules::simulation::nothing_is_lost
+	scripts/ci/require-tests cargo test --release --locked -p kassa --lib schedules::play::nothing_is_lost
 	KASSA_SCHEDULES=$(or $(SOCKET_SCHEDULES),5000) scripts/ci/require-tests cargo test --release --locked -p kassa --test gateway schedules::nothing_is_lost
 	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test server schedules::nothing_is_lost
 	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test processes schedules::

@@ -198,7 +198,14 @@ def test_its_gateways_are_those_that_everybody_has(fake: FakeGateway) -> None:
 
 def test_faults_and_plans_are_values(fake: FakeGateway) -> None:
     fake.gateway.create_pay_form(pay_form())
-    for value in (FAULTS[0][0], FAULTS[4][0], FAULTS[7][0], FakePlan.STAY_PENDING, FakePlan.charge(2.5), fake.payments[0]):
+    for value in (
+        FAULTS[0][0],
+        FAULTS[4][0],
+        FAULTS[7][0],
+        FakePlan.STAY_PENDING,
+        FakePlan.charge(2.5),
+        fake.payments[0],
+    ):
         assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301
         assert type(value).__module__ == "kassa.testing"
     assert repr(FakeFault.refused("51", "NO")) == "FakeFault.refused(code='51', reason='NO')"

@@ -52,8 +52,8 @@ On the command line, run ``kassa``, or ``python -m kassa``.
 from ._calls import InternalError
 from ._one_module import show_as_one_module as _show_as_one_module
 from .answers import (
-    CheckStatus,
     CardPaymentCreated,
+    CheckStatus,
     MbankConfirmed,
     MbankPaymentCreated,
     NextStep,
@@ -111,7 +111,6 @@ __all__ = [
     "QR_PNG_SIDE",
     "Advice",
     "AdviceTopic",
-    "CheckStatus",
     "AsyncGateway",
     "AsyncPaymentGateway",
     "AsyncRecovery",
@@ -125,6 +124,7 @@ __all__ = [
     "CardPayment",
     "CardPaymentCreated",
     "Charged",
+    "CheckStatus",
     "Complete",
     "Credentials",
     "DeadlineExpired",

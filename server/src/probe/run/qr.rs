@@ -104,7 +104,7 @@ impl Probe<'_> {
             let request = format!("the status of what stands at {place}");
             let mut finding =
                 self.try_number("QR code: which number is its transaction?", "qr_status", request, &answer);
-            let is_one = answer.is_ok() && self.proves_a_number(Question::ByTransaction).await;
+            let is_one = answer.is_ok() && self.proves_a_number(Question::Transaction).await;
             if is_one {
                 finding
                     .problems

@@ -15,20 +15,20 @@ use crate::probe::{
 /// A way to ask about a payment.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Question<'a> {
-    /// By the merchant's order number, which each provider has its own of.
-    ByOrder(&'a Provider),
-    /// By the gateway's number.
-    ByNumber,
-    /// By the transaction of a QR payment.
-    ByTransaction,
+    /// The merchant's order number, with its provider.
+    OrderNumber(&'a Provider),
+    /// The gateway's number.
+    GatewayNumber,
+    /// The transaction of a QR payment.
+    Transaction,
 }
 
 impl Question<'_> {
     fn endpoint(self) -> &'static str {
         match self {
-            Self::ByOrder(_) => "provider_status",
-            Self::ByNumber => "payment_status",
-            Self::ByTransaction => "qr_status",
+            Self::OrderNumber(_) => "provider_status",
+            Self::GatewayNumber => "payment_status",
+            Self::Transaction => "qr_status",
         }
     }
 }
@@ -59,7 +59,7 @@ impl Probe<'_> {
                 let has_another = report.amount.is_some_and(|amount| !known.amounts.contains(&amount));
                 !names_another && !has_another
             });
-            let is_one = may_be_one && self.proves_a_number(Question::ByNumber).await;
+            let is_one = may_be_one && self.proves_a_number(Question::GatewayNumber).await;
             if is_one {
                 let place = &leaf.pointer;
                 finding
@@ -260,16 +260,16 @@ impl Probe<'_> {
             let before = self.proposal.clone();
             let answer = self.ask_by_order(number, &provider, &known).await;
             let request = format!("the order number {number} of {provider}");
-            is_found |= self.asked(step, Question::ByOrder(&provider), request, &answer, before).await;
+            is_found |= self.asked(step, Question::OrderNumber(&provider), request, &answer, before).await;
         }
         let before = self.proposal.clone();
         let answer = self.ask_by_number(number, &known).await;
         let request = format!("the gateway's number {number}");
-        is_found |= self.asked(step, Question::ByNumber, request, &answer, before).await;
+        is_found |= self.asked(step, Question::GatewayNumber, request, &answer, before).await;
         let before = self.proposal.clone();
         let answer = self.ask_by_transaction(number, &known).await;
         let request = format!("the transaction {number}");
-        is_found |= self.asked(step, Question::ByTransaction, request, &answer, before).await;
+        is_found |= self.asked(step, Question::Transaction, request, &answer, before).await;
         if !is_found {
             self.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask");
         }
@@ -280,11 +280,11 @@ impl Probe<'_> {
     pub(super) async fn proves_a_number(&mut self, question: Question<'_>) -> bool {
         let number = new_order_number();
         let answer = match question {
-            Question::ByOrder(provider) => self.gateway.provider_status(&number, provider.clone()).await,
-            Question::ByNumber => self.gateway.payment_status(&number, None).await,
-            Question::ByTransaction => self.gateway.qr_status(&number).await,
+            Question::OrderNumber(provider) => self.gateway.provider_status(&number, provider.clone()).await,
+            Question::GatewayNumber => self.gateway.payment_status(&number, None).await,
+            Question::Transaction => self.gateway.qr_status(&number).await,
         };
-        self.answers_about_anything |= answer.is_ok() && question != Question::ByTransaction;
+        self.answers_about_anything |= answer.is_ok() && question != Question::Transaction;
         answer.is_err()
     }
 
