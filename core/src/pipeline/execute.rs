@@ -39,9 +39,9 @@ impl Engine {
 
     /// The path of every call, from top to bottom (`docs/architecture.md#the-path-of-a-request`).
     ///
-    /// A query takes it in its caller's task. Everything else has a task of its own from the check on: it goes on where its
-    /// caller gives up after it was sent, and what came of it is recorded all the same. What ends a task without an answer,
-    /// such as a panic inside, is an outcome, too.
+    /// A query runs in its caller's task. Any other call runs in a detached task: if its caller gives up after the request was
+    /// sent, the task goes on and records the result. A task that ends without a result, for example by a panic, also
+    /// has an outcome.
     pub(crate) async fn execute_within<O: Operation>(
         &self,
         operation: O,
@@ -78,7 +78,7 @@ impl Engine {
         }
     }
 
-    /// Checks every rule of a request, and makes ready what its steps share. From here on its deadline runs.
+    /// Checks all rules of a request, and prepares what the steps share. The deadline starts here.
     fn check<O: Operation>(&self, operation: &O, limits: Limits) -> Result<Arc<Call>, CallError> {
         let mut checks = Checks::default();
         operation.check(&mut checks, &self.checks);
@@ -106,7 +106,7 @@ impl Engine {
         Some(Journaling::new(journal, what, self.note.clone()))
     }
 
-    /// Whether a call may be made; and counts it as in flight where it moves money.
+    /// Refuses the call if the gateway is closed. A call that moves money is counted as in flight.
     fn admit(&self, effect: &Effect) -> Result<Option<Counted>, PaymentError> {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
@@ -116,7 +116,7 @@ impl Engine {
     }
 }
 
-/// What the steps of one call share. None of it depends on the operation, so that the steps are compiled once.
+/// What the steps of one call share. Nothing here depends on the operation's type, so the steps are compiled once.
 struct Call {
     attempts: Attempts,
     journaling: Option<Journaling>,
@@ -129,7 +129,7 @@ impl Call {
         &self.attempts.effect
     }
 
-    /// Write-ahead: writes the payment down, durably. Where that fails, nothing is sent.
+    /// Write-ahead: records the payment durably before sending. If that fails, nothing is sent.
     fn begin_entry(&self) -> Result<(), CallError> {
         let Some(journaling) = &self.journaling else { return Ok(()) };
         let begun = in_task(&*self.attempts.transport, || journaling.begin());
@@ -138,7 +138,7 @@ impl Call {
 
     /// Sends the request, with retries where they are safe, until there is a response or the deadline is over.
     ///
-    /// It is boxed, or the library would hold all of it once for each operation.
+    /// Boxed, so that the library contains this code once and not once per operation.
     fn send(self: &Arc<Self>, is_in_place: bool) -> Boxed<Result<Response, Failure>> {
         let call = self.clone();
         Box::pin(async move {
@@ -155,7 +155,7 @@ impl Call {
         })
     }
 
-    /// What came back, as the operation's answer or as what it means for the money. Compiled once for each operation.
+    /// Turns the response, or its absence, into the operation's answer or an outcome. Compiled once per operation.
     #[inline(never)]
     fn interpret<O: Operation>(&self, operation: &O, sent: Result<Response, Failure>) -> Result<O::Answer, CallError> {
         let response = sent.map_err(|failure| outcome::without_response(self.effect().clone(), failure))?;
@@ -164,7 +164,7 @@ impl Call {
         outcome::with_response(operation, self.effect(), &response, &reader)
     }
 
-    /// Notes in the journal what came of it, whether its caller still waits or not.
+    /// Records the result in the journal, whether or not the caller still waits.
     fn record<O: Operation>(&self, answer: Result<O::Answer, CallError>) -> Result<O::Answer, CallError> {
         match &self.journaling {
             Some(journaling) => in_task(&*self.attempts.transport, || journaling.record::<O>(answer)),
@@ -178,7 +178,7 @@ async fn guarded<T>(path: Boxed<T>) -> Result<T, Failure> {
     AssertUnwindSafe(path).catch_unwind().await.map_err(|_| Failure::interrupted(true))
 }
 
-/// Does the work of a call in a detached task. A payment stays counted as in flight until its end, waited for or not.
+/// Runs a call in a detached task. A payment stays counted as in flight until the task ends, even if nobody waits for it.
 async fn in_own_task<T: Send + 'static>(
     call: Arc<Call>,
     counted: Option<Counted>,
@@ -192,7 +192,7 @@ async fn in_own_task<T: Send + 'static>(
         if answer.send(result).is_err() && moves_money {
             call.attempts.record_nobody_waits();
         }
-        // Who waits for payments in flight may ask afterwards which calls can still log.
+        // In this order: whoever waits for the last payment in flight may then check which calls can still log.
         drop(call);
         drop(counted);
     }));

@@ -147,11 +147,16 @@ fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
             "faults",
             [("name", "delay"), ("endpoint", "status"), ("times", "often\"")].as_slice(),
             "times",
-            "whole number",
+            "must be a non-negative whole number",
         ),
-        ("faults", &[("name", "delay"), ("endpoint", "status"), ("delay_ms", "-1")], "delay_ms", "whole number"),
-        ("clock", &[("resolve_after_queries", "3"), ("resolve_after_s", "soon")], "resolve_after_s", "seconds"),
-        ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "whole number"),
+        (
+            "faults",
+            &[("name", "delay"), ("endpoint", "status"), ("delay_ms", "-1")],
+            "delay_ms",
+            "must be a non-negative whole number",
+        ),
+        ("clock", &[("resolve_after_queries", "3"), ("resolve_after_s", "soon")], "resolve_after_s", "must be seconds"),
+        ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "must be a whole number"),
         ("payment", &[("number", "NOBODY-1"), ("decision", "decline")], "number", "payment"),
     ] {
         let answer =

@@ -1,5 +1,5 @@
-//! Dispatch: a payment is written down in one commit, sent by whoever wrote it, and what came back is the second commit. Only
-//! this needs fencing; asking twice does no harm.
+//! Dispatch: one commit stores a payment, its writer sends it, and a second commit stores the result. Only dispatch needs
+//! fencing, because a payment must not be sent twice; a repeated status query is harmless.
 
 mod request;
 mod slots;
@@ -31,19 +31,18 @@ use crate::{
     values::{CheckoutId, Method, Millis, PaymentId, PaymentState, error::ServerError},
 };
 
-pub(crate) use request::GatewayRequest;
-pub(crate) use request::PaymentInput;
+pub(crate) use request::{GatewayRequest, PaymentInput};
 pub(crate) use slots::SendSlots;
 
-/// How long is waited before what came back is tried to be written down again: a database that starts again, or another one that takes
-/// over, has some seconds. Where it fails to the end, the payment is asked about.
+/// The delays between attempts to store a result: a database that restarts or fails over has some seconds. If all attempts
+/// fail, the payment is polled.
 const RECORD_RETRY_DELAYS: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
 
-/// How long is waited at once: the calendar may be put forward meanwhile.
+/// The longest single sleep, because the calendar may be put forward meanwhile.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// How long a card waits for a place before anything of it is written down. Its caller waits that much longer.
+/// How long a card payment waits for a slot before anything of it is stored. Its caller waits that much longer.
 const CARD_SLOT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is sent, of which checkout, and by whom.
@@ -204,7 +203,7 @@ impl Dispatcher {
         self.record_with_retries(target, record).await
     }
 
-    /// Writes down what came back, again where that fails, for as long as the pauses last.
+    /// Stores the result, and retries after each of `RECORD_RETRY_DELAYS`.
     async fn record_with_retries<'a>(
         &'a self,
         target: &SendTarget,
@@ -256,7 +255,7 @@ impl Dispatcher {
             Ok(begun) => begun,
             Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
-                let _ = self.note_confirmed(&target, not_sent(), None).await;
+                let _ = self.record_confirmed(&target, not_sent(), None).await;
                 return Err(problem.into());
             }
         };
@@ -267,7 +266,7 @@ impl Dispatcher {
             false => (not_sent(), None),
         };
         drop(otp);
-        Ok(ConfirmationBegun::New(self.note_confirmed(&target, result, exchange).await?.into()))
+        Ok(ConfirmationBegun::New(self.record_confirmed(&target, result, exchange).await?.into()))
     }
 
     async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
@@ -294,7 +293,7 @@ impl Dispatcher {
         (result, Some(exchange))
     }
 
-    async fn note_confirmed(
+    async fn record_confirmed(
         &self,
         target: &SendTarget,
         result: ConfirmResult,
