@@ -156,7 +156,7 @@ fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
             "must be a non-negative whole number",
         ),
         ("clock", &[("resolve_after_queries", "3"), ("resolve_after_s", "soon")], "resolve_after_s", "must be seconds"),
-        ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "must be a whole number"),
+        ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "must be a non-negative whole number"),
         ("payment", &[("number", "NOBODY-1"), ("decision", "decline")], "number", "payment"),
     ] {
         let answer =
