@@ -1,5 +1,7 @@
 //! Writing the text of a code, and the addresses that open it in the app of a bank.
 
+use std::fmt;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{
@@ -126,15 +128,14 @@ struct Written {
 
 impl Written {
     fn push(&mut self, tag: Tag, value: &str) {
-        let value = element(tag.number, &tag.to_string(), value, &mut self.checks);
-        self.text.push_str(&value);
+        push_element(&mut self.text, tag.number, tag, value, &mut self.checks);
     }
 
     fn inside(&mut self, values: &[(Tag, Option<&str>)]) -> String {
         let mut text = String::new();
         for (tag, value) in values {
             if let Some(value) = value {
-                text.push_str(&element(tag.last(), &tag.to_string(), value, &mut self.checks));
+                push_element(&mut text, tag.last(), tag, value, &mut self.checks);
             }
         }
         text
@@ -145,20 +146,15 @@ impl Written {
         for number in FURTHER {
             let (mut inside, mut sub_tags) = (String::new(), Vec::new());
             for field in elqr.fields.iter().filter(|field| field.tag.get(..2) == Some(number)) {
-                let name = format!("tag {}", field.tag);
+                let name = format_args!("tag {}", field.tag);
                 let sub_tag = field.tag.split_once('.').map(|(_, sub_tag)| sub_tag);
                 if sub_tag.is_none_or(|sub_tag| sub_tags.contains(&sub_tag)) {
                     self.push_inside(number, &mut inside);
                     sub_tags.clear();
                 }
-                let value = element(sub_tag.unwrap_or(number), &name, &field.text, &mut self.checks);
-                match sub_tag {
-                    Some(sub_tag) => {
-                        inside.push_str(&value);
-                        sub_tags.push(sub_tag);
-                    }
-                    None => self.text.push_str(&value),
-                }
+                let text = if sub_tag.is_some() { &mut inside } else { &mut self.text };
+                push_element(text, sub_tag.unwrap_or(number), name, &field.text, &mut self.checks);
+                sub_tags.extend(sub_tag);
             }
             self.push_inside(number, &mut inside);
         }
@@ -174,29 +170,29 @@ impl Written {
     /// An element of what was gathered for it, if anything was.
     fn push_inside(&mut self, number: &str, inside: &mut String) {
         if !inside.is_empty() {
-            let value = element(number, &format!("tag {number}"), inside, &mut self.checks);
-            self.text.push_str(&value);
+            push_element(&mut self.text, number, format_args!("tag {number}"), inside, &mut self.checks);
             inside.clear();
         }
     }
 }
 
 /// Tag, length and value. Characters outside the basic plane are two units for some readers and one for others.
-fn element(number: &str, name: &str, value: &str, checks: &mut Checks) -> String {
+fn push_element(text: &mut String, number: &str, name: impl fmt::Display, value: &str, checks: &mut Checks) {
     let length = units(value);
     if !(1..=LONGEST_VALUE).contains(&length) {
         let limit = format!("1 to {LONGEST_VALUE}");
         checks.fail("elqr", Rule::Length, Some(&limit), &format!("{name} must have {limit} characters"));
     }
     if value.chars().any(|c| c.len_utf16() > 1) {
-        checks.fail(
-            "elqr",
-            Rule::Format,
-            None,
-            &format!("{name} must have no emoji and no other character above U+FFFF"),
-        );
+        let sentence = format!("{name} must have no emoji and no other character above U+FFFF");
+        checks.fail("elqr", Rule::Format, None, &sentence);
     }
-    format!("{number}{length:02}{value}")
+    text.push_str(number);
+    if length < 10 {
+        text.push('0');
+    }
+    text.push_str(&length.to_string());
+    text.push_str(value);
 }
 
 // The addresses that open a code in the app of a bank.

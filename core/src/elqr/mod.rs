@@ -291,6 +291,8 @@ mod tests;
 pub(super) struct Tag {
     pub(super) number: &'static str,
     pub(super) name: &'static str,
+    /// The two digits that stand in a code: of a sub-tag those behind the point.
+    pub(super) digits: [u8; 2],
 }
 
 impl fmt::Display for Tag {
@@ -300,7 +302,8 @@ impl fmt::Display for Tag {
 }
 
 const fn tag(number: &'static str, name: &'static str) -> Tag {
-    Tag { number, name }
+    let [.., tens, ones] = number.as_bytes() else { panic!("a tag has two digits") };
+    Tag { number, name, digits: [*tens, *ones] }
 }
 
 pub(super) const VERSION: Tag = tag("00", "version");
@@ -346,6 +349,6 @@ pub(super) const LONGEST_VALUE: usize = 99;
 impl Tag {
     /// The part behind the point of a sub-tag.
     pub(super) fn last(self) -> &'static str {
-        self.number.rsplit('.').next().unwrap_or(self.number)
+        self.number.get(3..).unwrap_or(self.number)
     }
 }

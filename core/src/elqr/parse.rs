@@ -36,7 +36,8 @@ pub(super) fn parse(text: &str) -> Result<Elqr, String> {
 /// A code is percent-encoded as a whole, or not at all. One that is not may hold a percent sign of its own, such as
 /// `-10 %`: it is one where the checksum says so.
 fn decoded(fragment: &str) -> Result<Cow<'_, str>, String> {
-    if read("", fragment).is_ok_and(|code| code.checksum_ok) {
+    // An encoded code is damaged before it is decoded, as a rule: the lengths are those of its characters.
+    if Values::of(fragment, "").is_ok() && read("", fragment).is_ok_and(|code| code.checksum_ok) {
         return Ok(fragment.into());
     }
     let is_hex = |digit: Option<&u8>| digit.is_some_and(u8::is_ascii_hexdigit);
@@ -144,6 +145,7 @@ fn further_fields(values: &Values<'_>) -> Vec<ElqrField> {
 
 struct Value<'a> {
     tag: &'a str,
+    digits: [u8; 2],
     value: &'a str,
     /// Where its tag stands, in bytes.
     place: usize,
@@ -163,25 +165,24 @@ impl<'a> Values<'a> {
         let mut rest = text;
         while !rest.is_empty() {
             let place = text.len() - rest.len();
-            let (tag, behind) = two_digits(rest).ok_or_else(|| damaged(place, "a tag must be two digits"))?;
-            let name = format!("{parent}{tag}");
-            let (length, behind) =
-                two_digits(behind).ok_or_else(|| format!("tag {name}: the length must be two digits"))?;
-            let length: usize = length.parse().unwrap_or_default();
+            let (tag, digits, behind) = two_digits(rest).ok_or_else(|| damaged(place, "a tag must be two digits"))?;
+            let (_, [tens, ones], behind) =
+                two_digits(behind).ok_or_else(|| format!("tag {parent}{tag}: the length must be two digits"))?;
+            let length = usize::from(10 * (tens - b'0') + (ones - b'0'));
             let cut = cut(behind, length).filter(|_| length > 0);
             let (value, behind) =
-                cut.ok_or_else(|| format!("tag {name}: the length must be 01 to 99, and so much must follow"))?;
-            if !FURTHER.contains(&tag) && all.iter().any(|earlier| earlier.tag == tag) {
-                return Err(format!("tag {name} stands there twice"));
+                cut.ok_or_else(|| format!("tag {parent}{tag}: the length must be 01 to 99, and so much must follow"))?;
+            if !FURTHER.contains(&tag) && all.iter().any(|earlier| earlier.digits == digits) {
+                return Err(format!("tag {parent}{tag} stands there twice"));
             }
-            all.push(Value { tag, value, place });
+            all.push(Value { tag, digits, value, place });
             rest = behind;
         }
         Ok(Self { all, parent })
     }
 
     fn value(&self, tag: Tag) -> Option<&'a str> {
-        self.all.iter().find(|value| value.tag == tag.last()).map(|value| value.value)
+        self.all.iter().find(|value| value.digits == tag.digits).map(|value| value.value)
     }
 
     fn required(&self, tag: Tag) -> Result<&'a str, String> {
@@ -191,12 +192,12 @@ impl<'a> Values<'a> {
     /// Where the tag stands, which must be the last one.
     fn last_place(&self, tag: Tag) -> Result<usize, String> {
         self.required(tag)?;
-        let last = self.all.last().filter(|value| value.tag == tag.last());
+        let last = self.all.last().filter(|value| value.digits == tag.digits);
         last.map(|value| value.place).ok_or_else(|| format!("{tag} must be the last one"))
     }
 
     fn others(&self, known: &[Tag]) -> Vec<ElqrField> {
-        let is_other = |value: &&Value<'_>| known.iter().all(|tag| tag.last() != value.tag);
+        let is_other = |value: &&Value<'_>| known.iter().all(|tag| tag.digits != value.digits);
         let field = |value: &Value<'_>| ElqrField {
             tag: format!("{}{}", self.parent, value.tag),
             text: value.value.to_owned(),
@@ -209,9 +210,11 @@ fn damaged(place: usize, rule: &str) -> String {
     format!("is damaged behind its first {place} bytes: {rule}")
 }
 
-fn two_digits(text: &str) -> Option<(&str, &str)> {
+/// Two digits as text and as bytes, and what follows them.
+fn two_digits(text: &str) -> Option<(&str, [u8; 2], &str)> {
     let (digits, rest) = text.split_at_checked(2)?;
-    is_digits(digits, 2).then_some((digits, rest))
+    let bytes: [u8; 2] = digits.as_bytes().try_into().ok()?;
+    bytes.iter().all(u8::is_ascii_digit).then_some((digits, bytes, rest))
 }
 
 /// The first UTF-16 code units of a text and what follows; nothing where it has fewer, or where a character would be cut.

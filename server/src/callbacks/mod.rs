@@ -17,6 +17,9 @@ use crate::{
 /// How much of a body is read, also once it is unpacked.
 const LONGEST_BODY: usize = 64 * 1024;
 const LONGEST_NUMBER: usize = 128;
+/// Stands where a callback has no order number. No order number can be this one: it is a control character.
+const MISSING_NUMBER: &str = "\u{7f}";
+const NO_NUMBER: &str = "no order number can be found in it";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The end of the address to which callbacks about a payment go: 128 random bits of its checkout, and its number.
@@ -56,13 +59,15 @@ impl ReceivedCallback<'_> {
             return Err(nowhere());
         }
         let body = self.text();
-        // Some gateways put the fields behind the address.
-        let read = Callback::parse(&body).or_else(|problem| Callback::parse(self.query).map_err(|_| problem));
-        let callback = read.as_ref().ok();
+        let callback = parse(&body, self.query);
+        let callback = callback.as_ref();
         let status = callback.and_then(|callback| callback.status_by(dialect));
         let (reading, said) = match (callback, self.problem) {
             (_, Some(problem)) => (Readability::Unreadable, Some(problem.to_owned())),
-            (None, None) => (Readability::Unreadable, Some("no order number can be found in it".to_owned())),
+            (None, None) => (Readability::Unreadable, Some(NO_NUMBER.to_owned())),
+            (Some(callback), None) if callback.order_number == MISSING_NUMBER => {
+                (Readability::Unreadable, Some(NO_NUMBER.to_owned()))
+            }
             (Some(callback), None) if !can_be_number(&callback.order_number) => {
                 let sentence =
                     format!("orderNumber must have at most {LONGEST_NUMBER} characters, and no control characters");
@@ -101,6 +106,31 @@ impl ReceivedCallback<'_> {
         // What was unpacked before it broke off may hold the number.
         let _ = GzDecoder::new(self.body).take(LONGEST_BODY as u64).read_to_end(&mut unpacked);
         String::from_utf8_lossy(&unpacked).into_owned().into()
+    }
+}
+
+/// Reads the fields of a callback. Some gateways put them all, or the order number alone, in the query of the address. A body without an
+/// order number is read all the same, with [`MISSING_NUMBER`]: the address names the payment, and the status counts.
+fn parse(body: &str, query: &str) -> Option<Callback> {
+    let read = |text: &str| Callback::parse(text).ok();
+    let in_query = read(query);
+    let number = in_query.as_ref().map_or(MISSING_NUMBER, |callback| &callback.order_number);
+    let completed =
+        || with_number(body, number).and_then(|text| read(&text)).filter(|callback| callback.status.is_some());
+    read(body).or_else(completed).or(in_query)
+}
+
+/// A body that has no order number, with this one: a JSON object or a form. The core reads no callback without one.
+fn with_number(body: &str, number: &str) -> Option<String> {
+    let body = body.trim();
+    match body.strip_prefix('{') {
+        Some(members) => Some(format!("{{\"orderNumber\":{},{members}", serde_json::Value::from(number))),
+        None if body.contains('=') => {
+            let number =
+                url::form_urlencoded::Serializer::new(String::new()).append_pair("orderNumber", number).finish();
+            Some(format!("{body}&{number}"))
+        }
+        None => None,
     }
 }
 
@@ -176,6 +206,39 @@ mod tests {
             assert_eq!((claim, claimed), (Some(expected), status), "{body}?{query}");
             assert_eq!((reading, exchange.claim.as_deref()), (Readability::Incomplete, Some("GW-1")));
             assert!(exchange.words.unwrap().contains("dateCreated, provider"));
+        }
+    }
+
+    #[test]
+    fn status_in_the_body_counts_beside_a_number_in_the_query() {
+        let claim = Claim { number: "GW&1".into(), provider: None };
+        for body in
+            [r#" {"status":"CHARGE","amount":390.00}"#, "status=CHARGE&amount=390", r#"{"data":{"status":"CHARGE"}}"#]
+        {
+            let (claimed, status, exchange, reading) = read(body.as_bytes(), "orderNumber=GW%261&sign=1", None);
+            assert_eq!((claimed.as_ref(), status), (Some(&claim), Some(PaymentStatus::Charged)), "{body}");
+            assert_eq!((reading, exchange.claim.as_deref()), (Readability::Incomplete, Some("GW&1")), "{body}");
+        }
+        // A body that says no status takes nothing away from what the query says.
+        for body in ["{}", "{\"sign\":1}", "sign=1", "[1]", "{\"status\":"] {
+            let (claimed, status, ..) = read(body.as_bytes(), "orderNumber=GW%261&status=REJECT", None);
+            assert_eq!((claimed.as_ref(), status), (Some(&claim), Some(PaymentStatus::Rejected)), "{body}");
+        }
+    }
+
+    #[test]
+    fn status_counts_without_any_order_number() {
+        for (body, query) in
+            [(r#"{"status":"CHARGE","amount":1}"#, "sign=1"), ("status=CHARGE", ""), ("status=CHARGE", "sign=1")]
+        {
+            let (claim, status, exchange, reading) = read(body.as_bytes(), query, None);
+            assert_eq!(
+                (claim, status, reading),
+                (None, Some(PaymentStatus::Charged), Readability::Unreadable),
+                "{body}"
+            );
+            assert_eq!((exchange.claim, &*exchange.outcome), (None, "unreadable"));
+            assert_eq!(exchange.words.as_deref(), Some("no order number can be found in it; it claims charged"));
         }
     }
 
