@@ -9,25 +9,25 @@ CREATE TABLE checkouts (
     return_url TEXT NOT NULL,
     metadata TEXT NOT NULL,
     callback_secret TEXT NOT NULL UNIQUE,
-    -- The end of its hosted page's address. Who asks for the checkout again gets the same one, so it is no hash.
+    -- Last part of the hosted page's address. A repeated request gets the same address, so this is not a hash.
     page_secret TEXT NOT NULL UNIQUE,
     state TEXT NOT NULL,
     version INTEGER NOT NULL DEFAULT 0,
-    -- How many events are about the checkout alone.
+    -- Number of events about the checkout itself.
     events INTEGER NOT NULL DEFAULT 0,
     opened_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    -- When to look whether it expires: later than it should where something of it is under way.
+    -- When to check for expiry. Later than expires_at while a payment is in flight.
     expiry_due_at INTEGER NOT NULL,
-    -- When it ended, as long as the idempotency keys of its payments are kept.
+    -- When it ended. Empty once the idempotency keys of its payments are deleted.
     keys_kept_since INTEGER,
     paid_by TEXT,
     is_overpaid INTEGER NOT NULL DEFAULT 0,
-    -- How many payments too many it was paid by, of which nobody has said yet that the money was given back.
+    -- Number of surplus charges that staff have not yet marked as refunded.
     refunds_due INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- The staff's lists: the newest first, all or those of one state.
+-- For the staff's lists: newest first, all or one state.
 CREATE INDEX checkouts_by_opening ON checkouts (opened_at, id);
 CREATE INDEX checkouts_by_state ON checkouts (state, opened_at, id);
 CREATE INDEX checkouts_to_refund ON checkouts (id) WHERE refunds_due > 0;
@@ -45,59 +45,59 @@ CREATE TABLE payments (
     -- The core's PaymentRef, as text.
     reference TEXT NOT NULL,
     order_number TEXT UNIQUE,
-    -- Out of the reference, for who looks a payment up by them.
+    -- From the reference, to find a payment by them.
     gateway_number TEXT,
     transaction_id TEXT,
     page_url TEXT,
     qr_text TEXT,
-    -- Nothing else of a card is kept.
+    -- The only card data that is stored.
     card_last4 TEXT,
-    -- Nothing else of a phone is kept.
+    -- The only part of the phone number that is stored.
     phone_last2 TEXT,
     failure_kind TEXT,
     failure_code TEXT,
     failure_reason TEXT,
     begun_at INTEGER NOT NULL,
-    -- When it is no longer sent (prepared), or its sender has no answer (sending).
+    -- Deadline: in prepared, for sending it; in sending, for a response.
     until INTEGER NOT NULL,
-    -- Who alone may send it, and say what came of it.
+    -- The only process that may send it and record the result.
     sender TEXT NOT NULL,
     attempts_left INTEGER NOT NULL,
-    -- Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
+    -- Consecutive reports that mismatch or cannot be verified, and when the last one was counted.
     mismatches INTEGER NOT NULL DEFAULT 0,
     mismatch_at INTEGER NOT NULL DEFAULT 0,
-    -- A hint came before the answer to the request that makes it.
+    -- A hint arrived before the response to the request that creates the payment.
     is_hinted INTEGER NOT NULL DEFAULT 0,
     is_stuck INTEGER NOT NULL DEFAULT 0,
-    -- A charge was reported that cannot be believed, and no person has decided yet.
+    -- The gateway reported a charge that could not be verified, and staff have not decided yet.
     is_in_doubt INTEGER NOT NULL DEFAULT 0,
-    -- Since when nobody knows what became of it, while that is so.
+    -- Since when its outcome is unknown. Empty while it is known.
     unknown_since INTEGER,
-    -- A person decided what became of it; the gateway did not.
+    -- The outcome was decided by staff, not reported by the gateway.
     is_resolved INTEGER NOT NULL DEFAULT 0,
-    -- Its payer went another way: another payment was begun instead of it, and it takes no one-time password any more.
+    -- Superseded: the payer began another payment, and this one accepts no one-time password any more.
     is_replaced INTEGER NOT NULL DEFAULT 0,
-    -- How many events are about it.
+    -- Number of events about the payment.
     events INTEGER NOT NULL DEFAULT 0,
     UNIQUE (checkout_id, number)
 ) STRICT;
 
--- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do, and so can
--- the QR code that its payer left for another way.
--- (OR and not IN: for a list SQLite makes a table each time that it looks whether a row belongs into the index.)
+-- A checkout has at most one payment that may still be charged. Exceptions: a pay-form can be paid late at any time, and so can
+-- a superseded QR code.
+-- (OR instead of IN: for a list, SQLite builds a table each time that it checks whether a row belongs in the index.)
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form' AND is_replaced = 0
     AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting' OR state = 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
--- For counting them.
+-- To count payments by state.
 CREATE INDEX payments_that_may_take_money ON payments (state)
     WHERE (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
         OR state = 'confirming' OR state = 'mismatch' OR state = 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
 
--- What a person has to look at.
+-- What staff have to review.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
 CREATE INDEX payments_mismatch ON payments (checkout_id) WHERE state = 'mismatch';
 CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt = 1;
@@ -105,29 +105,29 @@ CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt = 1;
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
 CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
 
--- What the gateway was asked about a payment, and what it answered, without secrets. A row is written down within its page.
+-- Requests to the gateway about a payment and its responses, without secrets. A row fits in its page.
 CREATE TABLE exchanges (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number INTEGER NOT NULL,
     -- create, confirm, status, callback
     asked TEXT NOT NULL,
-    -- The number that was asked by, where a callback claimed it.
+    -- The order number of the query, if a callback claimed it.
     claim TEXT,
     outcome TEXT NOT NULL,
     http_status INTEGER,
     code TEXT,
     words TEXT,
     response TEXT,
-    -- The same answer so many times, from the first to the last.
+    -- How often the same response came, from first_at to last_at.
     first_at INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
     times INTEGER NOT NULL,
-    -- Who sent the last of them, where it was a request that is sent once.
+    -- The process that sent the last of them, for requests that are sent only once.
     sender TEXT,
     PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 
--- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
+-- One payment at the gateway pays for one checkout. These are the numbers in use: the merchant's own, and claimed ones that were charged.
 CREATE TABLE taken_numbers (
     number TEXT NOT NULL,
     -- order, transaction, page
@@ -138,25 +138,25 @@ CREATE TABLE taken_numbers (
 
 CREATE INDEX taken_numbers_of_a_payment ON taken_numbers (payment_id);
 
--- Numbers that callbacks claim for a pay-form.
+-- Order numbers that callbacks claimed for a pay-form.
 CREATE TABLE claims (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number TEXT NOT NULL,
     provider TEXT,
     -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT NOT NULL,
-    -- Why a charge is in doubt.
+    -- Why a charge could not be verified.
     reason TEXT,
-    -- When a callback named it last.
+    -- When a callback last named it.
     at INTEGER NOT NULL,
-    -- When the gateway answered about it last.
+    -- When the gateway last responded about it.
     asked_at INTEGER,
     PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX claims_by_number ON claims (number);
 
--- Callbacks that were dealt with, by the hash of what makes two of them the same.
+-- Processed callbacks, by the hash of their deduplication key.
 CREATE TABLE callbacks (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     same BLOB NOT NULL,
@@ -166,20 +166,20 @@ CREATE TABLE callbacks (
 
 CREATE INDEX callbacks_by_age ON callbacks (at);
 
--- What the gateway is to be asked about, and when: the lease is the schedule.
+-- Status queries to send, and when. A lease moves the time forward.
 CREATE TABLE due (
     payment_id TEXT PRIMARY KEY NOT NULL REFERENCES payments (id),
     at INTEGER NOT NULL,
     -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
     queue INTEGER NOT NULL,
-    -- From when its age counts: when it was begun, or last hinted at.
+    -- Start of its age: when the payment began, or when the last hint arrived.
     since INTEGER NOT NULL,
     asked_at INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX due_next ON due (queue, at);
 
--- The rate of questions, for all workers: of all requests (0), and of each method's (1 pay_form, 2 qr, 3 mbank, 4 card).
+-- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank, 4 card).
 CREATE TABLE question_limit (
     bucket INTEGER PRIMARY KEY NOT NULL,
     tokens INTEGER NOT NULL,
@@ -188,24 +188,24 @@ CREATE TABLE question_limit (
     halved_at INTEGER NOT NULL,
     not_before INTEGER NOT NULL,
     recovers_at INTEGER NOT NULL,
-    -- Of all requests: how many questions were granted, by which queues take turns.
+    -- Of bucket 0: number of granted queries, which decides whose turn it is.
     turn INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- The latest moment that was seen, by which a clock is noticed that is put back.
+-- The latest time seen, to notice a clock that was set back.
 CREATE TABLE clock (
     only INTEGER PRIMARY KEY NOT NULL CHECK (only = 1),
     seen_at INTEGER NOT NULL
 ) STRICT;
 
--- The gateway took no payment of a method, and asked to wait.
+-- Methods for which the gateway refused payments and asked to wait.
 CREATE TABLE sending_pauses (
     method TEXT PRIMARY KEY NOT NULL,
     not_before INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
-    -- One writer: the order of these is the order of commits.
+    -- There is one writer, so this order is the order of commits.
     seq INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     event_id TEXT NOT NULL UNIQUE,
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
@@ -220,23 +220,23 @@ CREATE TABLE events (
 
 CREATE UNIQUE INDEX events_of_a_payment ON events (payment_id, number) WHERE payment_id IS NOT NULL;
 CREATE INDEX events_of_a_stream ON events (checkout_id, seq);
--- For reconciliation and the charts of a day: when payments came to an end, or became unknown, by report or by a person.
+-- For reconciliation and the daily charts: when payments ended or became unknown, by report or by staff.
 CREATE INDEX events_of_ends ON events (at)
     WHERE kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown');
 
--- The delivery of a checkout's events, in order.
+-- Delivery of a checkout's events, in order.
 CREATE TABLE streams (
     checkout_id TEXT PRIMARY KEY NOT NULL REFERENCES checkouts (id),
-    -- The last event that the shop took, or that was stepped over.
+    -- The last event that the shop accepted or that was skipped.
     delivered INTEGER NOT NULL DEFAULT 0,
-    -- When to deliver the next one; nothing where all were, or where it was given up.
+    -- When to deliver the next one. Empty if all are delivered, or if delivery was given up.
     due_at INTEGER,
     failures INTEGER NOT NULL DEFAULT 0,
     failing_since INTEGER,
-    -- How often the shop refused the next one.
+    -- How often the shop rejected the next one.
     refusals INTEGER NOT NULL DEFAULT 0,
     is_given_up INTEGER NOT NULL DEFAULT 0,
-    -- The first one that the shop refused and that was stepped over.
+    -- The first one that the shop rejected and that was skipped.
     first_refused INTEGER
 ) STRICT, WITHOUT ROWID;
 
@@ -245,18 +245,18 @@ CREATE INDEX streams_failing ON streams (failing_since) WHERE failing_since IS N
 CREATE INDEX streams_given_up ON streams (checkout_id) WHERE is_given_up = 1;
 CREATE INDEX streams_refused ON streams (checkout_id) WHERE first_refused IS NOT NULL;
 
--- Events that the shop refused, and that were stepped over, until somebody delivers them again.
+-- Events that the shop rejected and that were skipped, until they are replayed.
 CREATE TABLE refused_events (
     seq INTEGER PRIMARY KEY NOT NULL REFERENCES events (seq),
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
     at INTEGER NOT NULL,
-    -- What the shop said last.
+    -- The shop's last response.
     reason TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX refused_events_of_a_checkout ON refused_events (checkout_id);
 
--- Client tokens, by their SHA-256 alone.
+-- Client tokens. Only their SHA-256 is stored.
 CREATE TABLE tokens (
     hash BLOB PRIMARY KEY NOT NULL,
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
@@ -267,12 +267,12 @@ CREATE TABLE tokens (
 CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
 CREATE INDEX tokens_by_age ON tokens (expires_at);
 
--- Keys of the shop's back ends, and of people of the merchant's (staff), by their SHA-256 alone.
+-- API keys of the shop's back ends and of staff. Only their SHA-256 is stored.
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY NOT NULL,
     -- shop, staff
     role TEXT NOT NULL,
-    -- look, decide: what a person may do on the staff's pages.
+    -- look, decide: permission on the staff pages.
     may TEXT NOT NULL,
     name TEXT NOT NULL,
     hash BLOB NOT NULL,
@@ -280,7 +280,7 @@ CREATE TABLE api_keys (
     revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Who of the staff is logged in, by the SHA-256 of the session's token alone. Here and not in memory, as any server may answer.
+-- Staff sessions. Only the SHA-256 of the token is stored. Not in memory, because any server of a fleet may answer.
 CREATE TABLE staff_sessions (
     hash BLOB PRIMARY KEY NOT NULL,
     key_id TEXT NOT NULL REFERENCES api_keys (id),

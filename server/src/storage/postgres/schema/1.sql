@@ -1,9 +1,9 @@
--- The moment, in milliseconds since the beginning of 1970. The database's clock says what is due, for all servers.
+-- Unix time in milliseconds. The database's clock decides what is due, for all servers.
 CREATE FUNCTION now_ms() RETURNS BIGINT LANGUAGE SQL VOLATILE
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
 
--- Texts are compared byte by byte, whatever the database's language. Of what is written with its parent, in one transaction,
--- no foreign key is looked after: each costs a look at another table for each row.
+-- Texts are compared byte by byte, whatever the database's collation. Rows that are written with their parent in one transaction
+-- have no foreign key, because each key costs a lookup in another table for each row.
 CREATE TABLE checkouts (
     id TEXT COLLATE "C" PRIMARY KEY,
     reference TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -15,26 +15,26 @@ CREATE TABLE checkouts (
     return_url TEXT COLLATE "C" NOT NULL,
     metadata TEXT COLLATE "C" NOT NULL,
     callback_secret TEXT COLLATE "C" NOT NULL UNIQUE,
-    -- The end of its hosted page's address. Who asks for the checkout again gets the same one, so it is no hash.
+    -- Last part of the hosted page's address. A repeated request gets the same address, so this is not a hash.
     page_secret TEXT COLLATE "C" NOT NULL UNIQUE,
     state TEXT COLLATE "C" NOT NULL,
     version BIGINT NOT NULL DEFAULT 0,
-    -- How many events are about the checkout alone.
+    -- Number of events about the checkout itself.
     events BIGINT NOT NULL DEFAULT 0,
     opened_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    -- When to look whether it expires: later than it should where something of it is under way.
+    -- When to check for expiry. Later than expires_at while a payment is in flight.
     expiry_due_at BIGINT NOT NULL,
-    -- When it ended, as long as the idempotency keys of its payments are kept.
+    -- When it ended. Empty once the idempotency keys of its payments are deleted.
     keys_kept_since BIGINT,
     paid_by TEXT COLLATE "C",
     is_overpaid BOOLEAN NOT NULL DEFAULT FALSE,
-    -- How many payments too many it was paid by, of which nobody has said yet that the money was given back.
+    -- Number of surplus charges that staff have not yet marked as refunded.
     refunds_due BIGINT NOT NULL DEFAULT 0
--- Room for its next version beside it: each event writes one (HOT).
+-- Leaves room in the page for the next row version (HOT): each event writes one.
 ) WITH (fillfactor = 80);
 
--- The staff's lists: the newest first, all or those of one state.
+-- For the staff's lists: newest first, all or one state.
 CREATE INDEX checkouts_by_opening ON checkouts (opened_at, id);
 CREATE INDEX checkouts_by_state ON checkouts (state, opened_at, id);
 CREATE INDEX checkouts_to_refund ON checkouts (id) WHERE refunds_due > 0;
@@ -52,56 +52,56 @@ CREATE TABLE payments (
     -- The core's PaymentRef, as text.
     reference TEXT COLLATE "C" NOT NULL,
     order_number TEXT COLLATE "C" UNIQUE,
-    -- Out of the reference, for who looks a payment up by them.
+    -- From the reference, to find a payment by them.
     gateway_number TEXT COLLATE "C",
     transaction_id TEXT COLLATE "C",
     page_url TEXT COLLATE "C",
     qr_text TEXT COLLATE "C",
-    -- Nothing else of a card is kept.
+    -- The only card data that is stored.
     card_last4 TEXT COLLATE "C",
-    -- Nothing else of a phone is kept.
+    -- The only part of the phone number that is stored.
     phone_last2 TEXT COLLATE "C",
     failure_kind TEXT COLLATE "C",
     failure_code TEXT COLLATE "C",
     failure_reason TEXT COLLATE "C",
     begun_at BIGINT NOT NULL,
-    -- When it is no longer sent (prepared), or its sender has no answer (sending).
+    -- Deadline: in prepared, for sending it; in sending, for a response.
     until BIGINT NOT NULL,
-    -- Who alone may send it, and say what came of it.
+    -- The only process that may send it and record the result.
     sender TEXT COLLATE "C" NOT NULL,
     attempts_left BIGINT NOT NULL,
-    -- Mismatches in a row.
+    -- Consecutive mismatches.
     mismatches BIGINT NOT NULL DEFAULT 0,
     mismatch_at BIGINT NOT NULL DEFAULT 0,
-    -- A hint came before the answer to the request that makes it.
+    -- A hint arrived before the response to the request that creates the payment.
     is_hinted BOOLEAN NOT NULL DEFAULT FALSE,
     is_stuck BOOLEAN NOT NULL DEFAULT FALSE,
-    -- A charge was reported that cannot be believed, and no person has decided yet.
+    -- The gateway reported a charge that could not be verified, and staff have not decided yet.
     is_in_doubt BOOLEAN NOT NULL DEFAULT FALSE,
-    -- Since when nobody knows what became of it, while that is so.
+    -- Since when its outcome is unknown. Empty while it is known.
     unknown_since BIGINT,
-    -- A person decided what became of it; the gateway did not.
+    -- The outcome was decided by staff, not reported by the gateway.
     is_resolved BOOLEAN NOT NULL DEFAULT FALSE,
-    -- Its payer went another way: another payment was begun instead of it, and it takes no one-time password any more.
+    -- Superseded: the payer began another payment, and this one accepts no one-time password any more.
     is_replaced BOOLEAN NOT NULL DEFAULT FALSE,
-    -- How many events are about it.
+    -- Number of events about the payment.
     events BIGINT NOT NULL DEFAULT 0,
     UNIQUE (checkout_id, number)
 ) WITH (fillfactor = 80);
 
--- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do, and so can
--- the QR code that its payer left for another way.
+-- A checkout has at most one payment that may still be charged. Exceptions: a pay-form can be paid late at any time, and so can
+-- a superseded QR code.
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form' AND NOT is_replaced AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
--- For counting them.
+-- To count payments by state.
 CREATE INDEX payments_that_may_take_money ON payments (state)
     WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'mismatch', 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck;
 
--- What a person has to look at.
+-- What staff have to review.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
 CREATE INDEX payments_mismatch ON payments (checkout_id) WHERE state = 'mismatch';
 CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt;
@@ -109,30 +109,30 @@ CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt;
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
 CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
 
--- What the gateway was asked about a payment, and what it answered, without secrets. A row is written down within its page.
+-- Requests to the gateway about a payment and its responses, without secrets. A row fits in its page.
 CREATE TABLE exchanges (
     payment_id TEXT COLLATE "C" NOT NULL,
     number BIGINT NOT NULL,
     -- create, confirm, status, callback
     asked TEXT COLLATE "C" NOT NULL,
-    -- The number that was asked by, where a callback claimed it.
+    -- The order number of the query, if a callback claimed it.
     claim TEXT COLLATE "C",
     outcome TEXT COLLATE "C" NOT NULL,
     http_status BIGINT,
     code TEXT COLLATE "C",
     words TEXT COLLATE "C",
     response TEXT COLLATE "C",
-    -- The same answer so many times, from the first to the last.
+    -- How often the same response came, from first_at to last_at.
     first_at BIGINT NOT NULL,
     last_at BIGINT NOT NULL,
     times BIGINT NOT NULL,
-    -- Who sent the last of them, where it was a request that is sent once.
+    -- The process that sent the last of them, for requests that are sent only once.
     sender TEXT COLLATE "C",
     PRIMARY KEY (payment_id, number)
--- Room for its next version beside it: each time the same is answered writes one (HOT).
+-- Leaves room in the page for the next row version (HOT): each repeated response writes one.
 ) WITH (fillfactor = 80);
 
--- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
+-- One payment at the gateway pays for one checkout. These are the numbers in use: the merchant's own, and claimed ones that were charged.
 CREATE TABLE taken_numbers (
     number TEXT COLLATE "C" NOT NULL,
     -- order, transaction, page
@@ -143,25 +143,25 @@ CREATE TABLE taken_numbers (
 
 CREATE INDEX taken_numbers_of_a_payment ON taken_numbers (payment_id);
 
--- Numbers that callbacks claim for a pay-form.
+-- Order numbers that callbacks claimed for a pay-form.
 CREATE TABLE claims (
     payment_id TEXT COLLATE "C" NOT NULL,
     number TEXT COLLATE "C" NOT NULL,
     provider TEXT COLLATE "C",
     -- asked, unknown, pending, rejected, charged, unverifiable, mismatch, other_payment
     state TEXT COLLATE "C" NOT NULL,
-    -- Why a charge is in doubt.
+    -- Why a charge could not be verified.
     reason TEXT,
-    -- When a callback named it last.
+    -- When a callback last named it.
     at BIGINT NOT NULL,
-    -- When the gateway answered about it last.
+    -- When the gateway last responded about it.
     asked_at BIGINT,
     PRIMARY KEY (payment_id, number)
 );
 
 CREATE INDEX claims_by_number ON claims (number);
 
--- Callbacks that were dealt with, by the hash of what makes two of them the same.
+-- Processed callbacks, by the hash of their deduplication key.
 CREATE TABLE callbacks (
     payment_id TEXT COLLATE "C" NOT NULL,
     same BYTEA NOT NULL,
@@ -171,21 +171,21 @@ CREATE TABLE callbacks (
 
 CREATE INDEX callbacks_by_age ON callbacks (at);
 
--- What the gateway is to be asked about, and when: the lease is the schedule. Narrow, as it is written again at each question:
--- room in its pages for new versions of rows, and cleaned often.
+-- Status queries to send, and when. A lease moves the time forward. Narrow, because each query rewrites the row:
+-- pages keep room for new row versions, and autovacuum runs often.
 CREATE TABLE due (
     payment_id TEXT COLLATE "C" PRIMARY KEY,
     at BIGINT NOT NULL,
     -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
     queue SMALLINT NOT NULL,
-    -- From when its age counts: when it was begun, or last hinted at.
+    -- Start of its age: when the payment began, or when the last hint arrived.
     since BIGINT NOT NULL,
     asked_at BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX due_next ON due (queue, at);
 
--- The rate of questions, for all workers: of all requests (0), and of each method's (1 pay_form, 2 qr, 3 mbank, 4 card).
+-- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank, 4 card).
 CREATE TABLE question_limit (
     bucket SMALLINT PRIMARY KEY,
     tokens BIGINT NOT NULL,
@@ -194,20 +194,20 @@ CREATE TABLE question_limit (
     halved_at BIGINT NOT NULL,
     not_before BIGINT NOT NULL,
     recovers_at BIGINT NOT NULL,
-    -- Of all requests: how many questions were granted, by which queues take turns.
+    -- Of bucket 0: number of granted queries, which decides whose turn it is.
     turn BIGINT NOT NULL DEFAULT 0
 );
 
--- They fill at once.
+-- They start full.
 INSERT INTO question_limit SELECT bucket, 0, 0, 0, 0, 0, 0 FROM generate_series(0, 4) AS bucket;
 
--- The latest moment that was seen, by which a clock is noticed that is put back.
+-- The latest time seen, to notice a clock that was set back.
 CREATE TABLE clock (
     single SMALLINT PRIMARY KEY CHECK (single = 1),
     seen_at BIGINT NOT NULL
 );
 
--- The gateway took no payment of a method, and asked to wait.
+-- Methods for which the gateway refused payments and asked to wait.
 CREATE TABLE sending_pauses (
     method TEXT COLLATE "C" PRIMARY KEY,
     not_before BIGINT NOT NULL
@@ -215,43 +215,43 @@ CREATE TABLE sending_pauses (
 
 
 CREATE TABLE events (
-    -- Not the order of commits: another transaction that was given a lower one may come later.
+    -- Not the order of commits: a transaction with a lower number may commit later.
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- The place in the feed. Whoever reads the feed gives it, to what is committed by then: so nothing comes in behind a reader.
+    -- Position in the feed. Readers of the feed assign it to what is committed by then, so nothing appears behind a reader.
     seq BIGINT,
     event_id TEXT COLLATE "C" NOT NULL,
     checkout_id TEXT COLLATE "C" NOT NULL,
     payment_id TEXT COLLATE "C",
     number BIGINT NOT NULL,
-    -- The checkout's. The order of its events, and their places in its stream.
+    -- The checkout's version: the order of its events and their positions in its stream.
     version BIGINT NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
     body TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL,
-    -- Of two who change a checkout at once, this refuses one.
+    -- If two transactions change a checkout at once, one fails here.
     UNIQUE (checkout_id, version)
 );
 
 CREATE UNIQUE INDEX events_of_the_feed ON events (seq) WHERE seq IS NOT NULL;
 CREATE INDEX events_not_in_the_feed ON events (id) WHERE seq IS NULL;
 CREATE UNIQUE INDEX events_of_a_payment ON events (payment_id, number) WHERE payment_id IS NOT NULL;
--- For reconciliation and the charts of a day: when payments came to an end, or became unknown, by report or by a person.
+-- For reconciliation and the daily charts: when payments ended or became unknown, by report or by staff.
 CREATE INDEX events_of_ends ON events (at)
     WHERE kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown');
 
--- The delivery of a checkout's events, in order.
+-- Delivery of a checkout's events, in order.
 CREATE TABLE streams (
     checkout_id TEXT COLLATE "C" PRIMARY KEY,
-    -- The version of the last event that the shop took, or that was stepped over.
+    -- The version of the last event that the shop accepted or that was skipped.
     delivered BIGINT NOT NULL DEFAULT 0,
-    -- When to deliver the next one; nothing where all were, or where it was given up.
+    -- When to deliver the next one. Empty if all are delivered, or if delivery was given up.
     due_at BIGINT,
     failures BIGINT NOT NULL DEFAULT 0,
     failing_since BIGINT,
-    -- How often the shop refused the next one.
+    -- How often the shop rejected the next one.
     refusals BIGINT NOT NULL DEFAULT 0,
     is_given_up BOOLEAN NOT NULL DEFAULT FALSE,
-    -- The version of the first one that the shop refused and that was stepped over.
+    -- The version of the first one that the shop rejected and that was skipped.
     first_refused BIGINT
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
@@ -260,17 +260,17 @@ CREATE INDEX streams_failing ON streams (failing_since) WHERE failing_since IS N
 CREATE INDEX streams_given_up ON streams (checkout_id) WHERE is_given_up;
 CREATE INDEX streams_refused ON streams (checkout_id) WHERE first_refused IS NOT NULL;
 
--- Events that the shop refused, and that were stepped over, until somebody delivers them again.
+-- Events that the shop rejected and that were skipped, until they are replayed.
 CREATE TABLE refused_events (
     checkout_id TEXT COLLATE "C" NOT NULL,
     version BIGINT NOT NULL,
     at BIGINT NOT NULL,
-    -- What the shop said last.
+    -- The shop's last response.
     reason TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (checkout_id, version)
 );
 
--- Client tokens, by their SHA-256 alone.
+-- Client tokens. Only their SHA-256 is stored.
 CREATE TABLE tokens (
     hash BYTEA PRIMARY KEY,
     checkout_id TEXT COLLATE "C" NOT NULL REFERENCES checkouts (id),
@@ -281,12 +281,12 @@ CREATE TABLE tokens (
 CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
 CREATE INDEX tokens_by_age ON tokens (expires_at);
 
--- Keys of the shop's back ends, and of people of the merchant's (staff), by their SHA-256 alone.
+-- API keys of the shop's back ends and of staff. Only their SHA-256 is stored.
 CREATE TABLE api_keys (
     id TEXT COLLATE "C" PRIMARY KEY,
     -- shop, staff
     role TEXT COLLATE "C" NOT NULL,
-    -- look, decide: what a person may do on the staff's pages.
+    -- look, decide: permission on the staff pages.
     may TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     hash BYTEA NOT NULL,
@@ -294,7 +294,7 @@ CREATE TABLE api_keys (
     revoked_at BIGINT
 );
 
--- Who of the staff is logged in, by the SHA-256 of the session's token alone. Here and not in memory, as any server may answer.
+-- Staff sessions. Only the SHA-256 of the token is stored. Not in memory, because any server of a fleet may answer.
 CREATE TABLE staff_sessions (
     hash BYTEA PRIMARY KEY,
     key_id TEXT COLLATE "C" NOT NULL REFERENCES api_keys (id),
