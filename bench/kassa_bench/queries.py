@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 import socket
 from collections.abc import Callable
@@ -12,9 +13,15 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import httpx
+import httpx2
 import kassa
+import primp
+import pycurl
+import pyreqwest.client
 import requests
 import urllib3
+import wreq
+import wreq.blocking
 
 from .server import PATH
 
@@ -59,6 +66,48 @@ def with_httpx(url: str) -> Query:
     return lambda: read(client.post(url + PATH, json=QUESTION).content)
 
 
+def with_httpx2(url: str) -> Query:
+    client = httpx2.Client(auth=(LOGIN, PASSWORD), trust_env=False)
+    return lambda: read(client.post(url + PATH, json=QUESTION).content)
+
+
+def with_pyreqwest(url: str) -> Query:
+    client = pyreqwest.client.SyncClientBuilder().build()
+
+    def ask() -> str:
+        request = client.post(url + PATH).basic_auth(LOGIN, PASSWORD).body_json(QUESTION)
+        return read(bytes(request.build().send().bytes()))
+
+    return ask
+
+
+def with_primp(url: str) -> Query:
+    client = primp.Client(auth=(LOGIN, PASSWORD))
+    return lambda: read(client.post(url + PATH, json=QUESTION).content)
+
+
+def with_wreq(url: str) -> Query:
+    client = wreq.blocking.Client()
+    return lambda: read(bytes(client.post(url + PATH, json=QUESTION, basic_auth=(LOGIN, PASSWORD)).bytes()))
+
+
+def with_pycurl(url: str) -> Query:
+    client = pycurl.Curl()
+    client.setopt(pycurl.URL, url + PATH)
+    client.setopt(pycurl.USERPWD, f"{LOGIN}:{PASSWORD}")
+    client.setopt(pycurl.HTTPHEADER, ["Content-Type: application/json"])
+    client.setopt(pycurl.POST, 1)
+
+    def ask() -> str:
+        body = io.BytesIO()
+        client.setopt(pycurl.POSTFIELDS, json.dumps(QUESTION))
+        client.setopt(pycurl.WRITEDATA, body)
+        client.perform()
+        return read(body.getvalue())
+
+    return ask
+
+
 def request_to(url: str) -> bytes:
     """What a bare socket sends."""
     body = json.dumps(QUESTION)
@@ -85,6 +134,11 @@ BLOCKING = {
     "urllib3": with_urllib3,
     "requests": with_requests,
     "httpx": with_httpx,
+    "httpx2": with_httpx2,
+    "pyreqwest": with_pyreqwest,
+    "primp": with_primp,
+    "wreq": with_wreq,
+    "pycurl": with_pycurl,
     "a bare socket": with_socket,
 }
 
@@ -115,6 +169,66 @@ class AsyncHttpx:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+class AsyncHttpx2:
+    """httpx2 on an event loop, with as many connections as are asked for at once."""
+
+    def __init__(self, url: str) -> None:
+        limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+        self._client = httpx2.AsyncClient(auth=(LOGIN, PASSWORD), limits=limits, trust_env=False)
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        return read((await self._client.post(self._url, json=QUESTION)).content)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+class AsyncPyreqwest:
+    """pyreqwest on an event loop."""
+
+    def __init__(self, url: str) -> None:
+        self._client = pyreqwest.client.ClientBuilder().build()
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        request = self._client.post(self._url).basic_auth(LOGIN, PASSWORD).body_json(QUESTION)
+        response = await request.build().send()
+        return read(bytes(await response.bytes()))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+class AsyncPrimp:
+    """primp on an event loop."""
+
+    def __init__(self, url: str) -> None:
+        self._client = primp.AsyncClient(auth=(LOGIN, PASSWORD))
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        return read((await self._client.post(self._url, json=QUESTION)).content)
+
+    async def close(self) -> None:
+        """It has nothing to close."""
+
+
+class AsyncWreq:
+    """wreq on an event loop."""
+
+    def __init__(self, url: str) -> None:
+        self._client = wreq.Client()
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        response = await self._client.post(self._url, json=QUESTION, basic_auth=(LOGIN, PASSWORD))
+        return read(bytes(await response.bytes()))
+
+    async def close(self) -> None:
+        """It has nothing to close."""
 
 
 class AsyncAiohttp:
@@ -154,4 +268,13 @@ class AsyncSocket:
             writer.close()
 
 
-ASYNC = {"Kassa": AsyncKassa, "aiohttp": AsyncAiohttp, "httpx": AsyncHttpx, "a bare socket": AsyncSocket}
+ASYNC = {
+    "Kassa": AsyncKassa,
+    "aiohttp": AsyncAiohttp,
+    "httpx": AsyncHttpx,
+    "httpx2": AsyncHttpx2,
+    "pyreqwest": AsyncPyreqwest,
+    "primp": AsyncPrimp,
+    "wreq": AsyncWreq,
+    "a bare socket": AsyncSocket,
+}

@@ -8,6 +8,31 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Goal:
+    """A figure that has a goal."""
+
+    what: str
+    figure: str
+    goal: str
+    """The most that the figure may be, or the least where it says so."""
+    is_kept: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """A finding as it stands on the page."""
+
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    goals: list[Goal]
+
+    def text(self) -> list[str]:
+        head, *rows = ["| " + " | ".join(row) + " |" for row in (self.head, *self.rows)]
+        return [f"**{self.title}**", "", head, "|---" * len(self.head) + "|", *rows, ""]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Kassa beside its peers: one figure a round, taken in turn, so that what disturbs one disturbs all."""
 
@@ -30,15 +55,24 @@ class Comparison:
     def missed(self) -> list[str]:
         return [peer for peer, bar in self.bars.items() if statistics.median(self.ratios(peer)) > bar]
 
-    def table(self) -> list[str]:
+    def table(self) -> Table:
         remark = any(self.facts.values())
         head = ["", f"median, {self.unit}", "Kassa / peer: median (least to most)", "at most"]
-        rows = [head + (["remark"] if remark else [])]
+        rows = []
         for subject, samples in self.samples.items():
             row = [subject, f"{statistics.median(samples):.4g}", self._ratio(subject), self._bar(subject)]
             rows.append(row + ([self.facts.get(subject, "")] if remark else []))
-        lines = ["| " + " | ".join(row) + " |" for row in rows]
-        return [f"**{self.title}**", "", lines[0], "|---" * len(rows[0]) + "|", *lines[1:], ""]
+        missed = self.missed()
+        goals = [
+            Goal(
+                f"{self.title}: Kassa / {peer}",
+                f"{statistics.median(self.ratios(peer)):.2f}",
+                f"{bar:.2f}",
+                peer not in missed,
+            )
+            for peer, bar in self.bars.items()
+        ]
+        return Table(self.title, head + (["remark"] if remark else []), rows, goals)
 
     def _ratio(self, subject: str) -> str:
         if subject == self.ours:
@@ -60,12 +94,13 @@ class Figures:
     rows: Sequence[tuple[str, str, str]]
     """What, how much, and the bar where there is one."""
 
-    def missed(self) -> list[str]:
-        return [what for what, _, bar in self.rows if "missed" in bar]
-
-    def table(self) -> list[str]:
-        lines = [f"| {what} | {value} | {bar} |" for what, value, bar in self.rows]
-        return [f"**{self.title}**", "", "| | | at most |", "|---|---|---|", *lines, ""]
+    def table(self) -> Table:
+        goals = [
+            Goal(f"{self.title}: {what}", value, bar.rpartition(", ")[0], "missed" not in bar)
+            for what, value, bar in self.rows
+            if bar
+        ]
+        return Table(self.title, ["", "", "at most"], [list(row) for row in self.rows], goals)
 
 
 @dataclass(frozen=True)
@@ -79,11 +114,3 @@ class Section:
     """What else is worth knowing."""
     why_missed: str = ""
     """What stands in the way of a bar; told only where one is missed."""
-
-    def text(self) -> list[str]:
-        lines = [f"## {self.title}", "", self.about, ""]
-        for part in self.parts:
-            lines += part.table()
-        missed = any(part.missed() for part in self.parts)
-        told = [self.why_missed if missed else "", self.remarks]
-        return lines + [line for text in told if text for line in (text, "")]

@@ -36,7 +36,7 @@ def run() -> Section:
         "rounds; the first query in separate JVMs, 9 rounds.",
         [
             *queries,
-            Comparison("The first query of a new JVM, with the client's start", "ms", first, {"OkHttp": 0.5}),
+            Comparison("The first query of a new JVM, with the client's start", "ms", first, {"OkHttp": 0.55}),
             *comparisons([*command, "qr"]),
             jar_size(),
         ],

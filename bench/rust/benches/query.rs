@@ -33,7 +33,7 @@ fn main() {
     }
     let facts: Vec<_> = peers.iter().map(|(name, ask)| (*name, allocations(&runtime, ask))).collect();
     for (title, how, bar) in [
-        ("One by one, from a task", from_a_task as fn(&Runtime, &Ask) -> f64, 1.2),
+        ("One by one, from a task", from_a_task as fn(&Runtime, &Ask) -> f64, 1.05),
         ("One by one, from `main`", from_main, 1.3),
         ("100 at once", at_once, 1.2),
     ] {
