@@ -8,11 +8,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    admin::route::{AdminError, JsonResponse, RouteRequest, read_members},
+    admin::route::{AdminError, JsonResponse, OrderQuery, PathParameter},
     domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
     endpoints::status,
     faults::FaultName,
     payments::decide::{Decision, decide},
+    rules::Members,
     state::State,
     store::{
         callback_queue::{self, CallbackAttempt},
@@ -194,18 +195,18 @@ struct Callbacks<'a> {
     callbacks: Vec<CallbackView<'a>>,
 }
 
-pub(super) fn list_payments(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let payments = state.read(|connection| payments::all(connection, request.order.as_deref()))?;
+pub(super) fn list_payments(state: &State, OrderQuery(order): OrderQuery) -> Result<JsonResponse, AdminError> {
+    let payments = state.read(|connection| payments::all(connection, order.as_deref()))?;
     JsonResponse::json(StatusCode::OK, &Ledger { payments: payments.iter().map(PaymentView::from).collect() })
 }
 
-pub(super) fn list_requests(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let requests = state.requests(request.order.as_deref())?;
+pub(super) fn list_requests(state: &State, OrderQuery(order): OrderQuery) -> Result<JsonResponse, AdminError> {
+    let requests = state.requests(order.as_deref())?;
     JsonResponse::json(StatusCode::OK, &Requests { requests: requests.iter().map(RequestView::from).collect() })
 }
 
-pub(super) fn list_callbacks(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let callbacks = state.read(|connection| callback_queue::attempts(connection, request.order.as_deref()))?;
+pub(super) fn list_callbacks(state: &State, OrderQuery(order): OrderQuery) -> Result<JsonResponse, AdminError> {
+    let callbacks = state.read(|connection| callback_queue::attempts(connection, order.as_deref()))?;
     JsonResponse::json(StatusCode::OK, &Callbacks { callbacks: callbacks.iter().map(CallbackView::from).collect() })
 }
 
@@ -225,17 +226,15 @@ pub(super) fn payment_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<PaymentView<'_>>()
 }
 
-pub(super) fn approve(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    decided(state, request, Decision::Approve)
+pub(crate) fn approve(state: &State, (number, members): (PathParameter, Members)) -> Result<JsonResponse, AdminError> {
+    decided(state, &number.0, members, Decision::Approve)
 }
 
-pub(super) fn decline(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    decided(state, request, Decision::Decline)
+pub(crate) fn decline(state: &State, (number, members): (PathParameter, Members)) -> Result<JsonResponse, AdminError> {
+    decided(state, &number.0, members, Decision::Decline)
 }
 
-fn decided(state: &State, request: &RouteRequest<'_>, decision: Decision) -> Result<JsonResponse, AdminError> {
-    let number = request.parameters.first().copied().unwrap_or_default();
-    let mut members = read_members(request.body)?;
+fn decided(state: &State, number: &str, mut members: Members, decision: Decision) -> Result<JsonResponse, AdminError> {
     let tyiyn = if decision == Decision::Approve { members.whole("amount") } else { None };
     members.finish().map_err(AdminError::invalid)?;
     let _generation = state.generation();
@@ -257,7 +256,7 @@ pub(super) fn approval() -> Value {
     })
 }
 
-pub(super) fn reset(state: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(crate) fn reset(state: &State, (): ()) -> Result<JsonResponse, AdminError> {
     state.reset()?;
     Ok(JsonResponse::nothing())
 }

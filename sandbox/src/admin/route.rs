@@ -1,17 +1,23 @@
-//! A route of the admin interface: its path, body and description; a request to it, and its response, JSON or field errors.
+//! A route of the admin interface: its path, body and description; its extractors, and its response, JSON or field errors.
 
-use std::fmt::Display;
+use std::{convert::Infallible, fmt::Display, sync::Arc};
 
 use axum::{
-    body::Body,
-    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    body::{Body, Bytes},
+    extract::{self, FromRequest, FromRequestParts, Request},
+    http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    middleware::Next,
     response::{IntoResponse, Response},
+    routing::{MethodFilter, MethodRouter, on},
 };
+use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use crate::{
+    encoding::FormPairs,
     faults::FaultError,
     payments::decide::DecisionError,
     rules::{FieldError, Members},
@@ -40,7 +46,7 @@ pub(crate) struct Route {
     /// The JSON Schema of the response to a success, if it has a body.
     pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) refusals: &'static [Refused],
-    pub(super) handle: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
+    pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<State>>,
 }
 
 /// A refusal that not every route has.
@@ -55,25 +61,26 @@ pub(crate) enum Refused {
 }
 
 impl Route {
-    /// The parameters' values, where the segments are those of this path.
-    pub(super) fn parameters<'a>(&self, segments: &'a [String]) -> Option<Vec<&'a str>> {
-        let pattern: Vec<_> = self.path.split('/').skip(1).collect();
-        let is_here = pattern.len() == segments.len()
-            && pattern.iter().zip(segments).all(|(part, segment)| is_parameter(part) || part == segment);
-        let values = pattern.iter().zip(segments).filter(|(part, _)| is_parameter(part));
-        is_here.then(|| values.map(|(_, segment)| segment.as_str()).collect())
+    /// The method, as axum names it.
+    pub(super) fn filter(&self) -> MethodFilter {
+        match self.method {
+            Method::GET => MethodFilter::GET,
+            Method::PATCH => MethodFilter::PATCH,
+            Method::DELETE => MethodFilter::DELETE,
+            _ => MethodFilter::POST,
+        }
     }
 
     /// The names of the path's parameters.
     pub(crate) fn parameter_names(&self) -> impl Iterator<Item = &'static str> {
-        self.path.split('/').filter(|part| is_parameter(part)).map(|part| part.trim_matches(['{', '}']))
+        self.path.split('/').filter(|part| part.starts_with('{')).map(|part| part.trim_matches(['{', '}']))
     }
 
     pub(super) const fn new(
         method: Method,
         path: &'static str,
         summary: &'static str,
-        handle: fn(&State, &RouteRequest<'_>) -> Result<JsonResponse, AdminError>,
+        handler: fn(MethodFilter) -> MethodRouter<Arc<State>>,
     ) -> Self {
         Self {
             method,
@@ -87,7 +94,7 @@ impl Route {
             success: StatusCode::NO_CONTENT,
             says: None,
             refusals: &[],
-            handle,
+            handler,
         }
     }
 
@@ -124,29 +131,77 @@ impl Route {
     }
 }
 
-fn is_parameter(part: &str) -> bool {
-    part.starts_with('{')
+/// A handler that works on a blocking thread, with what `T` extracts from the request.
+pub(super) fn handler<T, Via>(
+    method: MethodFilter,
+    work: fn(&State, T) -> Result<JsonResponse, AdminError>,
+) -> MethodRouter<Arc<State>>
+where
+    T: FromRequest<Arc<State>, Via> + Send + 'static,
+    Via: 'static,
+{
+    let respond = async move |extract::State(state): extract::State<Arc<State>>, input: T| {
+        spawn_blocking(move || work(&state, input)).await.unwrap_or_else(|error| Err(AdminError::internal(&error)))
+    };
+    on(method, respond)
 }
 
-/// What a route works with.
-pub(super) struct RouteRequest<'a> {
-    /// The values of the path's parameters.
-    pub(super) parameters: Vec<&'a str>,
-    /// The order asked about, if one is.
-    pub(super) order: Option<String>,
-    pub(super) body: &'a [u8],
+/// The order that the query names.
+pub(crate) struct OrderQuery(pub(super) Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for OrderQuery {
+    type Rejection = AdminError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, AdminError> {
+        let mut query = query(&parts.uri);
+        let order = query.text(ORDER_NUMBER);
+        query.finish().map_err(AdminError::invalid)?;
+        Ok(Self(order))
+    }
+}
+
+/// Middleware of routes that know no query parameter: one that is there is an error.
+pub(super) async fn refuse_query(request: Request, next: Next) -> Response {
+    match query(request.uri()).finish() {
+        Ok(()) => next.run(request).await,
+        Err(errors) => AdminError::invalid(errors).into_response(),
+    }
+}
+
+fn query(uri: &Uri) -> Members {
+    let pairs = FormPairs::parse(uri.query().unwrap_or_default().as_bytes());
+    Members::new(pairs.into_iter().map(|(name, value)| (name, Value::from(value))))
+}
+
+/// The parameter of a path: its third segment, in every path that has one. Unlike axum's `Path` it decodes lossily: no
+/// payment has a number that is not UTF-8, so that such a number is not found.
+pub(crate) struct PathParameter(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for PathParameter {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let segment = parts.uri.path().split('/').nth(3).unwrap_or_default();
+        Ok(Self(percent_decode_str(segment).decode_utf8_lossy().into_owned()))
+    }
 }
 
 /// The members of a body; an empty body has none.
-pub(super) fn read_members(body: &[u8]) -> Result<Members, AdminError> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Members::new([]));
+impl<S: Send + Sync> FromRequest<S> for Members {
+    type Rejection = AdminError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, AdminError> {
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|_| AdminError::invalid(vec![FieldError::new("body", "could not be read")]))?;
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Self::new([]));
+        }
+        Self::from_json(&body).map_err(|error| AdminError::invalid(vec![error]))
     }
-    Members::from_json(body).map_err(|error| AdminError::invalid(vec![error]))
 }
 
 /// JSON, or nothing at all.
-pub(super) struct JsonResponse {
+pub(crate) struct JsonResponse {
     status: StatusCode,
     body: String,
 }
@@ -169,9 +224,9 @@ impl IntoResponse for JsonResponse {
 }
 
 /// An error response: an HTTP status, and the field errors.
-pub(super) struct AdminError {
+pub(crate) struct AdminError {
     status: StatusCode,
-    errors: Vec<FieldError>,
+    pub(crate) errors: Vec<FieldError>,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
@@ -190,11 +245,6 @@ pub(crate) fn errors_schema(generator: &mut SchemaGenerator) -> Schema {
 impl AdminError {
     fn new(status: StatusCode, field: &str, message: impl Into<String>) -> Self {
         Self { status, errors: vec![FieldError::new(field, message)], header: None }
-    }
-
-    /// What is wrong with which field.
-    pub(super) fn into_errors(self) -> Vec<FieldError> {
-        self.errors
     }
 
     pub(super) fn invalid(errors: Vec<FieldError>) -> Self {

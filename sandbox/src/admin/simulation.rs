@@ -8,13 +8,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    admin::route::{AdminError, JsonResponse, RouteRequest, read_members},
+    admin::route::{AdminError, JsonResponse, PathParameter},
     domain::{
         Language, Provider,
         clock::{self, MAX_AHEAD_MS},
         test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
     },
     faults::{self, ActiveFault, Fault},
+    rules::Members,
     settings::{Dialect, MbankQuid, ResolvePending, ReusedOrderNumber, StatusNumbers, Switches},
     state::State,
 };
@@ -44,23 +45,22 @@ struct Faults<'a> {
     faults: Vec<FaultView<'a>>,
 }
 
-pub(super) fn list_faults(state: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(super) fn list_faults(state: &State, (): ()) -> Result<JsonResponse, AdminError> {
     let faults = state.faults.list();
     JsonResponse::json(StatusCode::OK, &Faults { faults: faults.iter().map(FaultView::from).collect() })
 }
 
-pub(super) fn add_fault(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let active = state.faults.add(Fault::from_members(read_members(request.body)?)?)?;
+pub(crate) fn add_fault(state: &State, members: Members) -> Result<JsonResponse, AdminError> {
+    let active = state.faults.add(Fault::from_members(members)?)?;
     JsonResponse::json(StatusCode::CREATED, &FaultView::from(&active))
 }
 
-pub(super) fn clear_faults(state: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(crate) fn clear_faults(state: &State, (): ()) -> Result<JsonResponse, AdminError> {
     state.faults.clear();
     Ok(JsonResponse::nothing())
 }
 
-pub(super) fn remove_fault(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let id = request.parameters.first().copied().unwrap_or_default();
+pub(crate) fn remove_fault(state: &State, PathParameter(id): PathParameter) -> Result<JsonResponse, AdminError> {
     match id.parse() {
         Ok(id) if state.faults.remove(id) => Ok(JsonResponse::nothing()),
         _ => Err(AdminError::not_found("id", "there is no fault with this id")),
@@ -133,13 +133,12 @@ pub(super) fn switches_changes() -> Value {
     schema
 }
 
-pub(super) fn show_switches(state: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(super) fn show_switches(state: &State, (): ()) -> Result<JsonResponse, AdminError> {
     JsonResponse::json(StatusCode::OK, &SwitchesView::from(state.switches()))
 }
 
 /// Changes the named switches. If one of them is wrong, none is changed.
-pub(super) fn change_switches(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(request.body)?;
+pub(crate) fn change_switches(state: &State, mut members: Members) -> Result<JsonResponse, AdminError> {
     let reused = members.word("reused_order_number", &ReusedOrderNumber::ALL, ReusedOrderNumber::as_str);
     let numbers = members.word("status_numbers", &StatusNumbers::ALL, StatusNumbers::as_str);
     let page = members.boolean("three_ds_1_page");
@@ -192,13 +191,12 @@ pub(super) fn clock_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<ClockView>()
 }
 
-pub(super) fn show_clock(state: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(super) fn show_clock(state: &State, (): ()) -> Result<JsonResponse, AdminError> {
     JsonResponse::json(StatusCode::OK, &clock_view(state))
 }
 
 /// Changes the named settings; a null switches one off.
-pub(super) fn change_clock(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(request.body)?;
+pub(crate) fn change_clock(state: &State, mut members: Members) -> Result<JsonResponse, AdminError> {
     let queries = members.whole_or_null("resolve_after_queries", 1, u32::MAX.into());
     let after = members.whole_or_null("resolve_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());
     members.finish().map_err(AdminError::invalid)?;
@@ -206,7 +204,7 @@ pub(super) fn change_clock(state: &State, request: &RouteRequest<'_>) -> Result<
         after_queries: queries.map_or(now.after_queries, |queries| queries.and_then(|count| u32::try_from(count).ok())),
         after: after.map_or(now.after, |after| after.map(Duration::from_millis)),
     });
-    show_clock(state, request)
+    show_clock(state, ())
 }
 
 /// The JSON Schema of a change.
@@ -223,15 +221,14 @@ pub(super) fn clock_changes() -> Value {
     })
 }
 
-pub(super) fn forward_clock(state: &State, request: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
-    let mut members = read_members(request.body)?;
+pub(crate) fn forward_clock(state: &State, mut members: Members) -> Result<JsonResponse, AdminError> {
     let by = members.whole("ms");
     if by.is_none() && members.is_sound("ms") {
         members.refuse("ms", "is required");
     }
     members.finish().map_err(AdminError::invalid)?;
     if state.step_clock(Duration::from_millis(by.unwrap_or_default()))? {
-        show_clock(state, request)
+        show_clock(state, ())
     } else {
         Err(AdminError::too_far(&format!("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)))
     }
@@ -312,7 +309,7 @@ pub(super) fn test_data_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<TestData>()
 }
 
-pub(super) fn show_test_data(_: &State, _: &RouteRequest<'_>) -> Result<JsonResponse, AdminError> {
+pub(super) fn show_test_data(_: &State, (): ()) -> Result<JsonResponse, AdminError> {
     let cards = TEST_CARDS.iter().map(CardView::from).collect();
     let phones = TEST_PHONES.iter().map(PhoneView::from).collect();
     JsonResponse::json(StatusCode::OK, &TestData { cards, phones })

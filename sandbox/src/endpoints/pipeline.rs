@@ -8,15 +8,17 @@ use std::{
 };
 
 use axum::{
+    Router,
     body::Bytes,
-    extract::Request,
+    extract::{self, ConnectInfo, Request},
     http::{HeaderMap, Method, Uri},
     response::Response as HttpResponse,
+    routing::any,
 };
 
 use crate::{
     domain::{EndpointName, Language},
-    endpoints::{Endpoint, Fields, Input, Refusal, Response, outgoing::OutgoingResponse},
+    endpoints::{ENDPOINTS, Endpoint, Fields, Input, Refusal, Response, outgoing::OutgoingResponse},
     faults::{Fault, FaultName, Moment},
     net::ConnectionHandle,
     redact::{transcript, without_card_numbers},
@@ -30,11 +32,18 @@ use crate::{
     web::{read_body, request},
 };
 
+/// The routes of the nine endpoints. Each takes any method: HTTP 405 is a response of the pipeline, too, which follows
+/// authentication, may have a fault, and is recorded.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
+    ENDPOINTS.iter().fold(Router::new(), |router, endpoint| {
+        router.route(endpoint.name.path(), any(handle).with_state((Arc::clone(state), endpoint)))
+    })
+}
+
 /// Handles a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
-pub(crate) async fn handle(
-    state: Arc<State>,
-    endpoint: &'static Endpoint,
-    connection: ConnectionHandle,
+async fn handle(
+    extract::State((state, endpoint)): extract::State<(Arc<State>, &'static Endpoint)>,
+    ConnectInfo(connection): ConnectInfo<ConnectionHandle>,
     request: Request,
 ) -> HttpResponse {
     let started = Instant::now();

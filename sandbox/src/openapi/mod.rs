@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::{
-    Router,
+    Router, extract,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
-use tokio::task::spawn_blocking;
 
 use crate::{
     admin::ROUTES,
@@ -39,7 +38,7 @@ const ABOUT: &str = "A payment gateway on your own machine: the nine endpoints o
     with the allowed methods in `Allow`.";
 
 /// The document.
-pub(super) fn document(state: &State) -> Value {
+fn document(state: &State) -> Value {
     let mut generator = generator();
     let mut paths = Map::new();
     operations::describe_endpoints(&mut generator, &mut paths, state.clock().today());
@@ -145,7 +144,7 @@ struct Answer {
 }
 
 /// Shows it.
-pub(super) fn show(state: &State) -> Response {
+fn show(state: &State) -> Response {
     let described = document(state);
     let base_url = state.public_url.clone();
     let endpoints = ENDPOINTS.iter().map(|endpoint| {
@@ -264,23 +263,18 @@ fn pretty(example: &Value) -> String {
 /// Where it is.
 const DOCUMENT_PATH: &str = "/openapi.json";
 
-/// Adds the document to the routes.
-pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
-    let state = Arc::clone(state);
-    let shown = Arc::clone(&state);
-    let router = router.route(PAGE_PATH, get(move || on_blocking_thread(Arc::clone(&shown), show)));
-    router.route(DOCUMENT_PATH, get(move || on_blocking_thread(Arc::clone(&state), serve)))
+/// The routes of the page and the document.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
+    let router = Router::new().route(PAGE_PATH, get(show_page)).route(DOCUMENT_PATH, get(serve_document));
+    router.with_state(Arc::clone(state))
 }
 
 /// Made for each request, which takes a while: on a blocking thread.
-async fn on_blocking_thread(state: Arc<State>, make: fn(&State) -> Response) -> Response {
-    match spawn_blocking(move || make(&state)).await {
-        Ok(response) => response,
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
+async fn show_page(extract::State(state): extract::State<Arc<State>>) -> Response {
+    web::respond_blocking(move || show(&state)).await
 }
 
-fn serve(state: &State) -> Response {
+async fn serve_document(extract::State(state): extract::State<Arc<State>>) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
-    (headers, document(state).to_string()).into_response()
+    web::respond_blocking(move || (headers, document(&state).to_string()).into_response()).await
 }

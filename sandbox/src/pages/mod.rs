@@ -9,14 +9,17 @@ pub(crate) mod qr;
 mod result;
 mod summary;
 
-use std::{sync::Arc, time::Instant};
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{
-    extract::Request,
-    http::{HeaderMap, Method, StatusCode, header},
-    response::{IntoResponse, Response},
+    Router,
+    body::Body,
+    extract::{self, FromRequestParts},
+    http::{HeaderMap, header, request::Parts},
+    middleware::from_fn_with_state,
+    response::Response,
+    routing::get,
 };
-use tokio::task::spawn_blocking;
 
 use crate::{
     domain::{Language, PaymentKind, PaymentStatus},
@@ -27,74 +30,83 @@ use crate::{
         StoreError,
         payments::{self, Record},
     },
-    web::read_body,
+    web::{log_request, page_method_not_allowed, read_body, respond_blocking},
 };
 
-/// A request to a payer's page.
-struct PageRequest {
+/// The routes of the pages.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
+    let router = PAGES.iter().fold(Router::new(), |router, page| {
+        let methods = get(show).post(submit).fallback(page_method_not_allowed);
+        router.route(page.path, methods.with_state((Arc::clone(state), page)))
+    });
+    router.layer(from_fn_with_state("page", log_request))
+}
+
+/// The shared state, and the page that a route leads to.
+type PageState = (Arc<State>, &'static Page);
+
+/// The part of a page's request that chooses the payment and the language.
+struct Selection {
     query: Query,
     /// The language that the browser prefers.
     preferred: Option<Language>,
-    form: Option<FormPairs>,
 }
 
-/// Handles a request to a page.
-pub(crate) async fn handle(state: Arc<State>, page: &'static Page, request: Request) -> Response {
-    let started = Instant::now();
-    let (parts, body) = request.into_parts();
-    let query = Query::parse(parts.uri.query().unwrap_or_default());
-    let preferred = accepted_language(&parts.headers);
-    let method = parts.method.clone();
-    let form = match parts.method {
-        Method::GET | Method::HEAD => None,
-        Method::POST => match read_body(body).await {
-            Ok(body) => Some(FormPairs::parse(&body)),
-            Err(_) => return result::unreadable(&frame(&state, page, &query, None, preferred)),
-        },
-        _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),
-    };
-    let page_request = PageRequest { query, preferred, form };
-    let response = match spawn_blocking(move || answer(&state, page, &page_request)).await {
-        Ok(response) => response,
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    };
-    tracing::info!(
-        %method,
-        path = page.path,
-        status = response.status().as_u16(),
-        ms = started.elapsed().as_millis(),
-        "page"
-    );
-    response
+impl<S: Sync> FromRequestParts<S> for Selection {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        Ok(Self { query, preferred: accepted_language(&parts.headers) })
+    }
 }
 
 fn accepted_language(headers: &HeaderMap) -> Option<Language> {
     Language::accepted(headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?)
 }
 
+async fn show(extract::State((state, page)): extract::State<PageState>, selection: Selection) -> Response {
+    respond_blocking(move || respond(&state, page, &selection, None)).await
+}
+
+async fn submit(
+    extract::State((state, page)): extract::State<PageState>,
+    selection: Selection,
+    body: Body,
+) -> Response {
+    match read_body(body).await {
+        Ok(body) => {
+            let form = FormPairs::parse(&body);
+            respond_blocking(move || respond(&state, page, &selection, Some(&form))).await
+        }
+        Err(_) => result::unreadable(&frame(&state, page, &selection, None)),
+    }
+}
+
 /// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the
 /// merchant's.
-fn frame(state: &State, page: &Page, query: &Query, record: Option<&Record>, preferred: Option<Language>) -> Frame {
+fn frame(state: &State, page: &Page, selection: &Selection, record: Option<&Record>) -> Frame {
+    let Selection { query, preferred } = selection;
     let registered = record.and_then(|record| record.language);
-    let language = query.language.or(registered).or(preferred).unwrap_or_else(|| state.switches().language);
+    let language = query.language.or(registered).or(*preferred).unwrap_or_else(|| state.switches().language);
     Frame::new(page.path, query, language)
 }
 
-fn answer(state: &State, page: &Page, page_request: &PageRequest) -> Response {
+fn respond(state: &State, page: &Page, selection: &Selection, form: Option<&FormPairs>) -> Response {
     let _generation = state.generation();
-    let frame = |record| frame(state, page, &page_request.query, record, page_request.preferred);
-    let found = state.read(|connection| payments::by_gateway_number(connection, &page_request.query.token));
+    let frame = |record| frame(state, page, selection, record);
+    let found = state.read(|connection| payments::by_gateway_number(connection, &selection.query.token));
     let record = match found {
         Ok(Some(record)) if (page.is_for)(&record) => record,
         Ok(_) => return result::not_found(&frame(None)),
         Err(error) => return failed(&error, &frame(None)),
     };
     let frame = frame(Some(&record));
-    let view = View { state, record: &record, frame: &frame, fill: page_request.query.fill.as_deref() };
+    let view = View { state, record: &record, frame: &frame, fill: selection.query.fill.as_deref() };
     if record.payment.status != PaymentStatus::Created {
         return result::already(&view);
     }
-    match &page_request.form {
+    match form {
         None => (page.show)(&view),
         Some(form) => (page.submit)(&view, form).unwrap_or_else(|error| failed(&error, &frame)),
     }
@@ -106,7 +118,7 @@ fn failed(error: &StoreError, frame: &Frame) -> Response {
 }
 
 /// Every page.
-pub(crate) static PAGES: [Page; 4] = [otp::THREE_DS, pay_form::PAGE, otp::WALLET, qr::PAGE];
+static PAGES: [Page; 4] = [otp::THREE_DS, pay_form::PAGE, otp::WALLET, qr::PAGE];
 
 /// The path of the page on which a payment waits for its payer, if it waits on one.
 pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {

@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Router,
-    extract::{ConnectInfo, Request},
+    Router, extract,
     http::{HeaderMap, Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::any,
@@ -18,8 +17,8 @@ use tokio::{
 
 use crate::{
     admin, callbacks,
-    endpoints::{ENDPOINTS, pipeline},
-    net::{self, ConnectionHandle, ConnectionListener, HEAD_LIMIT},
+    endpoints::pipeline,
+    net::{self, ConnectionListener, HEAD_LIMIT},
     openapi, pages,
     payments::pending,
     staff::{control, dashboard, receiver, start},
@@ -59,31 +58,24 @@ async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ordered = stop.wait_for(|stop| *stop).await;
 }
 
-/// All of it.
+/// All routes.
 pub(super) fn routes(state: &Arc<State>) -> Router {
-    let mut router = Router::new();
-    for endpoint in &ENDPOINTS {
-        let state = Arc::clone(state);
-        let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
-            pipeline::handle(Arc::clone(&state), endpoint, connection, request)
-        };
-        router = router.route(endpoint.name.path(), any(handler));
-    }
-    for page in &pages::PAGES {
-        let state = Arc::clone(state);
-        let handler = move |request: Request| pages::handle(Arc::clone(&state), page, request);
-        router = router.route(page.path, any(handler));
-    }
-    let router = web::document::asset_routes(admin::routes(router, state));
-    let router = dashboard::routes(receiver::routes(router, state), state);
-    let router = control::routes(openapi::routes(router, state), state);
-    let state = Arc::clone(state);
-    let root_path = move |method: Method, headers: HeaderMap| root_path(Arc::clone(&state), method, headers);
-    router.route(start::PATH, any(root_path)).fallback(unknown_path)
+    Router::new()
+        .route(start::PATH, any(root_path))
+        .with_state(Arc::clone(state))
+        .merge(pipeline::routes(state))
+        .merge(pages::routes(state))
+        .merge(admin::routes(state))
+        .merge(web::document::asset_routes())
+        .merge(receiver::routes(state))
+        .merge(dashboard::routes(state))
+        .merge(control::routes(state))
+        .merge(openapi::routes(state))
+        .fallback(unknown_path)
 }
 
 /// A browser is shown the start page; a program that comes here has the wrong address.
-async fn root_path(state: Arc<State>, method: Method, headers: HeaderMap) -> Response {
+async fn root_path(extract::State(state): extract::State<Arc<State>>, method: Method, headers: HeaderMap) -> Response {
     let is_browser = headers
         .get_all(header::ACCEPT)
         .iter()

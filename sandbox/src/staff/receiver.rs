@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{self, Request},
     http::{HeaderMap, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
     routing::any,
@@ -30,13 +30,12 @@ const MAX_NAME: usize = 100;
 /// The longest address that is kept whole.
 const MAX_TARGET: usize = 2000;
 
-/// Adds it to the routes.
-pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
-    let state = Arc::clone(state);
-    router.route("/receiver/{*name}", any(move |request: Request| receive(Arc::clone(&state), request)))
+/// Its route.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
+    Router::new().route("/receiver/{*name}", any(receive)).with_state(Arc::clone(state))
 }
 
-async fn receive(state: Arc<State>, request: Request) -> Response {
+async fn receive(extract::State(state): extract::State<Arc<State>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = match timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),

@@ -19,7 +19,7 @@ use kassa_pages::{
 use url::Url;
 use uuid::Uuid;
 
-use crate::{encoding::FormPairs, web::PageRequest};
+use crate::web::PageRequest;
 
 /// The login of one part. Each has sessions and a rate limit of its own: a session of one is none of another.
 pub(crate) struct Access {
@@ -65,17 +65,12 @@ impl Access {
     }
 
     /// Checks a posted login: its CSRF token, the rate limit, the secret.
-    pub(crate) fn log_in(
-        &self,
-        request: &PageRequest,
-        form: &FormPairs,
-        is_right: impl FnOnce() -> bool,
-    ) -> Result<(), LoginRefusal> {
+    pub(crate) fn log_in(&self, request: &PageRequest, is_right: impl FnOnce() -> bool) -> Result<(), LoginRefusal> {
         let sent = read_cookie(&request.headers, &self.login_cookie).unwrap_or_default();
-        if !is_same(form.get("csrf"), sent) {
+        if !is_same(request.form.get("csrf"), sent) {
             return Err(LoginRefusal::OutOfDate);
         }
-        let (caller, now) = (client_address(&request.headers, request.connection.peer), Instant::now());
+        let (caller, now) = (client_address(&request.headers, request.peer), Instant::now());
         self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
         if is_right() {
             self.lockout.guessed_right(caller);

@@ -127,9 +127,9 @@ fn asset_path(name: &str) -> String {
     found.map(|asset| format!("assets/{}", asset.versioned_name())).unwrap_or_default()
 }
 
-/// Adds the files to the routes.
-pub(crate) fn asset_routes(router: Router) -> Router {
-    router.route("/assets/{name}", get(serve_asset))
+/// The route of the files.
+pub(crate) fn asset_routes() -> Router {
+    Router::new().route("/assets/{name}", get(serve_asset))
 }
 
 async fn serve_asset(Path(name): Path<String>, headers: HeaderMap) -> Response {

@@ -22,4 +22,7 @@ pub(crate) mod request;
 
 pub(crate) use access::{Access, LoginRefusal};
 pub(crate) use document::{Document, Policy, page, see_other};
-pub(crate) use request::{BODY_DEADLINE, BodyError, PageRequest, read_body};
+pub(crate) use request::{
+    BODY_DEADLINE, BodyError, PageRequest, log_request, page_method_not_allowed, read_body, read_page_request,
+    respond_blocking,
+};

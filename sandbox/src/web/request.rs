@@ -1,47 +1,86 @@
-//! Requests: body limits, HTTP authentication in constant time, and a request to a staff page with its form.
+//! Requests: body limits, HTTP authentication in constant time, and the middleware that pages share.
 
-use std::time::Duration;
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     body::{Body, Bytes},
-    extract::Request,
+    extract::{ConnectInfo, Request, State},
     http::{HeaderMap, Method, StatusCode, header},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http_body_util::BodyExt;
 use subtle::ConstantTimeEq;
-use tokio::time::timeout;
+use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{encoding::FormPairs, net::ConnectionHandle};
 
-/// A request to a staff page, with its form read.
+/// A request to a staff page, with its form read. Handlers extract it as `Extension<Arc<PageRequest>>`.
 pub(crate) struct PageRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) query: FormPairs,
     /// The query as it was sent, without the question mark.
     pub(crate) raw_query: String,
-    /// The form of a POST.
-    pub(crate) form: Option<FormPairs>,
-    pub(crate) connection: ConnectionHandle,
+    /// The form of a POST; empty for other methods.
+    pub(crate) form: FormPairs,
+    /// The address of the client, or of the proxy before it.
+    pub(crate) peer: IpAddr,
 }
 
-impl PageRequest {
-    /// Reads a request; fails with an error response.
-    pub(crate) async fn read(request: Request, connection: ConnectionHandle) -> Result<Self, Response> {
-        let (parts, body) = request.into_parts();
-        let form = match parts.method {
-            Method::GET | Method::HEAD => None,
-            Method::POST => match read_body(body).await {
-                Ok(body) => Some(FormPairs::parse(&body)),
-                Err(_) => return Err((StatusCode::BAD_REQUEST, "The form could not be read\n").into_response()),
-            },
-            _ => return Err((StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response()),
-        };
-        let raw_query = parts.uri.query().unwrap_or_default().to_owned();
-        let query = FormPairs::parse(raw_query.as_bytes());
-        Ok(Self { path: parts.uri.path().to_owned(), headers: parts.headers, query, raw_query, form, connection })
+/// Middleware of the staff's pages: reads a request into a [`PageRequest`].
+pub(crate) async fn read_page_request(
+    ConnectInfo(connection): ConnectInfo<ConnectionHandle>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let form = match parts.method {
+        Method::GET | Method::HEAD => FormPairs::default(),
+        Method::POST => match read_body(body).await {
+            Ok(body) => FormPairs::parse(&body),
+            Err(_) => return (StatusCode::BAD_REQUEST, "The form could not be read\n").into_response(),
+        },
+        _ => return page_method_not_allowed().await,
+    };
+    let raw_query = parts.uri.query().unwrap_or_default().to_owned();
+    let page_request = PageRequest {
+        path: parts.uri.path().to_owned(),
+        headers: parts.headers.clone(),
+        query: FormPairs::parse(raw_query.as_bytes()),
+        raw_query,
+        form,
+        peer: connection.peer,
+    };
+    parts.extensions.insert(Arc::new(page_request));
+    next.run(Request::from_parts(parts, Body::empty())).await
+}
+
+/// HTTP 405 of a page.
+pub(crate) async fn page_method_not_allowed() -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response()
+}
+
+/// Middleware: logs each request to a group of pages, under the name of the group.
+pub(crate) async fn log_request(State(group): State<&'static str>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = next.run(request).await;
+    let (status, ms) = (response.status().as_u16(), started.elapsed().as_millis());
+    tracing::info!(%method, path, status, ms, "{group}");
+    response
+}
+
+/// Runs a handler's work on a blocking thread. A panic, which was already logged, becomes HTTP 500.
+pub(crate) async fn respond_blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    match spawn_blocking(work).await {
+        Ok(response) => response,
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 

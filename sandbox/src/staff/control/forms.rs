@@ -1,57 +1,65 @@
-//! The forms of the control page, as commands to the admin interface, which validates them; and a rejected form with its errors.
+//! The forms of the control page, executed by the handlers of the admin interface, which validate them; and a rejected form with its
+//! errors.
 
-use axum::http::Method;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Map, Value, json};
 
-use crate::{domain::amount, encoding::FormPairs, rules::FieldError};
+use crate::{
+    admin::{AdminError, PathParameter, ledger, simulation},
+    domain::amount,
+    encoding::FormPairs,
+    payments::decide::Decision,
+    rules::{FieldError, Members},
+    state::State,
+};
 
-/// What a form asks for.
-pub(super) struct AdminCommand {
-    pub(super) method: Method,
-    pub(super) path: String,
-    pub(super) body: Value,
-    /// The name of the message that the page shows afterwards.
-    pub(super) done: &'static str,
+/// Executes a posted form: the name of the message that the page shows afterwards, or the errors by field. `None` if
+/// there is no such form.
+pub(super) fn execute(state: &State, place: &str, form: &FormPairs) -> Option<Result<&'static str, Vec<FieldError>>> {
+    let (result, done) = match place {
+        "switches" => (simulation::change_switches(state, members(switches(form))), "switches"),
+        "clock" => (simulation::change_clock(state, members(resolving(form))), "clock"),
+        "clock/forward" => (simulation::forward_clock(state, members(json!({ "ms": step(form) }))), "forward"),
+        "faults" => (simulation::add_fault(state, members(fault(form))), "fault"),
+        "faults/remove" => (simulation::remove_fault(state, PathParameter(form.get("id").to_owned())), "removed"),
+        "faults/clear" => (simulation::clear_faults(state, ()), "cleared"),
+        "payment" => {
+            let number = PathParameter(form.get("number").to_owned());
+            let result = match decision(form)? {
+                (Decision::Approve, body) => ledger::approve(state, (number, members(body))),
+                (Decision::Decline, body) => ledger::decline(state, (number, members(body))),
+            };
+            (result, "payment")
+        }
+        "reset" => (ledger::reset(state, ()), "reset"),
+        _ => return None,
+    };
+    let to_form_errors =
+        |error: AdminError| error.errors.into_iter().map(|error| to_form_error(place, error)).collect();
+    Some(result.map(|_| done).map_err(to_form_errors))
 }
 
-impl AdminCommand {
-    fn new(method: Method, path: &str, body: Value, done: &'static str) -> Option<Self> {
-        Some(Self { method, path: format!("/admin/{path}"), body, done })
+/// The members of a body.
+fn members(body: Value) -> Members {
+    match body {
+        Value::Object(members) => Members::new(members),
+        _ => Members::new([]),
     }
 }
 
-/// The command of a posted form; `None` if there is no such form.
-pub(super) fn read(place: &str, form: &FormPairs) -> Option<AdminCommand> {
-    match place {
-        "switches" => AdminCommand::new(Method::PATCH, "switches", switches(form), "switches"),
-        "clock" => AdminCommand::new(Method::PATCH, "clock", resolving(form), "clock"),
-        "clock/forward" => AdminCommand::new(Method::POST, "clock/forward", json!({ "ms": step(form) }), "forward"),
-        "faults" => AdminCommand::new(Method::POST, "faults", fault(form), "fault"),
-        "faults/remove" => {
-            AdminCommand::new(Method::DELETE, &format!("faults/{}", segment(form.get("id"))), Value::Null, "removed")
-        }
-        "faults/clear" => AdminCommand::new(Method::DELETE, "faults", Value::Null, "cleared"),
-        "payment" => {
-            let decision = ["approve", "decline"].into_iter().find(|one| *one == form.get("decision"))?;
-            let path = format!("payments/{}/{decision}", segment(form.get("number")));
-            let tyiyn = Some(form.get("amount")).filter(|text| decision == "approve" && !text.is_empty());
-            AdminCommand::new(
-                Method::POST,
-                &path,
-                tyiyn.map_or(Value::Null, |text| json!({ "amount": times(text, 1) })),
-                "payment",
-            )
-        }
-        "reset" => AdminCommand::new(Method::POST, "reset", Value::Null, "reset"),
+/// The decision on a payment, and its body.
+fn decision(form: &FormPairs) -> Option<(Decision, Value)> {
+    match (form.get("decision"), form.get("amount")) {
+        ("approve", "") => Some((Decision::Approve, Value::Null)),
+        ("approve", amount) => Some((Decision::Approve, json!({ "amount": times(amount, 1) }))),
+        ("decline", _) => Some((Decision::Decline, Value::Null)),
         _ => None,
     }
 }
 
 /// An error of the admin interface for the form that was posted: with the name of its field, and in its
 /// unit.
-pub(super) fn to_form_error(place: &str, error: FieldError) -> FieldError {
+fn to_form_error(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
         ("clock", "resolve_after_ms") => FieldError::new(
             "resolve_after_s",
@@ -60,10 +68,6 @@ pub(super) fn to_form_error(place: &str, error: FieldError) -> FieldError {
         ("clock/forward", "ms") => FieldError { field: "by".to_owned(), ..error },
         _ => error,
     }
-}
-
-fn segment(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 fn switches(form: &FormPairs) -> Value {
@@ -178,29 +182,25 @@ impl SubmittedForm<'_> {
 mod tests {
     use super::*;
 
-    fn command_of(place: &str, form: &str) -> Option<(String, Value)> {
-        read(place, &FormPairs::parse(form.as_bytes())).map(|command| (command.path, command.body))
+    fn posted(form: &str) -> FormPairs {
+        FormPairs::parse(form.as_bytes())
     }
 
     #[test]
-    fn seconds_have_parts_that_survive_being_shown_and_sent_again() {
+    fn seconds_convert_to_whole_milliseconds_only() {
         for (text, ms) in [("0.5", json!(500)), ("90", json!(90_000)), ("0.0005", json!("0.0005")), ("-1", json!("-1"))]
         {
-            let (_, body) = command_of("clock", &format!("resolve_after_s={text}")).expect("a form");
+            let body = resolving(&posted(&format!("resolve_after_s={text}")));
             assert_eq!(body, json!({ "resolve_after_queries": null, "resolve_after_ms": ms }), "{text}");
         }
     }
 
     #[test]
-    fn a_payment_is_decided_only_as_the_form_says() {
-        assert_eq!(
-            command_of("payment", "number=A%2F1&decision=approve&amount=250"),
-            Some(("/admin/payments/A%2F1/approve".to_owned(), json!({ "amount": 250 })))
-        );
-        assert_eq!(
-            command_of("payment", "number=A&decision=decline&amount=250"),
-            Some(("/admin/payments/A/decline".to_owned(), Value::Null))
-        );
-        assert_eq!(command_of("payment", "number=A"), None);
+    fn amount_is_sent_with_an_approval_only() {
+        let decision = |form: &str| decision(&posted(form));
+        assert_eq!(decision("decision=approve&amount=250"), Some((Decision::Approve, json!({ "amount": 250 }))));
+        assert_eq!(decision("decision=approve"), Some((Decision::Approve, Value::Null)));
+        assert_eq!(decision("decision=decline&amount=250"), Some((Decision::Decline, Value::Null)));
+        assert_eq!(decision("number=A"), None);
     }
 }

@@ -8,21 +8,19 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::{
-    Router,
-    extract::{ConnectInfo, Request},
-    http::StatusCode,
-    response::{IntoResponse, Response},
-    routing::any,
+    Extension, Router,
+    extract::{self, Request},
+    http::{Method, StatusCode},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::Response,
+    routing::get,
 };
 use kassa_pages::token::is_same;
 use subtle::ConstantTimeEq;
-use tokio::task::spawn_blocking;
 use url::form_urlencoded;
 
 use crate::{
-    admin,
     domain::Language,
-    net::ConnectionHandle,
     rules::FieldError,
     staff::{
         control::forms::SubmittedForm,
@@ -32,78 +30,109 @@ use crate::{
     web::{self, Access, Document, LoginRefusal, PageRequest, Policy},
 };
 
-const PATH: &str = "/control";
-
-/// What the page works with.
+/// The shared state, and the login of the page.
 struct Control {
     state: Arc<State>,
     access: Access,
 }
 
-/// Adds the page to the routes.
-pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+/// The routes of the page and its forms.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
     let control = Arc::new(Control {
         state: Arc::clone(state),
         access: Access::new(&state.public_url, state.options.tls.is_some(), "control"),
     });
-    let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
-        handle(Arc::clone(&control), connection, request)
-    };
-    let router = router.route(PATH, any(handler.clone())).route("/control/", any(handler.clone()));
-    router.route("/control/{*path}", any(handler))
+    Router::new()
+        .route("/control", get(show).post(submit))
+        .route("/control/", get(show).post(submit))
+        .route("/control/logout", get(redirect).post(log_out))
+        .route("/control/{*place}", get(redirect).post(submit))
+        .layer(from_fn_with_state(Arc::clone(&control), require_login))
+        .route("/control/login", get(show_login).post(log_in))
+        .layer(from_fn(web::read_page_request))
+        .with_state(control)
 }
 
-async fn handle(control: Arc<Control>, connection: ConnectionHandle, request: Request) -> Response {
-    let request = match PageRequest::read(request, connection).await {
-        Ok(request) => request,
-        Err(refused) => return refused,
+/// A request by a logged-in user.
+#[derive(Clone)]
+struct Context {
+    document: Document,
+    visitor: Visitor,
+    request: Arc<PageRequest>,
+}
+
+/// Middleware: without a session it shows the login, and a form needs the session's CSRF token.
+async fn require_login(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(page_request): Extension<Arc<PageRequest>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let document = Document::at(&page_request.path, Language::English);
+    let Some(csrf) = control.access.csrf(&page_request) else {
+        return login_form(&control.access, &page_request, document, page_request.query.get("number"), None);
     };
-    match spawn_blocking(move || control.answer(&request)).await {
-        Ok(response) => response,
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    let visitor = Visitor { name: "admin".to_owned(), csrf };
+    let context = Context { document, visitor, request: page_request };
+    if request.method() == Method::POST && !is_same(context.request.form.get("csrf"), &context.visitor.csrf) {
+        let error = FieldError::new("form", "was made for another session; please send it once more");
+        return control.reject(context, StatusCode::FORBIDDEN, &[error]);
     }
+    request.extensions_mut().insert(context);
+    next.run(request).await
+}
+
+async fn show(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(context): Extension<Context>,
+) -> Response {
+    control.show(context, StatusCode::OK, &SubmittedForm::NOTHING)
+}
+
+/// A form's own address shows nothing.
+async fn redirect(Extension(context): Extension<Context>) -> Response {
+    to_the_page(&context.document, "")
+}
+
+async fn submit(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(context): Extension<Context>,
+) -> Response {
+    web::respond_blocking(move || control.submit(context)).await
+}
+
+async fn log_out(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(context): Extension<Context>,
+) -> Response {
+    let mut response = to_the_page(&context.document, "");
+    control.access.end(&context.request, &mut response);
+    response
 }
 
 impl Control {
-    fn answer(&self, request: &PageRequest) -> Response {
-        let document = Document::at(&request.path, Language::English);
-        let rest = request.path.strip_prefix(PATH).unwrap_or_default().trim_matches('/');
-        let (Some(csrf), false) = (self.access.csrf(request), rest == "login") else {
-            return login(&self.state, &self.access, request, document, rest == "login");
-        };
-        let visitor = Visitor { name: "admin".to_owned(), csrf };
-        let show = |status, posted: &SubmittedForm<'_>| {
-            page::show(&self.state, document.clone(), visitor.clone(), status, &request.query, posted)
-        };
-        let Some(form) = &request.form else {
-            return if rest.is_empty() {
-                show(StatusCode::OK, &SubmittedForm::NOTHING)
-            } else {
-                to_the_page(&document, "")
-            };
-        };
-        let refuse =
-            |status, errors: &[FieldError]| show(status, &SubmittedForm { place: rest, form: Some(form), errors });
-        if !is_same(form.get("csrf"), &visitor.csrf) {
-            let error = FieldError::new("form", "was made for another session; please send it once more");
-            return refuse(StatusCode::FORBIDDEN, &[error]);
-        }
-        if rest == "logout" {
-            let mut response = to_the_page(&document, "");
-            self.access.end(request, &mut response);
-            return response;
-        }
-        let Some(command) = forms::read(rest, form) else {
-            return refuse(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
-        };
-        match admin::execute(&self.state, &command.method, &command.path, &command.body) {
-            Ok(()) => to_the_page(&document, command.done),
-            Err(errors) => {
-                let errors: Vec<_> = errors.into_iter().map(|error| forms::to_form_error(rest, error)).collect();
-                refuse(StatusCode::BAD_REQUEST, &errors)
-            }
+    fn show(&self, context: Context, status: StatusCode, posted: &SubmittedForm<'_>) -> Response {
+        page::show(&self.state, context.document, context.visitor, status, &context.request.query, posted)
+    }
+
+    /// Shows the page with the form that was posted, and its errors.
+    fn reject(&self, context: Context, status: StatusCode, errors: &[FieldError]) -> Response {
+        let request = Arc::clone(&context.request);
+        self.show(context, status, &SubmittedForm { place: place(&request), form: Some(&request.form), errors })
+    }
+
+    fn submit(&self, context: Context) -> Response {
+        match forms::execute(&self.state, place(&context.request), &context.request.form) {
+            Some(Ok(done)) => to_the_page(&context.document, done),
+            Some(Err(errors)) => self.reject(context, StatusCode::BAD_REQUEST, &errors),
+            None => self.reject(context, StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]),
         }
     }
+}
+
+/// The place of a form: its path under the page's.
+fn place(request: &PageRequest) -> &str {
+    request.path.strip_prefix("/control").unwrap_or_default().trim_matches('/')
 }
 
 #[derive(Template)]
@@ -117,31 +146,34 @@ struct Login<'a> {
     number: &'a str,
 }
 
-/// Shows the login form, or logs in with the posted token.
-pub(super) fn login(
-    state: &State,
-    access: &Access,
-    request: &PageRequest,
-    document: Document,
-    is_login: bool,
+async fn show_login(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(request): Extension<Arc<PageRequest>>,
 ) -> Response {
-    let Some(form) = request.form.as_ref().filter(|_| is_login) else {
-        return ask_for_token(access, request, document, request.query.get("number"), None);
-    };
-    let number = form.get("number");
-    let is_admin = || form.get("token").as_bytes().ct_eq(state.admin_token.as_bytes()).into();
-    if let Err(refusal) = access.log_in(request, form, is_admin) {
-        return ask_for_token(access, request, document, number, Some(&refusal));
+    let document = Document::at(&request.path, Language::English);
+    login_form(&control.access, &request, document, request.query.get("number"), None)
+}
+
+/// Logs in with the posted token.
+async fn log_in(
+    extract::State(control): extract::State<Arc<Control>>,
+    Extension(request): Extension<Arc<PageRequest>>,
+) -> Response {
+    let document = Document::at(&request.path, Language::English);
+    let number = request.form.get("number");
+    let is_admin = || request.form.get("token").as_bytes().ct_eq(control.state.admin_token.as_bytes()).into();
+    if let Err(refusal) = control.access.log_in(&request, is_admin) {
+        return login_form(&control.access, &request, document, number, Some(&refusal));
     }
     let mut response = match number {
         "" => to_the_page(&document, ""),
         number => to_the_payment(&document, number),
     };
-    access.begin(request, &mut response);
+    control.access.begin(&request, &mut response);
     response
 }
 
-fn ask_for_token(
+fn login_form(
     access: &Access,
     request: &PageRequest,
     document: Document,

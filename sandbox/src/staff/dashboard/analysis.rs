@@ -193,8 +193,9 @@ impl Sums {
     }
 }
 
-pub(super) fn page(context: &PageContext<'_>) -> PageResult {
-    let span = Span::ALL.into_iter().find(|span| span.as_str() == context.query.get("span")).unwrap_or(Span::Month);
+pub(super) fn page(context: &PageContext) -> PageResult {
+    let span =
+        Span::ALL.into_iter().find(|span| span.as_str() == context.request.query.get("span")).unwrap_or(Span::Month);
     let first_day = span.first_day(statistics::day(context.state.clock().now_ms()));
     let groups = context.state.store.browse(|connection| statistics::payment_groups(connection, first_day))?;
     let mut total = Sums::default();

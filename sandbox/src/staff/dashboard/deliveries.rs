@@ -5,7 +5,6 @@ use axum::http::StatusCode;
 use url::form_urlencoded;
 
 use crate::{
-    encoding::FormPairs,
     faults::FaultName,
     staff::{
         dashboard::{
@@ -55,8 +54,8 @@ struct Row {
     fault: Option<&'static str>,
 }
 
-pub(super) fn page(context: &PageContext<'_>) -> PageResult {
-    let query = context.query;
+pub(super) fn page(context: &PageContext) -> PageResult {
+    let query = &context.request.query;
     let order = query.get("order");
     let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == query.get("outcome"));
     let before: Option<i64> = query.get("before").parse().ok();
@@ -142,10 +141,7 @@ struct Delivery {
 }
 
 /// One attempt, with request and response.
-pub(super) fn attempt(context: &PageContext<'_>, id: &str) -> PageResult {
-    let Ok(id) = id.parse() else {
-        return Ok(not_found(context));
-    };
+pub(super) fn attempt(context: &PageContext, id: i64) -> PageResult {
     let Some(attempt) = context.state.store.browse(|connection| callback_queue::by_id(connection, id))? else {
         return Ok(not_found(context));
     };
@@ -171,7 +167,8 @@ pub(super) fn attempt(context: &PageContext<'_>, id: &str) -> PageResult {
 }
 
 /// Sends a callback once more; until a 2xx again, with the same pauses as ever.
-pub(super) fn deliver_again(context: &PageContext<'_>, form: &FormPairs) -> PageResult {
+pub(super) fn deliver_again(context: &PageContext) -> PageResult {
+    let form = &context.request.form;
     let id: Option<i64> = form.get("callback").parse().ok();
     let is_queued = match id {
         Some(id) => context.state.write(|transaction| callback_queue::deliver_again(transaction, id))?,
@@ -204,8 +201,8 @@ struct ReceivedRow {
     tone: &'static str,
 }
 
-pub(super) fn received_page(context: &PageContext<'_>) -> PageResult {
-    let name = context.query.get("name");
+pub(super) fn received_page(context: &PageContext) -> PageResult {
+    let name = context.request.query.get("name");
     let rows = context
         .state
         .store
@@ -227,7 +224,7 @@ pub(super) fn received_page(context: &PageContext<'_>) -> PageResult {
 }
 
 /// Deletes the log of the receiver.
-pub(super) fn forget_received(context: &PageContext<'_>) -> PageResult {
+pub(super) fn forget_received(context: &PageContext) -> PageResult {
     context.state.store.write(received::forget)?;
     Ok(web::see_other(&format!("{}dashboard/receiver", context.document.root)))
 }

@@ -46,14 +46,14 @@ const COLUMNS: [&str; 16] = [
     "callback_url",
 ];
 
-pub(super) fn file(context: &PageContext<'_>) -> PageResult {
-    let list = ListQuery::read(context.query);
+pub(super) fn file(context: &PageContext) -> PageResult {
+    let list = ListQuery::read(&context.request.query);
     if let Some(problem) = list.problems.first() {
         let text = format!("{} {}\n", problem.field, problem.rule);
         return Ok((StatusCode::BAD_REQUEST, text).into_response());
     }
     let (sender, channel) = Channel::<Bytes, io::Error>::new(1);
-    Handle::current().spawn(write(Arc::clone(context.state), list, sender));
+    Handle::current().spawn(write(Arc::clone(&context.state), list, sender));
     let mut response = Response::new(Body::new(channel));
     for (name, value) in [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),

@@ -18,22 +18,22 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    encoding::FormPairs,
     staff::layout::{Section, Staff, Visitor},
     state::State,
     store::StoreError,
-    web::{self, Document, Policy},
+    web::{self, Document, PageRequest, Policy},
 };
 
-/// What a page of the dashboard is given to work with.
-pub(super) struct PageContext<'a> {
-    pub(super) state: &'a Arc<State>,
+/// A request to a page of the dashboard by a logged-in user, and the shared state.
+#[derive(Clone)]
+pub(super) struct PageContext {
+    pub(super) state: Arc<State>,
     pub(super) document: Document,
     pub(super) visitor: Visitor,
-    pub(super) query: &'a FormPairs,
+    pub(super) request: Arc<PageRequest>,
 }
 
-impl PageContext<'_> {
+impl PageContext {
     pub(super) fn staff(&self, section: Section) -> Staff {
         Staff::of(section, Some(self.visitor.clone()))
     }
@@ -51,21 +51,21 @@ struct MessagePage {
     text: &'static str,
 }
 
-fn message(context: &PageContext<'_>, status: StatusCode, title: &'static str, text: &'static str) -> Response {
+fn message(context: &PageContext, status: StatusCode, title: &'static str, text: &'static str) -> Response {
     let staff = Staff { section: None, visitor: Some(context.visitor.clone()) };
     web::page(status, Policy::Staff, &MessagePage { document: context.document.clone(), staff, title, text })
 }
 
-pub(super) fn not_found(context: &PageContext<'_>) -> Response {
+pub(super) fn not_found(context: &PageContext) -> Response {
     message(context, StatusCode::NOT_FOUND, "Nothing here", "There is no page, or no payment, under this address.")
 }
 
-pub(super) fn forbidden(context: &PageContext<'_>) -> Response {
+pub(super) fn forbidden(context: &PageContext) -> Response {
     let text = "The form was made for another session. Go back, load the page again, and send it once more.";
     message(context, StatusCode::FORBIDDEN, "This form is out of date", text)
 }
 
-pub(super) fn failed(context: &PageContext<'_>, error: &StoreError) -> Response {
+pub(super) fn failed(context: &PageContext, error: &StoreError) -> Response {
     tracing::error!(%error, "a page of the dashboard failed inside the sandbox");
     message(context, StatusCode::INTERNAL_SERVER_ERROR, "The sandbox failed", "Its log says why.")
 }

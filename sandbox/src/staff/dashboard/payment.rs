@@ -59,10 +59,7 @@ struct Part {
     text: String,
 }
 
-pub(super) fn page(context: &PageContext<'_>, id: &str) -> PageResult {
-    let Ok(id) = id.parse() else {
-        return Ok(not_found(context));
-    };
+pub(super) fn page(context: &PageContext, id: i64) -> PageResult {
     let found = context.state.store.browse(|connection| {
         let Some(record) = browse::by_id(connection, id)? else {
             return Ok(None);

@@ -1,24 +1,23 @@
 //! Routing of the dashboard: login and logout of the merchant, pages, forms.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use askama::Template;
 use axum::{
-    Router,
-    extract::{ConnectInfo, Request},
-    http::StatusCode,
-    response::{IntoResponse, Response},
-    routing::any,
+    Extension, Router,
+    extract::{self, Path, Request, rejection::PathRejection},
+    http::{Method, StatusCode},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::Response,
+    routing::{MethodRouter, any, get, post},
 };
 use kassa_pages::token::is_same;
 use subtle::ConstantTimeEq;
-use tokio::task::spawn_blocking;
 use url::form_urlencoded;
 
 use crate::{
     domain::Language,
     encoding::FormPairs,
-    net::ConnectionHandle,
     staff::{
         dashboard::{
             PageContext, PageResult, analysis, deliveries, export, failed, forbidden, not_found, payment, schedules,
@@ -30,94 +29,87 @@ use crate::{
     web::{self, Access, Document, LoginRefusal, PageRequest, Policy},
 };
 
-const PREFIX: &str = "/dashboard";
-
-/// What the dashboard's pages work with.
+/// The shared state, and the login of the dashboard.
 struct Dashboard {
     state: Arc<State>,
     access: Access,
 }
 
-/// Adds the dashboard to the routes.
-pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+/// The routes of the dashboard.
+pub(crate) fn routes(state: &Arc<State>) -> Router {
     let dashboard = Arc::new(Dashboard {
         state: Arc::clone(state),
         access: Access::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
     });
-    let handler = move |ConnectInfo(connection): ConnectInfo<ConnectionHandle>, request: Request| {
-        handle(Arc::clone(&dashboard), connection, request)
+    Router::new()
+        .route("/dashboard", page(transactions::page))
+        .route("/dashboard/", page(transactions::page))
+        .route("/dashboard/transactions.csv", page(export::file))
+        .route("/dashboard/transactions/{id}", page_of(payment::page))
+        .route("/dashboard/schedules", page(schedules::page))
+        .route("/dashboard/analysis", page(analysis::page))
+        .route("/dashboard/deliveries", page(deliveries::page))
+        .route("/dashboard/deliveries/{id}", page_of(deliveries::attempt))
+        .route("/dashboard/deliveries/again", form(deliveries::deliver_again))
+        .route("/dashboard/receiver", page(deliveries::received_page))
+        .route("/dashboard/receiver/forget", form(deliveries::forget_received))
+        .route("/dashboard/logout", post(log_out))
+        .route("/dashboard/{*path}", any(show_not_found))
+        .method_not_allowed_fallback(show_not_found)
+        .layer(from_fn_with_state(Arc::clone(&dashboard), require_login))
+        .route("/dashboard/login", get(show_login).post(log_in))
+        .layer(from_fn(web::read_page_request))
+        .layer(from_fn_with_state("dashboard", web::log_request))
+        .with_state(dashboard)
+}
+
+/// A page.
+fn page(work: fn(&PageContext) -> PageResult) -> MethodRouter<Arc<Dashboard>> {
+    get(move |Extension(context): Extension<PageContext>| respond(context, work))
+}
+
+/// The page of one record.
+fn page_of(work: fn(&PageContext, i64) -> PageResult) -> MethodRouter<Arc<Dashboard>> {
+    get(move |id: Result<Path<i64>, PathRejection>, Extension(context): Extension<PageContext>| {
+        respond(context, move |context| match id {
+            Ok(Path(id)) => work(context, id),
+            Err(_) => Ok(not_found(context)),
+        })
+    })
+}
+
+/// The execution of a form.
+fn form(work: fn(&PageContext) -> PageResult) -> MethodRouter<Arc<Dashboard>> {
+    post(move |Extension(context): Extension<PageContext>| respond(context, work))
+}
+
+async fn respond(context: PageContext, work: impl FnOnce(&PageContext) -> PageResult + Send + 'static) -> Response {
+    web::respond_blocking(move || work(&context).unwrap_or_else(|error| failed(&context, &error))).await
+}
+
+async fn show_not_found(Extension(context): Extension<PageContext>) -> Response {
+    not_found(&context)
+}
+
+/// Middleware: without a session it redirects to the login, and a form needs the session's CSRF token.
+async fn require_login(
+    extract::State(dashboard): extract::State<Arc<Dashboard>>,
+    Extension(page_request): Extension<Arc<PageRequest>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let is_form = request.method() == Method::POST;
+    let document = Document::at(&page_request.path, Language::English);
+    let Some(csrf) = dashboard.access.csrf(&page_request) else {
+        return to_login(&page_request, is_form, &document);
     };
-    let router = router.route(PREFIX, any(handler.clone())).route("/dashboard/", any(handler.clone()));
-    router.route("/dashboard/{*path}", any(handler))
-}
-
-async fn handle(dashboard: Arc<Dashboard>, connection: ConnectionHandle, request: Request) -> Response {
-    let started = Instant::now();
-    let method = request.method().clone();
-    let request = match PageRequest::read(request, connection).await {
-        Ok(request) => request,
-        Err(refused) => return refused,
-    };
-    let path = request.path.clone();
-    let response = match spawn_blocking(move || dashboard.answer(&request)).await {
-        Ok(response) => response,
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    };
-    tracing::info!(
-        %method,
-        path,
-        status = response.status().as_u16(),
-        ms = started.elapsed().as_millis(),
-        "dashboard"
-    );
-    response
-}
-
-impl Dashboard {
-    fn answer(&self, request: &PageRequest) -> Response {
-        let document = Document::at(&request.path, Language::English);
-        let rest = request.path.strip_prefix(PREFIX).unwrap_or_default();
-        let segments: Vec<&str> = rest.split('/').filter(|segment| !segment.is_empty()).collect();
-        if segments == ["login"] {
-            return login(&self.state, &self.access, request, document);
-        }
-        let Some(csrf) = self.access.csrf(request) else {
-            return to_login(request, &document);
-        };
-        let visitor = Visitor { name: self.state.options.login.clone(), csrf };
-        let context = PageContext { state: &self.state, document, visitor, query: &request.query };
-        let answer = match &request.form {
-            None => show(&context, &segments),
-            Some(form) if !is_same(form.get("csrf"), &context.visitor.csrf) => Ok(forbidden(&context)),
-            Some(_) if segments == ["logout"] => return log_out(&self.access, request, &context.document),
-            Some(form) => change(&context, &segments, form),
-        };
-        answer.unwrap_or_else(|error| failed(&context, &error))
+    let visitor = Visitor { name: dashboard.state.options.login.clone(), csrf };
+    let context = PageContext { state: Arc::clone(&dashboard.state), document, visitor, request: page_request };
+    if is_form && !is_same(context.request.form.get("csrf"), &context.visitor.csrf) {
+        return forbidden(&context);
     }
-}
-
-/// The page under a path.
-fn show(context: &PageContext<'_>, segments: &[&str]) -> PageResult {
-    match segments {
-        [] => transactions::page(context),
-        ["transactions.csv"] => export::file(context),
-        ["transactions", id] => payment::page(context, id),
-        ["schedules"] => schedules::page(context),
-        ["analysis"] => analysis::page(context),
-        ["deliveries"] => deliveries::page(context),
-        ["deliveries", id] => deliveries::attempt(context, id),
-        ["receiver"] => deliveries::received_page(context),
-        _ => Ok(not_found(context)),
-    }
-}
-
-/// Executes a form.
-fn change(context: &PageContext<'_>, segments: &[&str], form: &FormPairs) -> PageResult {
-    match segments {
-        ["deliveries", "again"] => deliveries::deliver_again(context, form),
-        ["receiver", "forget"] => deliveries::forget_received(context),
-        _ => Ok(not_found(context)),
-    }
+    request.extensions_mut().insert(context);
+    next.run(request).await
 }
 
 /// Where a login leads to, unless something else was asked for before.
@@ -134,43 +126,50 @@ struct Login<'a> {
 }
 
 /// To the login, and back afterwards.
-fn to_login(request: &PageRequest, document: &Document) -> Response {
+fn to_login(request: &PageRequest, is_form: bool, document: &Document) -> Response {
     let mut url = format!("{}dashboard/login", document.root);
     let wanted = wanted(request);
-    if request.form.is_none() && wanted != HOME {
+    if !is_form && wanted != HOME {
         let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &wanted).finish();
         url = format!("{url}?{next}");
     }
     web::see_other(&url)
 }
 
-/// The page with the form, and what the form does.
-pub(super) fn login(state: &State, access: &Access, request: &PageRequest, document: Document) -> Response {
-    let Some(form) = &request.form else {
-        return show_login(access, request, document);
-    };
-    let next = next_page(form);
-    if let Err(refusal) = access.log_in(request, form, || is_merchant(state, form)) {
-        return login_form(access, request, document, next, Some(&refusal));
+async fn show_login(
+    extract::State(dashboard): extract::State<Arc<Dashboard>>,
+    Extension(request): Extension<Arc<PageRequest>>,
+) -> Response {
+    let document = Document::at(&request.path, Language::English);
+    let next = next_page(&request.query);
+    if dashboard.access.csrf(&request).is_some() {
+        return web::see_other(&format!("{}{next}", document.root));
+    }
+    login_form(&dashboard.access, &request, document, next, None)
+}
+
+async fn log_in(
+    extract::State(dashboard): extract::State<Arc<Dashboard>>,
+    Extension(request): Extension<Arc<PageRequest>>,
+) -> Response {
+    let document = Document::at(&request.path, Language::English);
+    let next = next_page(&request.form);
+    if let Err(refusal) = dashboard.access.log_in(&request, || is_merchant(&dashboard.state, &request.form)) {
+        return login_form(&dashboard.access, &request, document, next, Some(&refusal));
     }
     let mut response = web::see_other(&format!("{}{next}", document.root));
-    access.begin(request, &mut response);
+    dashboard.access.begin(&request, &mut response);
     response
 }
 
 /// Ends the session, and shows where the next one begins.
-fn log_out(access: &Access, request: &PageRequest, document: &Document) -> Response {
-    let mut response = web::see_other(&format!("{}dashboard/login", document.root));
-    access.end(request, &mut response);
+async fn log_out(
+    extract::State(dashboard): extract::State<Arc<Dashboard>>,
+    Extension(context): Extension<PageContext>,
+) -> Response {
+    let mut response = web::see_other(&format!("{}dashboard/login", context.document.root));
+    dashboard.access.end(&context.request, &mut response);
     response
-}
-
-fn show_login(access: &Access, request: &PageRequest, document: Document) -> Response {
-    let next = next_page(&request.query);
-    if access.csrf(request).is_some() {
-        return web::see_other(&format!("{}{next}", document.root));
-    }
-    login_form(access, request, document, next, None)
 }
 
 fn login_form(

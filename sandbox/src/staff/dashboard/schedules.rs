@@ -132,10 +132,10 @@ struct Sums {
     amounts: BTreeMap<String, i64>,
 }
 
-pub(super) fn page(context: &PageContext<'_>) -> PageResult {
-    let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == context.query.get("by")).unwrap_or(Unit::Day);
+pub(super) fn page(context: &PageContext) -> PageResult {
+    let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == context.request.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(context.state.clock().now_ms());
-    let requested: Option<i64> = context.query.get("end").parse().ok();
+    let requested: Option<i64> = context.request.query.get("end").parse().ok();
     // Pages before the first payments are empty; one before the calendar begins could not be named.
     let end = requested.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
     let first = end - unit.shown() + 1;

@@ -71,8 +71,8 @@ struct Row {
     reason: Option<&'static str>,
 }
 
-pub(super) fn page(context: &PageContext<'_>) -> PageResult {
-    let list = ListQuery::read(context.query);
+pub(super) fn page(context: &PageContext) -> PageResult {
+    let list = ListQuery::read(&context.request.query);
     let (page, count) = if list.problems.is_empty() {
         if list.filter.text.as_ref().is_some_and(SearchedText::is_indexed) {
             context.state.searched.notify_one();
