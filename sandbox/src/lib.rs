@@ -16,7 +16,7 @@
 
 #![forbid(unsafe_code)]
 
-// The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
+// The rooms. docs/architecture.md lists them in the order of their dependencies, and a test checks it.
 mod admin;
 mod callbacks;
 mod demo;

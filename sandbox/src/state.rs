@@ -200,7 +200,7 @@ impl State {
 
     /// Whether to reset a connection whose first request goes to this endpoint; if so, records it.
     pub(crate) fn resets_connection(&self, endpoint: EndpointName) -> bool {
-        let Some(fault) = self.faults.strike(Moment::Connection, &[endpoint], &[], |_| true) else {
+        let Some(fault) = self.faults.inject(Moment::Connection, &[endpoint], &[], |_| true) else {
             return false;
         };
         self.record(NewExchange {

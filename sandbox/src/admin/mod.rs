@@ -5,7 +5,7 @@ pub(crate) mod ledger;
 mod route;
 pub(crate) mod simulation;
 
-pub(crate) use route::{AdminError, ORDER_NUMBER, PathParameter, Refused, Route, errors_schema};
+pub(crate) use route::{AdminError, ORDER_NUMBER, PathParameter, RejectionKind, Route, errors_schema};
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use axum::{
 };
 
 use crate::{
-    admin::route::{handler, refuse_query},
+    admin::route::{handler, reject_query},
     rules::FieldError,
     state::State,
     web::{read_body, request},
@@ -49,7 +49,7 @@ pub(crate) static ROUTES: [Route; 16] = [
         .says(StatusCode::CREATED, simulation::fault_schema),
     Route::new(Method::DELETE, "/admin/faults", "Remove all faults", |on| handler(on, simulation::clear_faults)),
     Route::new(Method::DELETE, "/admin/faults/{id}", "Remove a fault", |on| handler(on, simulation::remove_fault))
-        .refusals(&[Refused::NotFound]),
+        .rejections(&[RejectionKind::NotFound]),
     Route::new(Method::GET, "/admin/switches", "Show the switches", |on| handler(on, simulation::show_switches))
         .says(StatusCode::OK, simulation::switches_schema),
     Route::new(Method::PATCH, "/admin/switches", "Change switches", |on| handler(on, simulation::change_switches))
@@ -73,7 +73,7 @@ pub(crate) static ROUTES: [Route; 16] = [
     )
     .needs_body(simulation::clock_step, r#"{"ms": 3600000}"#)
     .says(StatusCode::OK, simulation::clock_schema)
-    .refusals(&[Refused::TooFar]),
+    .rejections(&[RejectionKind::TooFar]),
     Route::new(Method::GET, "/admin/test-data", "List the test cards and phones", |on| {
         handler(on, simulation::show_test_data)
     })
@@ -87,13 +87,13 @@ pub(crate) static ROUTES: [Route; 16] = [
     )
     .body(ledger::approval, "{}")
     .says(StatusCode::OK, ledger::payment_schema)
-    .refusals(&[Refused::NotFound, Refused::AlreadyFinal]),
+    .rejections(&[RejectionKind::NotFound, RejectionKind::AlreadyFinal]),
     Route::new(Method::POST, "/admin/payments/{number}/decline", "Decline a payment", |on| {
         handler(on, ledger::decline)
     })
     .text("The payer cancels. If the payer has already acted, the provider declines.")
     .says(StatusCode::OK, ledger::payment_schema)
-    .refusals(&[Refused::NotFound, Refused::AlreadyFinal]),
+    .rejections(&[RejectionKind::NotFound, RejectionKind::AlreadyFinal]),
     Route::new(Method::POST, "/admin/reset", "Reset the sandbox", |on| handler(on, ledger::reset))
         .text("Deletes all payments, callbacks, requests and faults, and restores the initial switches and clock."),
 ];
@@ -119,7 +119,7 @@ fn methods(path: &str) -> MethodRouter<Arc<State>> {
     let methods = MethodRouter::new().on(MethodFilter::HEAD, wrong_method.clone()).fallback(wrong_method);
     routes().fold(methods, |methods, route| {
         let handler = (route.handler)(route.filter());
-        methods.merge(if route.takes_order { handler } else { handler.route_layer(from_fn(refuse_query)) })
+        methods.merge(if route.takes_order { handler } else { handler.route_layer(from_fn(reject_query)) })
     })
 }
 

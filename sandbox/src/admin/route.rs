@@ -45,13 +45,13 @@ pub(crate) struct Route {
     pub(crate) success: StatusCode,
     /// The JSON Schema of the response to a success, if it has a body.
     pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
-    pub(crate) refusals: &'static [Refused],
+    pub(crate) rejections: &'static [RejectionKind],
     pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<State>>,
 }
 
-/// A refusal that not every route has.
+/// A rejection that not every route has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum RejectionKind {
     /// 404.
     NotFound,
     /// 409.
@@ -93,7 +93,7 @@ impl Route {
             example: "",
             success: StatusCode::NO_CONTENT,
             says: None,
-            refusals: &[],
+            rejections: &[],
             handler,
         }
     }
@@ -125,8 +125,8 @@ impl Route {
         self
     }
 
-    pub(super) const fn refusals(mut self, refusals: &'static [Refused]) -> Self {
-        self.refusals = refusals;
+    pub(super) const fn rejections(mut self, rejections: &'static [RejectionKind]) -> Self {
+        self.rejections = rejections;
         self
     }
 }
@@ -161,7 +161,7 @@ impl<S: Sync> FromRequestParts<S> for OrderQuery {
 }
 
 /// Middleware of routes that know no query parameter: one that is there is an error.
-pub(super) async fn refuse_query(request: Request, next: Next) -> Response {
+pub(super) async fn reject_query(request: Request, next: Next) -> Response {
     match query(request.uri()).finish() {
         Ok(()) => next.run(request).await,
         Err(errors) => AdminError::invalid(errors).into_response(),

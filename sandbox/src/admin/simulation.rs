@@ -224,7 +224,7 @@ pub(super) fn clock_changes() -> Value {
 pub(crate) fn forward_clock(state: &State, mut members: Members) -> Result<JsonResponse, AdminError> {
     let by = members.whole("ms");
     if by.is_none() && members.is_sound("ms") {
-        members.refuse("ms", "is required");
+        members.reject("ms", "is required");
     }
     members.finish().map_err(AdminError::invalid)?;
     if state.step_clock(Duration::from_millis(by.unwrap_or_default()))? {

@@ -218,7 +218,7 @@ pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, 
         .timeout(timeout)
         .redirect(redirect::Policy::none())
         .no_proxy()
-        // A kept connection that the receiver just closed would cost an attempt.
+        // A kept-alive connection that the receiver just closed would cost an attempt.
         .pool_max_idle_per_host(0)
         .user_agent(concat!("kassa-sandbox/", env!("CARGO_PKG_VERSION")))
         .build()

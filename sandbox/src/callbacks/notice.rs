@@ -39,7 +39,7 @@ pub(crate) fn of_change(
     let body = body(record, payment.amount, payment.status, payment.provider);
     // The last callback has no next one to be held back for.
     let has_next = !payment.status.is_final();
-    let fault = strike(faults, record, |name| match name {
+    let fault = inject(faults, record, |name| match name {
         FaultName::CallbackForged => false,
         FaultName::CallbackOutOfOrder => has_next,
         _ => true,
@@ -63,8 +63,8 @@ pub(crate) fn of_change(
     forge(transaction, faults, record, target)
 }
 
-fn strike(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
-    faults.strike(Moment::Callback, &[], &record.payment.numbers(), can)
+fn inject(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
+    faults.inject(Moment::Callback, &[], &record.payment.numbers(), can)
 }
 
 /// Forgery: an extra callback, as an attacker would send it who knows the order number and the target.
@@ -74,7 +74,7 @@ fn forge(
     record: &Record,
     target: &str,
 ) -> Result<(), StoreError> {
-    let Some(fault) = strike(faults, record, |name| name == FaultName::CallbackForged) else {
+    let Some(fault) = inject(faults, record, |name| name == FaultName::CallbackForged) else {
         return Ok(());
     };
     let amount = record.payment.amount.unwrap_or_default();
@@ -125,7 +125,7 @@ pub(crate) fn body(
     let requisite = record.requisite.as_deref();
     let body = Body {
         order_number: &payment.order_number,
-        // A QR without a sum, declined before its payer named one: nothing was asked for.
+        // A QR without a sum, declined before its payer named one: there is no amount.
         amount: Amount(amount.unwrap_or_default()),
         currency: &payment.currency,
         status: status.as_str(),

@@ -77,7 +77,7 @@ pub(super) enum CallbackOutcome {
     Taken,
     /// It was down for so many attempts.
     TakenAfter(u32),
-    Refused,
+    Rejected,
 }
 
 /// Invents payments, the same ones for the same seed.
@@ -174,7 +174,7 @@ impl Generator {
                 0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Qr) => CallbackOutcome::None,
                 0 | 1 => CallbackOutcome::Taken,
                 2 => CallbackOutcome::TakenAfter(self.rng.u32(1..4)),
-                _ => CallbackOutcome::Refused,
+                _ => CallbackOutcome::Rejected,
             },
         }
     }

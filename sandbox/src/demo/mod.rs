@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(waiting, 0, "nothing goes out to anybody");
     }
 
-    /// A request and its response, as they are kept.
+    /// A request and its response, as they are stored.
     struct StoredExchange {
         endpoint: String,
         http_status: u16,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_have_the_fields_of_real_ones_and_responses_their_envelope() {
+    fn demo_requests_and_responses_match_real_ones() {
         let store = filled(Demo::of(500));
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for StoredExchange { endpoint: path, http_status, request, response } in stored_exchanges(&store) {
@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(seen.len(), 7, "{seen:?}");
         let outnumbered = count(&store, "SELECT COUNT(*) FROM exchanges WHERE at > unixepoch() * 1000 + 2000");
-        assert_eq!(outnumbered, 0, "nobody asked in the future");
+        assert_eq!(outnumbered, 0, "no query is in the future");
     }
 
     #[test]
@@ -158,14 +158,14 @@ mod tests {
         let with_page =
             exchanges.iter().filter(|stored| stored.response["data"]["ConfirmationUrl"].is_string()).count();
         assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
-        for nobody in [
+        for invalid in [
             "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form')
                 AND (return_url IS NULL OR callback_url IS NULL)",
             "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND language IS NULL",
             "SELECT COUNT(*) FROM payments WHERE kind = 'qr' AND requisite IS NULL",
             "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND confirmation_page = 0 AND finished_at <> created_at",
         ] {
-            assert_eq!(count(&store, nobody), 0, "{nobody}");
+            assert_eq!(count(&store, invalid), 0, "{invalid}");
         }
         let waiting = payments.iter().filter(|payment| payment.status == PaymentStatus::Pending).count();
         let now = store.clock.now_ms();

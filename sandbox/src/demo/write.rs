@@ -11,7 +11,7 @@ use crate::{
     demo::generate::{ASKED_AFTER, CallbackOutcome, DemoPayment},
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason},
     endpoints::{
-        Refusal, Response, card_payment, mbank, outgoing::OutgoingResponse, pay_form, qr, status::status_response,
+        Rejection, Response, card_payment, mbank, outgoing::OutgoingResponse, pay_form, qr, status::status_response,
     },
     pages,
     payments::qr_code::QrCode,
@@ -27,7 +27,7 @@ use crate::{
 /// The pauses between the attempts, in milliseconds.
 const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
-const REFUSED_ATTEMPTS: u32 = 5;
+const REJECTED_ATTEMPTS: u32 = 5;
 
 pub(super) fn write_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment) -> Result<(), StoreError> {
     let id = insert_payment(transaction, demo_payment)?;
@@ -96,9 +96,9 @@ fn write_callbacks(
         CallbackOutcome::None => return Ok(()),
         CallbackOutcome::Taken => 0,
         CallbackOutcome::TakenAfter(failures) => failures,
-        CallbackOutcome::Refused => REFUSED_ATTEMPTS,
+        CallbackOutcome::Rejected => REJECTED_ATTEMPTS,
     };
-    let attempts = failures + u32::from(demo_payment.callback != CallbackOutcome::Refused);
+    let attempts = failures + u32::from(demo_payment.callback != CallbackOutcome::Rejected);
     let mut insert = transaction
         .prepare_cached("INSERT INTO callbacks (payment_id, target, body, attempts) VALUES (?1, ?2, ?3, ?4)")?;
     let mut attempt = transaction.prepare_cached(
@@ -131,7 +131,7 @@ fn write_callbacks(
     Ok(())
 }
 
-/// Where the invented payments were made: a name that leads nowhere.
+/// The public URL of the invented payments: a reserved name.
 const GATEWAY: &str = "https://gateway.example";
 /// The language of answers to requests that name none.
 const LANGUAGE: Language = Language::English;
@@ -154,7 +154,7 @@ fn write_exchanges(
     Ok(())
 }
 
-/// What the shop and the gateway say to each other about a payment.
+/// The requests of the shop about a payment, with their responses.
 struct ExchangeWriter<'a> {
     transaction: &'a WriteTransaction<'a>,
     record: &'a Record,
@@ -200,15 +200,15 @@ impl ExchangeWriter<'_> {
                     let attempts_left = OTP_ATTEMPTS - attempt;
                     let status = if attempts_left == 0 { payment.status } else { PaymentStatus::Created };
                     let order_number = payment.order_number.clone();
-                    let refusal = Refusal::WrongOtp { order_number, status, attempts_left };
-                    self.exchange(at, EndpointName::MbankConfirm, &body, refusal.response(LANGUAGE))
+                    let rejection = Rejection::WrongOtp { order_number, status, attempts_left };
+                    self.exchange(at, EndpointName::MbankConfirm, &body, rejection.response(LANGUAGE))
                 })
             }
             _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank::confirmed_response(payment, LANGUAGE)),
         }
     }
 
-    /// The shop's question, once all had happened.
+    /// The shop's status query, after everything else.
     fn status_query(&self, at: i64) -> Result<(), StoreError> {
         let payment = &self.record.payment;
         let response = status_response(&payment.order_number, payment, LANGUAGE);
@@ -223,7 +223,7 @@ impl ExchangeWriter<'_> {
         }
     }
 
-    /// Keeps what was asked at a time, and what came back.
+    /// Records a request at a time, and its response.
     fn exchange(&self, at: i64, endpoint: EndpointName, body: &str, response: Response) -> Result<(), StoreError> {
         let Record { id, payment, .. } = self.record;
         let (method, query) = match endpoint {
@@ -262,7 +262,7 @@ fn headers(body: &str) -> HeaderMap {
     headers
 }
 
-/// What the shop asked for. Card data that is never kept is made up.
+/// The body of the shop's request. Card data that is never stored is invented.
 fn registration_body(record: &Record, demo_payment: &DemoPayment) -> String {
     let payment = &record.payment;
     let amount = payment.amount.map(|amount| amount.to_string());
@@ -315,9 +315,9 @@ fn text(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where the invented shop took its callbacks: a name that leads nowhere.
+/// The callback URL of the invented shop: a reserved name.
 const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
-/// ... and where its payers came back to.
+/// The return URL of its payers.
 const RETURN_URL: &str = "https://shop.example/kassa/thanks";
 /// A number that has nothing to do with the next one's.
 fn scatter(number: i64) -> i64 {

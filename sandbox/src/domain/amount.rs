@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_digits_are_refused_and_never_rounded() {
+    fn too_many_digits_are_rejected_not_rounded() {
         for text in [
             "79228162514264337593543950336",
             "1.00000000000000000000000000001",

@@ -88,12 +88,12 @@ mod tests {
     use time::macros::date;
 
     #[test]
-    fn a_local_date_time_has_seconds_and_no_zone() {
+    fn local_date_time_has_seconds_and_no_zone() {
         assert_eq!(local_date_time(1_767_225_599_999), "2026-01-01T05:59:59");
     }
 
     #[test]
-    fn a_card_is_good_until_its_month_s_last_day_is_no_longer_ahead() {
+    fn card_expires_after_last_day_of_month() {
         let april = |today| ends_after(2026, Month::April, today);
         assert!(april(date!(2026 - 04 - 29)));
         assert!(!april(date!(2026 - 04 - 30)));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_midnight_in_bishkek() {
+    fn day_begins_at_midnight_in_bishkek() {
         let ms = 1_767_203_999_000; // 23:59:59 on the last of December there
         assert_eq!(day(ms).to_string(), "2025-12-31");
         assert_eq!(midnight(day(ms)), ms + 1000 - 86_400_000);

@@ -205,7 +205,7 @@ mod tests {
     const EVENTS: [Event; 3] = [Event::Charge, Event::Hold, Event::Reject(RejectReason::Declined)];
 
     #[test]
-    fn a_final_status_never_changes() {
+    fn final_status_never_changes() {
         for status in [PaymentStatus::Charged, PaymentStatus::Rejected] {
             for event in EVENTS {
                 assert_eq!(status.after(event), None, "{status} after {event:?}");

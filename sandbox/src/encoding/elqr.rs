@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_written_as_banks_write_it() {
+    fn code_is_written_as_banks_write_it() {
         let phone = Elqr {
             provider: "c2c.mbank.kg",
             service_code: "02",
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_takes_what_every_app_counts_alike() {
+    fn value_length_is_the_same_in_bytes_and_characters() {
         assert_eq!(fitting(" ☕ Кафе 🍵\n«Тоо»", 99), "☕ Кафе «Тоо»");
         assert_eq!(fitting("Дүкөн «Ак-Сай», Бишкек шаары", LONGEST_PAYEE), "Дүкөн «Ак-Сай», Бишкек ша");
         assert_eq!(fitting("🍵\u{7}", 99), "");

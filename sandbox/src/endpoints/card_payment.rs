@@ -11,7 +11,7 @@ use crate::{
         EndpointName, Language, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, clock, codes,
         test_data::TestCard,
     },
-    endpoints::{Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody},
+    endpoints::{Description, Endpoint, Fields, Input, Rejection, RejectionKind, Response, SuccessBody},
     pages,
     payments::{payer::has_confirmation_page, transition::register},
     redact::card_numbers,
@@ -40,7 +40,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         }"#,
         success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
         finipay: None,
-        refusals: &[Refused::ReusedOrderNumber],
+        rejections: &[RejectionKind::ReusedOrderNumber],
     },
 };
 
@@ -117,11 +117,11 @@ fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) 
     }
 }
 
-fn create(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn create(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let request = read_request(&mut fields);
     check_expiry(&mut fields, request.expiry, state.clock().today());
     fields.finish()?;
-    let card = request.card.ok_or_else(|| Refusal::Internal("a card without a test card".to_owned()))?;
+    let card = request.card.ok_or_else(|| Rejection::Internal("a card without a test card".to_owned()))?;
 
     let confirmation_page = has_confirmation_page(card, state.switches().three_ds_1_page);
     let new = NewPayment {
@@ -145,10 +145,10 @@ fn create(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     created(state, &register(state, &new, at_once)?)
 }
 
-fn created(state: &State, record: &Record) -> Result<Response, Refusal> {
+fn created(state: &State, record: &Record) -> Result<Response, Rejection> {
     let payment = &record.payment;
     if payment.reject_reason == Some(RejectReason::ProcessingError) {
-        return Err(Refusal::CardError);
+        return Err(Rejection::CardError);
     }
     Ok(response(record, &state.page_url(pages::otp::THREE_DS_PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }

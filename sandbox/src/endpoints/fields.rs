@@ -1,4 +1,4 @@
-//! Request parsing: fields are read from the JSON text as it stands and checked, and every violation is kept.
+//! Request parsing: fields are read from the JSON text digit for digit and checked, and every violation is collected.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     encoding::{FormPairs, JsonObject},
-    endpoints::Refusal,
+    endpoints::Rejection,
     rules::{Problem, Rule, Shape, Spanning, Violation},
 };
 
@@ -46,12 +46,12 @@ impl Fields {
     }
 
     /// The members of a JSON object.
-    pub(crate) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
-        let value: &RawValue = serde_json::from_slice(body).map_err(|_| Refusal::NotJson)?;
+    pub(crate) fn from_json(body: &[u8]) -> Result<Self, Rejection> {
+        let value: &RawValue = serde_json::from_slice(body).map_err(|_| Rejection::NotJson)?;
         if !value.get().starts_with('{') {
-            return Err(Refusal::NotObject);
+            return Err(Rejection::NotObject);
         }
-        let object: JsonObject<Box<RawValue>> = serde_json::from_str(value.get()).map_err(|_| Refusal::NotJson)?;
+        let object: JsonObject<Box<RawValue>> = serde_json::from_str(value.get()).map_err(|_| Rejection::NotJson)?;
         let mut fields = Self::default();
         for (name, value) in object.0 {
             fields.add(name, value);
@@ -83,7 +83,7 @@ impl Fields {
     }
 
     /// Takes a required field. If it violates a rule, the violation is recorded and a placeholder returned,
-    /// which is never used: `finish` refuses the request first.
+    /// which is never used: `finish` rejects the request first.
     pub(crate) fn required<T: Default>(&mut self, name: &'static str, rule: Rule<T>) -> T {
         self.record(name, true, rule.shape);
         match self.take(name, &rule) {
@@ -131,13 +131,13 @@ impl Fields {
         !self.violations.iter().any(|violation| violation.field == field)
     }
 
-    /// Refuses the request if a field violated a rule or is unknown:
+    /// Rejects the request if a field violated a rule or is unknown:
     /// ignoring a field would hide a client's mistake.
-    pub(crate) fn finish(mut self) -> Result<(), Refusal> {
+    pub(crate) fn finish(mut self) -> Result<(), Rejection> {
         for name in std::mem::take(&mut self.values).into_keys() {
             let shown: String = name.chars().take(SHOWN_NAME_LENGTH).collect();
             self.violate(&shown, Problem::Unknown);
         }
-        if self.violations.is_empty() { Ok(()) } else { Err(Refusal::Invalid(self.violations)) }
+        if self.violations.is_empty() { Ok(()) } else { Err(Rejection::Invalid(self.violations)) }
     }
 }

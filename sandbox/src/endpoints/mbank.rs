@@ -12,7 +12,7 @@ use crate::{
         test_data::TestPhone,
     },
     endpoints::{
-        Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay,
+        Description, Endpoint, Fields, Input, Rejection, RejectionKind, Response, SuccessBody, finipay,
         status::{STATUS_CODES, code_and_message},
     },
     payments::{
@@ -40,7 +40,7 @@ pub(super) const PAY: Endpoint = Endpoint {
         example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
         success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Created<'_>>()),
         finipay: Some(&finipay::MBANK_CREATED),
-        refusals: &[Refused::ReusedOrderNumber],
+        rejections: &[RejectionKind::ReusedOrderNumber],
     },
 };
 
@@ -80,7 +80,7 @@ fn read_pay(fields: &mut Fields) -> PayRequest {
     }
 }
 
-fn pay(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn pay(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let request = read_pay(&mut fields);
     fields.finish()?;
 
@@ -134,7 +134,7 @@ pub(super) const CONFIRM: Endpoint = Endpoint {
         example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Confirmed<'_>>()),
         finipay: Some(&finipay::MBANK_CONFIRMED),
-        refusals: &[Refused::NotFound, Refused::Otp],
+        rejections: &[RejectionKind::NotFound, RejectionKind::Otp],
     },
 };
 
@@ -188,15 +188,15 @@ fn check_identifiers(fields: &mut Fields, request: &ConfirmRequest, place: Optio
 }
 
 /// The payment with the merchant's number, or with the gateway's if that is sent in its place.
-fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record, Refusal> {
+fn find(state: &State, number: &str, place: Option<MbankQuid>) -> Result<Record, Rejection> {
     let found = state.read(|connection| match place {
         Some(MbankQuid::OrderNumber) => payments::by_gateway_number(connection, number),
         _ => payments::by_order_number_and_kind(connection, number, PaymentKind::Mbank),
     })?;
-    found.filter(|record| record.payment.kind == PaymentKind::Mbank).ok_or(Refusal::NotFound)
+    found.filter(|record| record.payment.kind == PaymentKind::Mbank).ok_or(Rejection::NotFound)
 }
 
-fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn confirm(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let switches = state.switches();
     let place = quid_place(switches);
     let request = read_confirm(&mut fields);
@@ -206,7 +206,7 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
     let record = find(state, &request.number, place)?;
     for (field, identifier) in [(PAYMENT_ID, request.payment_id), (QUID, request.quid)] {
         if identifier.is_some_and(|identifier| identifier != record.payment.gateway_number) {
-            return Err(Refusal::Invalid(vec![Violation::new(field, Problem::MismatchedPaymentId)]));
+            return Err(Rejection::Invalid(vec![Violation::new(field, Problem::MismatchedPaymentId)]));
         }
     }
     match submit_otp(state, record.id, &request.otp)? {
@@ -220,13 +220,13 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
             };
             Ok(confirmed.about_stuck(record.stuck))
         }
-        OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
+        OtpResult::Wrong(record) => Err(Rejection::WrongOtp {
             order_number: record.payment.order_number,
             status: record.payment.status,
             attempts_left: record.payment.otp_attempts_left,
         }),
         OtpResult::NotAwaited(record) => {
-            Err(Refusal::NotAwaitingOtp { order_number: record.payment.order_number, status: record.payment.status })
+            Err(Rejection::NotAwaitingOtp { order_number: record.payment.order_number, status: record.payment.status })
         }
     }
 }

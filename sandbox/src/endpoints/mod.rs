@@ -9,12 +9,12 @@ pub(crate) mod outgoing;
 pub(crate) mod pay_form;
 pub(crate) mod pipeline;
 pub(crate) mod qr;
-pub(crate) mod refusal;
+pub(crate) mod rejection;
 mod response;
 pub(crate) mod status;
 
 pub(crate) use fields::{Fields, RequestSpec};
-pub(crate) use refusal::Refusal;
+pub(crate) use rejection::Rejection;
 pub(crate) use response::Response;
 
 use axum::http::Method;
@@ -43,7 +43,7 @@ pub(crate) struct Endpoint {
     pub(crate) input: Input,
     /// The field that names the payment, for the log of requests.
     pub(crate) subject: Option<&'static str>,
-    pub(crate) handle: fn(&State, Fields) -> Result<Response, Refusal>,
+    pub(crate) handle: fn(&State, Fields) -> Result<Response, Rejection>,
     pub(crate) description: Description,
 }
 
@@ -58,8 +58,8 @@ pub(crate) struct Description {
     pub(crate) success: SuccessBody,
     /// The response with HTTP 200 when the sandbox acts as FINIPAY, if it differs.
     pub(crate) finipay: Option<&'static FinipayResponse>,
-    /// The HTTP statuses of its own refusals; those that every endpoint has are not among them.
-    pub(crate) refusals: &'static [Refused],
+    /// The HTTP statuses of its own rejections; those that every endpoint has are not among them.
+    pub(crate) rejections: &'static [RejectionKind],
 }
 
 /// The response with HTTP 200.
@@ -79,9 +79,9 @@ pub(crate) struct FinipayResponse {
     pub(crate) data: fn(&mut SchemaGenerator) -> Value,
 }
 
-/// A refusal that not every endpoint has.
+/// A rejection that not every endpoint has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum RejectionKind {
     /// 404.
     NotFound,
     /// 409.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, PaymentKind, codes},
-    endpoints::{Description, Endpoint, Fields, Input, Refusal, Response, SuccessBody},
+    endpoints::{Description, Endpoint, Fields, Input, Rejection, Response, SuccessBody},
     pages,
     payments::transition::register,
     rules,
@@ -33,7 +33,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         }"#,
         success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
         finipay: None,
-        refusals: &[],
+        rejections: &[],
     },
 };
 
@@ -63,7 +63,7 @@ fn read_request(fields: &mut Fields) -> Request {
     }
 }
 
-fn create(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn create(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let request = read_request(&mut fields);
     fields.finish()?;
 

@@ -18,7 +18,7 @@ use axum::{
 
 use crate::{
     domain::{EndpointName, Language},
-    endpoints::{ENDPOINTS, Endpoint, Fields, Input, Refusal, Response, outgoing::OutgoingResponse},
+    endpoints::{ENDPOINTS, Endpoint, Fields, Input, Rejection, Response, outgoing::OutgoingResponse},
     faults::{Fault, FaultName, Moment},
     net::ConnectionHandle,
     redact::{transcript, without_card_numbers},
@@ -49,18 +49,18 @@ async fn handle(
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
-    let input = match refuse_early(&state, endpoint, &parts.method, &parts.headers) {
-        Some(refusal) => Err(refusal),
-        None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
+    let input = match reject_early(&state, endpoint, &parts.method, &parts.headers) {
+        Some(rejection) => Err(rejection),
+        None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Rejection::from),
     };
     // In place, not on a blocking thread: an answer takes some microseconds of the database, and another thread's waking takes
-    // more. Where somebody holds the database for longer (a reset, a page of the dashboard over a database in memory, another
+    // more. If the database is locked for longer (a reset, a page of the dashboard over a database in memory, another
     // process), this thread waits, and whatever else it would have done.
     let work = AssertUnwindSafe(|| grouped(|| answer(&state, endpoint, input, seen, started)));
     let outgoing = match catch_unwind(work) {
         Ok(answer) => answer.committed(&state.store).await.unwrap_or_else(|error| broken(error.to_string())),
         Err(_) => {
-            // What others wrote in the same group; of this one nothing is in it that is half done.
+            // Commits what other requests wrote in the same group. The failed one left nothing half done in it.
             state.store.commit();
             broken("the answer was broken off by a panic".to_owned())
         }
@@ -69,22 +69,22 @@ async fn handle(
 }
 
 fn broken(detail: String) -> OutgoingResponse {
-    OutgoingResponse::whole(Refusal::Internal(detail).response(Language::English), Dialect::Interface)
+    OutgoingResponse::whole(Rejection::Internal(detail).response(Language::English), Dialect::Interface)
 }
 
-/// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
-fn refuse_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Refusal> {
+/// Rejections before the body is read. Authentication comes first, so that callers without credentials learn nothing else.
+fn reject_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Rejection> {
     if !request::is_authorized(headers, &state.options.login, &state.options.password) {
-        return Some(Refusal::Unauthorized);
+        return Some(Rejection::Unauthorized);
     }
-    (method != endpoint.method).then_some(Refusal::WrongMethod { allowed: endpoint.allowed })
+    (method != endpoint.method).then_some(Rejection::WrongMethod { allowed: endpoint.allowed })
 }
 
 /// Responds to a request and records both.
 pub(crate) fn answer(
     state: &State,
     endpoint: &Endpoint,
-    input: Result<(Uri, Bytes), Refusal>,
+    input: Result<(Uri, Bytes), Rejection>,
     seen: transcript::Request,
     started: Instant,
 ) -> OutgoingResponse {
@@ -151,11 +151,11 @@ struct RequestContext<'a> {
 }
 
 impl RequestContext<'_> {
-    /// The response to send, and the fault that struck.
-    fn execute(&self, fields: Result<Fields, Refusal>) -> (OutgoingResponse, Option<FaultName>) {
+    /// The response to send, and the injected fault.
+    fn execute(&self, fields: Result<Fields, Rejection>) -> (OutgoingResponse, Option<FaultName>) {
         let dialect = self.state.switches().acts_as;
         let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
-        let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
+        let early = self.inject(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
         let response = match &early {
             Some(fault) => match self.response_to_fault(fault, fields) {
                 Some(response) => response,
@@ -166,7 +166,7 @@ impl RequestContext<'_> {
         if let Some(fault) = early {
             return (OutgoingResponse::whole(response, dialect), Some(fault.name()));
         }
-        let late = self.strike(Moment::Response, |name| match name {
+        let late = self.inject(Moment::Response, |name| match name {
             FaultName::UnknownStatus => response.has_status_word(),
             FaultName::UnknownCode => response.has_code(),
             _ => true,
@@ -183,32 +183,32 @@ impl RequestContext<'_> {
         }
     }
 
-    fn strike(&self, moment: Moment, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
-        self.state.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
+    fn inject(&self, moment: Moment, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
+        self.state.faults.inject(moment, &[self.endpoint.name], &self.numbers, can)
     }
 
-    fn respond(&self, fields: Result<Fields, Refusal>) -> Response {
+    fn respond(&self, fields: Result<Fields, Rejection>) -> Response {
         fields
             .and_then(|fields| (self.endpoint.handle)(self.state, fields))
-            .unwrap_or_else(|refusal| refusal.response(self.language))
+            .unwrap_or_else(|rejection| rejection.response(self.language))
     }
 
     /// The response of a fault instead of the endpoint's, or the one of a repeated run; `None` for no response.
-    fn response_to_fault(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Response> {
-        let refusal = match fault.name() {
-            FaultName::Unauthorized => Refusal::Unauthorized,
-            FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
-            FaultName::Unavailable => Refusal::Unavailable { retry_after: fault.shown_retry_after() },
+    fn response_to_fault(&self, fault: &Fault, fields: Result<Fields, Rejection>) -> Option<Response> {
+        let rejection = match fault.name() {
+            FaultName::Unauthorized => Rejection::Unauthorized,
+            FaultName::RetryAfter => Rejection::TooManyRequests { retry_after: fault.shown_retry_after() },
+            FaultName::Unavailable => Rejection::Unavailable { retry_after: fault.shown_retry_after() },
             FaultName::OtpTwice => return Some(self.respond_twice(fields)),
             // `request-lost`: no response.
             _ => return None,
         };
-        Some(refusal.response(self.language))
+        Some(rejection.response(self.language))
     }
 
     /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
     /// the race.
-    fn respond_twice(&self, fields: Result<Fields, Refusal>) -> Response {
+    fn respond_twice(&self, fields: Result<Fields, Rejection>) -> Response {
         let Ok(fields) = fields else {
             return self.respond(fields);
         };
@@ -224,7 +224,7 @@ impl RequestContext<'_> {
     }
 }
 
-fn read_fields(input: Input, uri: &Uri, body: &[u8]) -> Result<Fields, Refusal> {
+fn read_fields(input: Input, uri: &Uri, body: &[u8]) -> Result<Fields, Rejection> {
     let has_body = !body.iter().all(u8::is_ascii_whitespace);
     match input {
         Input::Body => Fields::from_json(body),

@@ -16,7 +16,7 @@ use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     encoding::elqr::LARGEST_AMOUNT,
     endpoints::{
-        Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay,
+        Description, Endpoint, Fields, Input, Rejection, RejectionKind, Response, SuccessBody, finipay,
         status::{STATUS_CODES, status_response, status_schema},
     },
     pages,
@@ -46,7 +46,7 @@ pub(super) const CREATE_DATA: Endpoint = Endpoint {
         }"#,
         success: SuccessBody::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<QrData<'_>>()),
         finipay: Some(&finipay::QR_DATA),
-        refusals: &[],
+        rejections: &[],
     },
 };
 
@@ -83,7 +83,7 @@ fn read_shared_fields(fields: &mut Fields, sum: Option<i64>) -> QrRequest {
     }
 }
 
-fn create_data(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn create_data(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let request = read_data_request(&mut fields);
     fields.finish()?;
     let record = register_qr(state, request)?;
@@ -145,7 +145,7 @@ pub(super) const CREATE_IMAGE: Endpoint = Endpoint {
         example: r#"{"sum": 12550}"#,
         success: SuccessBody::Image,
         finipay: Some(&finipay::QR_IMAGE),
-        refusals: &[],
+        rejections: &[],
     },
 };
 
@@ -154,11 +154,11 @@ fn read_image_request(fields: &mut Fields) -> QrRequest {
     read_shared_fields(fields, Some(sum))
 }
 
-fn create_image(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn create_image(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let request = read_image_request(&mut fields);
     fields.finish()?;
     let record = register_qr(state, request)?;
-    let png = draw_png(&qr_text(state, &record)).map_err(Refusal::Internal)?;
+    let png = draw_png(&qr_text(state, &record)).map_err(Rejection::Internal)?;
     let base64 = STANDARD.encode(png);
     let created = if state.acts_as_finipay() { finipay::qr_image(&base64) } else { Response::image(base64) };
     Ok(created.about(record.id))
@@ -211,7 +211,7 @@ pub(super) const STATUS: Endpoint = Endpoint {
         example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: Some(&finipay::QR_STATUS),
-        refusals: &[Refused::NotFound],
+        rejections: &[RejectionKind::NotFound],
     },
 };
 
@@ -219,12 +219,12 @@ fn read_status_request(fields: &mut Fields) -> String {
     fields.required("transaction_id", rules::text())
 }
 
-fn status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn status(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let id = read_status_request(&mut fields);
     fields.finish()?;
     let record = state
         .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
-        .ok_or(Refusal::NotFound)?;
+        .ok_or(Rejection::NotFound)?;
     pending::count_query(state, &record)?;
     if state.acts_as_finipay() {
         return Ok(finipay::qr_status(&record.payment));

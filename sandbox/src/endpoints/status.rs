@@ -9,7 +9,7 @@ use crate::{
     domain::{
         EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, codes,
     },
-    endpoints::{Description, Endpoint, Fields, Input, Refusal, Refused, Response, SuccessBody, finipay},
+    endpoints::{Description, Endpoint, Fields, Input, Rejection, RejectionKind, Response, SuccessBody, finipay},
     messages::Message,
     payments::pending,
     rules,
@@ -35,7 +35,7 @@ pub(super) const STATUS: Endpoint = Endpoint {
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: None,
-        refusals: &[Refused::NotFound],
+        rejections: &[RejectionKind::NotFound],
     },
 };
 
@@ -43,7 +43,7 @@ fn read_status(fields: &mut Fields) -> (String, Option<String>) {
     (fields.required("orderNumber", rules::text()), fields.optional("language", rules::language()))
 }
 
-fn status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn status(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let (number, language) = read_status(&mut fields);
     fields.finish()?;
     let any = state.switches().status_numbers == StatusNumbers::Any;
@@ -55,7 +55,7 @@ fn status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
         let by_order = payments::by_order_number(connection, &number)?;
         Ok(by_order.filter(|record| any || record.payment.kind == PaymentKind::PayForm))
     })?;
-    let record = found.ok_or(Refusal::NotFound)?;
+    let record = found.ok_or(Rejection::NotFound)?;
     pending::count_query(state, &record)?;
     let language = state.language(language.as_deref());
     let number = if state.acts_as_finipay() { finipay::status_number(&record) } else { number };
@@ -76,7 +76,7 @@ pub(super) const GET_STATUS: Endpoint = Endpoint {
         example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
         success: SuccessBody::Envelope(&STATUS_CODES, status_schema),
         finipay: None,
-        refusals: &[Refused::NotFound],
+        rejections: &[RejectionKind::NotFound],
     },
 };
 
@@ -84,11 +84,11 @@ fn read_get_status(fields: &mut Fields) -> (String, Option<Provider>) {
     (fields.required("orderNumber", rules::text()), fields.required("provider", rules::provider()))
 }
 
-fn get_status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
+fn get_status(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let (number, provider) = read_get_status(&mut fields);
     fields.finish()?;
     let any = state.switches().status_numbers == StatusNumbers::Any;
-    let provider = provider.ok_or(Refusal::NotFound)?;
+    let provider = provider.ok_or(Rejection::NotFound)?;
     let found = state.read(|connection| {
         let by_order = payments::by_order_number_and_provider(connection, &number, provider)?;
         if by_order.is_some() || !any {
@@ -97,7 +97,7 @@ fn get_status(state: &State, mut fields: Fields) -> Result<Response, Refusal> {
         let by_gateway = payments::by_gateway_number(connection, &number)?;
         Ok(by_gateway.filter(|record| record.payment.provider == Some(provider)))
     })?;
-    let record = found.ok_or(Refusal::NotFound)?;
+    let record = found.ok_or(Rejection::NotFound)?;
     pending::count_query(state, &record)?;
     Ok(status_response(&number, &record.payment, state.switches().language))
 }

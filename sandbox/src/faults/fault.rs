@@ -54,7 +54,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The fault of a name: on everything it can strike, always.
+    /// The fault of a name: on everything it applies to, always.
     pub fn new(name: FaultName) -> Self {
         Self {
             name,
@@ -82,19 +82,19 @@ impl Fault {
         self
     }
 
-    /// The probability that it strikes, from 0 to 1. Default: 1.
+    /// The probability that it is injected, from 0 to 1. Default: 1.
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = Some(probability);
         self
     }
 
-    /// How often it strikes before it is spent. Default: no limit.
+    /// How often it is injected before it is spent. Default: no limit.
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
     }
 
-    /// The seed of its random numbers: the same seed strikes the same requests. Default: 0.
+    /// The seed of its random numbers: the same seed selects the same requests. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -155,8 +155,8 @@ impl Fault {
         self.probability
     }
 
-    pub(crate) fn is_spent_after(&self, struck: u64) -> bool {
-        self.times.is_some_and(|times| struck >= times)
+    pub(crate) fn is_spent_after(&self, times_injected: u64) -> bool {
+        self.times.is_some_and(|times| times_injected >= times)
     }
 
     /// True where it is for one of these endpoints, and for an order of one of these numbers.
@@ -168,23 +168,23 @@ impl Fault {
     /// Rejects settings that could never take effect, instead of ignoring them.
     pub(crate) fn check(&self) -> Result<(), FaultError> {
         let mut errors = Vec::new();
-        let mut refuse = |is_wrong: bool, field: &str, rule: String| {
+        let mut reject = |is_wrong: bool, field: &str, rule: String| {
             if is_wrong {
                 errors.push(FieldError::new(field, rule));
             }
         };
         let name = self.name;
         if let Some(rule) = self.endpoint.and_then(|endpoint| never_at(name, endpoint)) {
-            refuse(true, "endpoint", rule);
+            reject(true, "endpoint", rule);
         }
         if let Some(rule) = self.order_number.as_deref().and_then(|number| self.never_for(number)) {
-            refuse(true, "order_number", rule);
+            reject(true, "order_number", rule);
         }
         let is_chance = self.probability.is_none_or(|probability| (0.0..=1.0).contains(&probability));
-        refuse(!is_chance, "probability", "must be from 0 to 1".to_owned());
-        refuse(self.times == Some(0), "times", "must be at least 1".to_owned());
+        reject(!is_chance, "probability", "must be from 0 to 1".to_owned());
+        reject(self.times == Some(0), "times", "must be at least 1".to_owned());
         let is_too_late = self.delay_ms.is_some_and(|delay| delay > MAX_DELAY_MS);
-        refuse(is_too_late, "delay_ms", format!("must be at most {MAX_DELAY_MS}, a day"));
+        reject(is_too_late, "delay_ms", format!("must be at most {MAX_DELAY_MS}, a day"));
         for (field, is_given, takers) in [
             ("delay_ms", self.delay_ms.is_some(), [FaultName::Delay, FaultName::CallbackLate].as_slice()),
             ("retry_after_s", self.retry_after_s.is_some(), &[FaultName::RetryAfter, FaultName::Unavailable]),
@@ -193,15 +193,15 @@ impl Fault {
         ] {
             let takers_are: Vec<_> = takers.iter().map(|taker| taker.as_str()).collect();
             let rule = format!("is for {} only, not for {name}", takers_are.join(" and "));
-            refuse(is_given && !takers.contains(&name), field, rule);
+            reject(is_given && !takers.contains(&name), field, rule);
         }
         let known = "must be one that the sandbox does not use itself, and not blank";
-        refuse(self.status.as_deref().is_some_and(is_no_unknown_status), "status", known.to_owned());
-        refuse(self.code.as_deref().is_some_and(is_no_unknown_code), "code", known.to_owned());
+        reject(self.status.as_deref().is_some_and(is_no_unknown_status), "status", known.to_owned());
+        reject(self.code.as_deref().is_some_and(is_no_unknown_code), "code", known.to_owned());
         if errors.is_empty() { Ok(()) } else { Err(FaultError { errors }) }
     }
 
-    /// Why it can never strike for an order.
+    /// Why it can never apply to an order.
     fn never_for(&self, number: &str) -> Option<String> {
         if number.trim().is_empty() {
             return Some("must not be blank".to_owned());
@@ -217,7 +217,7 @@ impl Fault {
     }
 }
 
-/// Why a fault can never strike at an endpoint.
+/// Why a fault can never apply to an endpoint.
 fn never_at(name: FaultName, endpoint: EndpointName) -> Option<String> {
     use EndpointName::{GetStatus, MbankConfirm, PayForm, QrDynamic, QrDynamicData, QrTransactionStatus, Status};
     match (name, endpoint) {

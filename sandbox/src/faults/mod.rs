@@ -1,4 +1,4 @@
-//! Fault injection: failures on request, set while the sandbox runs. This file has the names of the faults, and when each strikes.
+//! Fault injection: failures on request, set while the sandbox runs. This file has the names of the faults, and when each is injected.
 
 #[macro_use]
 mod table;
@@ -15,7 +15,7 @@ pub(crate) use settings::{settings, settings_shown};
 
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// When a fault strikes.
+/// When a fault is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     /// A connection brought the first line of a request.

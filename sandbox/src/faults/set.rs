@@ -1,4 +1,4 @@
-//! The faults that are set, and which of them strikes. Each draws from a seeded random generator of its own, so that tests are
+//! The faults that are set, and which of them is injected. Each draws from a seeded random generator of its own, so that tests are
 //! deterministic.
 
 use std::sync::{
@@ -20,7 +20,7 @@ pub struct ActiveFault {
     pub id: u64,
     /// The fault.
     pub fault: Fault,
-    /// How often it struck.
+    /// How often it was injected.
     pub struck: u64,
 }
 
@@ -35,10 +35,10 @@ impl<'a> Faults<'a> {
         Self { set }
     }
 
-    /// Sets a fault and returns its id. Of several that could strike the same, the one set first does.
+    /// Sets a fault and returns its id. Of several that apply to the same request, the one set first is injected.
     ///
     /// # Errors
-    /// If it could never strike as it is set; every wrong field is named.
+    /// If it can never apply with these settings; the error names every wrong field.
     pub fn add(&self, fault: Fault) -> Result<u64, FaultError> {
         self.set.add(fault).map(|active| active.id)
     }
@@ -79,16 +79,16 @@ struct Armed {
 }
 
 impl Armed {
-    /// Draws whether it strikes, from its own random numbers, so that only its seed decides.
-    fn strikes(&mut self) -> bool {
-        let strikes = self.active.fault.chance().is_none_or(|chance| self.random.f64() < chance);
-        self.active.struck += u64::from(strikes);
-        strikes
+    /// Draws whether it is injected, from its own random numbers, so that only its seed decides.
+    fn draw(&mut self) -> bool {
+        let is_injected = self.active.fault.chance().is_none_or(|chance| self.random.f64() < chance);
+        self.active.struck += u64::from(is_injected);
+        is_injected
     }
 }
 
 /// Deterministic: a fault's own random numbers, from its seed. Those of another name differ even from the same seed:
-/// else two faults that are both set without one would strike in step.
+/// else two faults that are both set without one would be injected in step.
 fn random(fault: &Fault) -> Rng {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     Rng::with_seed(fault.seed_or_default().wrapping_add(STEP.wrapping_mul(fault.name() as u64)))
@@ -128,8 +128,8 @@ impl FaultSet {
         self.armed.load(Ordering::Acquire)
     }
 
-    /// The first fault that strikes now, if any. `can` selects those of the moment's faults that apply.
-    pub(crate) fn strike(
+    /// The first fault to inject now, if any; counts it. `can` selects those of the moment's faults that apply.
+    pub(crate) fn inject(
         &self,
         moment: Moment,
         endpoints: &[EndpointName],
@@ -142,11 +142,11 @@ impl FaultSet {
         let mut inner = self.lock();
         inner.faults.iter_mut().find_map(|armed| {
             let ActiveFault { fault, struck, .. } = &armed.active;
-            let could = fault.name().moment() == moment
+            let applies = fault.name().moment() == moment
                 && can(fault.name())
                 && !fault.is_spent_after(*struck)
                 && fault.concerns(endpoints, numbers);
-            (could && armed.strikes()).then(|| armed.active.fault.clone())
+            (applies && armed.draw()).then(|| armed.active.fault.clone())
         })
     }
 

@@ -148,7 +148,7 @@ impl Fault {
     pub(crate) fn from_members(mut members: Members) -> Result<Self, FaultError> {
         let name = members.word("name", FaultName::ALL, FaultName::as_str);
         if name.is_none() && members.is_sound("name") {
-            members.refuse("name", "is required");
+            members.reject("name", "is required");
         }
         // A placeholder: a fault without a name is rejected below.
         let mut fault = Self::new(name.unwrap_or(FaultName::Delay));
@@ -173,7 +173,7 @@ impl Fault {
         if let Some(seconds) = members.whole("retry_after_s") {
             match u32::try_from(seconds) {
                 Ok(seconds) => fault = fault.retry_after_seconds(seconds),
-                Err(_) => members.refuse("retry_after_s", "must be at most 4294967295"),
+                Err(_) => members.reject("retry_after_s", "must be at most 4294967295"),
             }
         }
         if let Some(status) = members.text("status") {

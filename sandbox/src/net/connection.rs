@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_names_its_endpoint() {
+    fn request_line_yields_endpoint() {
         for (handle, endpoint) in [
             ("POST /api/v1.1.0/payment HTTP/1.1\r", Some(EndpointName::Payment)),
             ("GET /gen/qr/transaction/status?transaction_id=1 HTTP/1.1\r", Some(EndpointName::QrTransactionStatus)),

@@ -108,17 +108,17 @@ mod tests {
         address
     }
 
-    /// What a client receives that sends this and then waits, until the connection is closed.
-    async fn heard(address: SocketAddr, said: &'static str) -> String {
+    /// The bytes that a client receives that sends `request` and then waits until the connection is closed.
+    async fn received(address: SocketAddr, request: &'static str) -> String {
         let listen = move || {
             let mut stream = TcpStream::connect(address).expect("it listens");
             stream.set_read_timeout(Some(patience())).expect("set");
-            let mut heard = Vec::new();
-            let ended = stream.write_all(said.as_bytes()).and_then(|()| stream.read_to_end(&mut heard));
+            let mut received = Vec::new();
+            let ended = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_end(&mut received));
             let is_silence =
                 ended.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
-            assert!(!is_silence, "nobody hung up");
-            String::from_utf8_lossy(&heard).into_owned()
+            assert!(!is_silence, "the connection stayed open");
+            String::from_utf8_lossy(&received).into_owned()
         };
         tokio::task::spawn_blocking(listen).await.expect("no panic")
     }
@@ -126,11 +126,11 @@ mod tests {
     #[tokio::test]
     async fn connection_without_a_request_is_closed() {
         let address = start(None, NEVER, SOON).await;
-        assert_eq!(heard(address, "").await, "");
-        assert_eq!(heard(address, "GET / HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
+        assert_eq!(received(address, "").await, "");
+        assert_eq!(received(address, "GET / HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
         // On a slow machine even a request that is sent at once may come after the limit.
         let idle = wait_for_async("a request comes in time", async || {
-            Some(heard(address, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await).filter(|heard| !heard.is_empty())
+            Some(received(address, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await).filter(|received| !received.is_empty())
         });
         let idle = idle.await;
         assert!(idle.starts_with("HTTP/1.1 200 OK") && idle.ends_with("hello"), "{idle}");
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn connection_without_a_handshake_is_closed() {
         let address = start(Some(acceptor()), SOON, NEVER).await;
-        assert_eq!(heard(address, "").await, "");
+        assert_eq!(received(address, "").await, "");
     }
 
     fn acceptor() -> TlsAcceptor {

@@ -58,10 +58,10 @@ pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, 
 }
 
 fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
-    let refused = |detail: String| unusable(option, path, &detail);
+    let rejection = |detail: String| unusable(option, path, &detail);
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem(option, path)?).collect();
-    let certificates = read.map_err(|error| refused(format!("no certificate in PEM: {error}")))?;
-    if certificates.is_empty() { Err(refused("no certificate in PEM".to_owned())) } else { Ok(certificates) }
+    let certificates = read.map_err(|error| rejection(format!("no certificate in PEM: {error}")))?;
+    if certificates.is_empty() { Err(rejection("no certificate in PEM".to_owned())) } else { Ok(certificates) }
 }
 
 /// What a file holds, without the byte order mark that Notepad writes: behind it the first certificate would be taken for a

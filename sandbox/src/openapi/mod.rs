@@ -131,7 +131,7 @@ struct Operation {
     fields: Vec<Field>,
     curl: String,
     answers: Vec<Answer>,
-    refusals: Vec<Answer>,
+    rejections: Vec<Answer>,
 }
 
 /// Responses with the same members, shown together.
@@ -193,7 +193,7 @@ fn operation(described: &Value, method: &str, path: &'static str, curl: String) 
         fields: field::of_request(operation),
         curl,
         answers: answers(described, operation, is_answer),
-        refusals: answers(described, operation, |status| !is_answer(status)),
+        rejections: answers(described, operation, |status| !is_answer(status)),
     }
 }
 

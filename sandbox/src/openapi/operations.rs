@@ -8,7 +8,9 @@ use time::Date;
 use crate::{
     admin::{self, ORDER_NUMBER, ROUTES, Route},
     domain::{RejectReason, codes},
-    endpoints::{Description, ENDPOINTS, Endpoint, Fields, Input, Refused, RequestSpec, SuccessBody, finipay, refusal},
+    endpoints::{
+        Description, ENDPOINTS, Endpoint, Fields, Input, RejectionKind, RequestSpec, SuccessBody, finipay, rejection,
+    },
     rules::non_blank,
 };
 
@@ -120,22 +122,22 @@ fn parameter(name: &str, place: &str, is_required: bool) -> Value {
 
 fn admin_responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Value> {
     let errors = admin::errors_schema(generator).to_value();
-    let refused = |description: &str| json_response(description, &errors);
+    let rejection = |description: &str| json_response(description, &errors);
     let mut responses = Map::new();
     let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
-    add(StatusCode::BAD_REQUEST, refused("Errors by field."));
+    add(StatusCode::BAD_REQUEST, rejection("Errors by field."));
     let challenge = header("WWW-Authenticate", "string");
-    add(StatusCode::UNAUTHORIZED, with_headers(refused("The admin token is missing or wrong."), &challenge));
-    if route.refusals.contains(&admin::Refused::NotFound) {
-        add(StatusCode::NOT_FOUND, refused("Not found."));
+    add(StatusCode::UNAUTHORIZED, with_headers(rejection("The admin token is missing or wrong."), &challenge));
+    if route.rejections.contains(&admin::RejectionKind::NotFound) {
+        add(StatusCode::NOT_FOUND, rejection("Not found."));
     }
-    if route.refusals.contains(&admin::Refused::AlreadyFinal) {
-        add(StatusCode::CONFLICT, refused("The payment is already final."));
+    if route.rejections.contains(&admin::RejectionKind::AlreadyFinal) {
+        add(StatusCode::CONFLICT, rejection("The payment is already final."));
     }
-    if route.refusals.contains(&admin::Refused::TooFar) {
-        add(StatusCode::CONFLICT, refused("The clock cannot be set that far ahead."));
+    if route.rejections.contains(&admin::RejectionKind::TooFar) {
+        add(StatusCode::CONFLICT, rejection("The clock cannot be set that far ahead."));
     }
-    add(StatusCode::INTERNAL_SERVER_ERROR, refused("The sandbox failed; the cause is in its log."));
+    add(StatusCode::INTERNAL_SERVER_ERROR, rejection("The sandbox failed; the cause is in its log."));
     let success = match route.says {
         Some(says) => json_response("Done.", &says(generator).to_value()),
         None => json!({ "description": "Done." }),
@@ -163,17 +165,17 @@ fn endpoint_responses(generator: &mut SchemaGenerator, description: &Description
     let mut responses = Map::new();
     let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
     add(StatusCode::OK, success(generator, description));
-    add(StatusCode::BAD_REQUEST, invalid(generator, description.refusals));
+    add(StatusCode::BAD_REQUEST, invalid(generator, description.rejections));
     let challenge = header("WWW-Authenticate", "string");
     add(StatusCode::UNAUTHORIZED, with_headers(plain("Wrong login or password.", codes::UNAUTHORIZED), &challenge));
-    if description.refusals.contains(&Refused::NotFound) {
+    if description.rejections.contains(&RejectionKind::NotFound) {
         add(StatusCode::NOT_FOUND, plain("Payment not found.", codes::NOT_FOUND));
     }
-    if description.refusals.contains(&Refused::ReusedOrderNumber) {
+    if description.rejections.contains(&RejectionKind::ReusedOrderNumber) {
         add(StatusCode::CONFLICT, plain("The order number was used before.", codes::CONFLICT));
     }
-    if description.refusals.contains(&Refused::Otp) {
-        let state = refusal::otp_state_schema(generator).to_value();
+    if description.rejections.contains(&RejectionKind::Otp) {
+        let state = rejection::otp_state_schema(generator).to_value();
         let conflict = envelope(&[codes::CONFLICT], &state);
         add(StatusCode::CONFLICT, json_response("The payment is not awaiting a one-time password.", &conflict));
     }
@@ -210,20 +212,20 @@ fn success(generator: &mut SchemaGenerator, description: &Description) -> Value 
 }
 
 /// The violations, or nothing if the body is not JSON; of a one-time password also the attempts left.
-fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
+fn invalid(generator: &mut SchemaGenerator, rejections: &[RejectionKind]) -> Value {
     let violations = json!({
         "type": "object",
         "properties": {
             "errors": {
-                "type": "array", "items": refusal::field_schema(), "description": "Errors by field.",
+                "type": "array", "items": rejection::field_schema(), "description": "Errors by field.",
             },
         },
         "required": ["errors"],
         "additionalProperties": false,
     });
     let mut forms = vec![envelope(&[codes::INVALID], &json!({ "anyOf": [violations, nothing()] }))];
-    if refusals.contains(&Refused::Otp) {
-        forms.push(envelope(&[codes::WRONG_OTP], &refusal::otp_state_schema(generator).to_value()));
+    if rejections.contains(&RejectionKind::Otp) {
+        forms.push(envelope(&[codes::WRONG_OTP], &rejection::otp_state_schema(generator).to_value()));
     }
     json_response("The request is invalid: `data.errors` names each field and its rule.", &json!({ "anyOf": forms }))
 }

@@ -55,7 +55,7 @@ struct Method {
     name: String,
     is_chosen: bool,
     /// Why it cannot be chosen.
-    refusal: Option<String>,
+    unavailable: Option<String>,
 }
 
 fn show(view: &View<'_>) -> Response {
@@ -160,15 +160,15 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
     Provider::ALL
         .into_iter()
         .map(|provider| {
-            let is_refused = provider == Provider::MegaPay && !megapay_takes(&view.record.payment);
+            let is_too_small = provider == Provider::MegaPay && !megapay_takes(&view.record.payment);
             Method {
                 provider: provider.as_str(),
                 name: match provider {
                     Provider::Cards => view.say(Message::BankCard),
                     Provider::MBank | Provider::MegaPay => provider.as_str().to_owned(),
                 },
-                is_chosen: provider == chosen && !is_refused,
-                refusal: is_refused.then(|| view.say(Message::MegaPayMinimum)),
+                is_chosen: provider == chosen && !is_too_small,
+                unavailable: is_too_small.then(|| view.say(Message::MegaPayMinimum)),
             }
         })
         .collect()
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_year_has_two_or_four_digits() {
+    fn year_has_two_or_four_digits() {
         for (text, expected) in [
             ("2031", Some(2031)),
             ("31", Some(2031)),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_may_have_one_digit() {
+    fn month_may_have_one_digit() {
         for (text, is_month) in [("1", true), ("09", true), ("12", true), ("", false), ("0", false), ("13", false)] {
             assert_eq!(rules::month_of(two_digits(text)).is_ok(), is_month, "{text}");
         }

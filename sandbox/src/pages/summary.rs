@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_masked_card_stands_in_groups() {
+    fn masked_card_stands_in_groups() {
         assert_eq!(grouped("411111******1111"), "4111 11•• •••• 1111");
         assert_eq!(grouped("422222***2222"), "4222 22•• •222 2");
     }

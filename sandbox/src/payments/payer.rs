@@ -117,7 +117,7 @@ fn resolves_at_once(payer: Payer, three_ds_1_page: bool) -> Option<TestOutcome> 
     }
 }
 
-/// Whether a card's payer is asked for a one-time password.
+/// Whether a card requires a one-time password.
 pub(crate) fn has_confirmation_page(card: &TestCard, three_ds_1_page: bool) -> bool {
     match card.three_ds {
         ThreeDs::V2 => true,

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_merchant_without_a_name_is_known_by_its_site() {
+    fn merchant_without_name_is_named_by_its_site() {
         assert_eq!(site("https://shop.example/done?cart=7").as_deref(), Some("shop.example"));
         assert_eq!(site("myapp://paid"), None);
     }

@@ -66,7 +66,7 @@ fn is_same(earlier: &Record, new: &NewPayment) -> bool {
     payment.kind == new.kind && payment.amount == new.amount && payment.currency == new.currency
 }
 
-/// Applies an event to a payment. If `stuck-pending` strikes, the payment becomes pending instead of final.
+/// Applies an event to a payment. If `stuck-pending` is injected, the payment becomes pending instead of final.
 pub(super) fn resolve(
     state: &State,
     transaction: &WriteTransaction<'_>,
@@ -75,8 +75,9 @@ pub(super) fn resolve(
 ) -> Result<Record, StoreError> {
     let payment = &record.payment;
     let becomes_final = payment.status.after(event).is_some_and(|status| status.is_final());
-    let strike = || state.faults.strike(Moment::Payment, endpoints(payment.kind), &payment.numbers(), |_| true);
-    let stuck = becomes_final && strike().is_some();
+    let is_injected =
+        || state.faults.inject(Moment::Payment, endpoints(payment.kind), &payment.numbers(), |_| true).is_some();
+    let stuck = becomes_final && is_injected();
     if let (true, Event::Reject(reason)) = (stuck, event) {
         payments::set_pending_reason(transaction, record.id, reason)?;
     }

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_hidden() {
+    fn middle_is_hidden() {
         assert_eq!(mask_card("4111111111111111"), "411111******1111");
         assert_eq!(mask_card("4222222222222"), "422222***2222");
         assert_eq!(mask_phone("996555000101"), "9965****0101");

@@ -17,7 +17,7 @@ const BEGINNINGS: [&str; 5] = ["card", "cvc", "cvv", "otp", "expiry"];
 const BETWEEN_PAIRS: [char; 6] = ['&', ';', '?', '#', '\n', '\r'];
 const BEHIND_NAMES: [char; 2] = ['=', ':'];
 
-/// The text as it is kept.
+/// The text without secrets.
 pub(crate) fn without_secrets(text: &str) -> String {
     without_card_numbers(&without_secret_members(text))
 }
@@ -38,33 +38,33 @@ fn is_json(text: &str) -> bool {
 
 /// Goes from string to string: one before a colon is a name, any other may be a text with secrets of its own.
 fn in_json(text: &str, nesting: u32) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('"') {
-        kept.push_str(&rest[..start]);
+        masked.push_str(&rest[..start]);
         let (literal, behind) = rest[start..].split_at(literal_length(&rest[start..]));
         let Some(value) = behind.trim_start().strip_prefix(':').map(str::trim_start) else {
-            kept.push_str(&in_literal(literal, nesting));
+            masked.push_str(&in_literal(literal, nesting));
             rest = behind;
             continue;
         };
-        kept.push_str(literal);
-        kept.push_str(&behind[..behind.len() - value.len()]);
+        masked.push_str(literal);
+        masked.push_str(&behind[..behind.len() - value.len()]);
         rest = value;
         if read(literal).is_none_or(|name| is_secret(&name)) {
-            kept.push_str(&quoted(HIDDEN));
+            masked.push_str(&quoted(HIDDEN));
             rest = &value[value_length(value)..];
         }
     }
-    kept.push_str(rest);
-    kept
+    masked.push_str(rest);
+    masked
 }
 
 fn in_literal(literal: &str, nesting: u32) -> String {
     match (read(literal), nesting.checked_sub(1)) {
         (Some(text), Some(nesting)) => {
-            let kept = in_text(&text, nesting);
-            if kept == text { literal.to_owned() } else { quoted(&kept) }
+            let masked = in_text(&text, nesting);
+            if masked == text { literal.to_owned() } else { quoted(&masked) }
         }
         _ => quoted(HIDDEN),
     }
@@ -112,13 +112,13 @@ fn value_length(text: &str) -> usize {
 }
 
 fn in_pairs(text: &str, nesting: u32) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut masked = String::with_capacity(text.len());
     for piece in text.split_inclusive(BETWEEN_PAIRS) {
         let pair = piece.strip_suffix(BETWEEN_PAIRS).unwrap_or(piece);
-        kept.push_str(&in_pair(pair, nesting));
-        kept.push_str(&piece[pair.len()..]);
+        masked.push_str(&in_pair(pair, nesting));
+        masked.push_str(&piece[pair.len()..]);
     }
-    kept
+    masked
 }
 
 fn in_pair(pair: &str, nesting: u32) -> String {
@@ -136,12 +136,12 @@ fn in_pair(pair: &str, nesting: u32) -> String {
     if !is_encoded && !is_json(value) {
         return pair.to_owned();
     }
-    let kept = nesting.checked_sub(1).map_or(HIDDEN.to_owned(), |nesting| in_text(&inner, nesting));
-    if kept == inner {
+    let masked = nesting.checked_sub(1).map_or(HIDDEN.to_owned(), |nesting| in_text(&inner, nesting));
+    if masked == inner {
         return pair.to_owned();
     }
-    let kept = if is_encoded { form_urlencoded::byte_serialize(kept.as_bytes()).collect() } else { kept };
-    format!("{name}{kept}")
+    let masked = if is_encoded { form_urlencoded::byte_serialize(masked.as_bytes()).collect() } else { masked };
+    format!("{name}{masked}")
 }
 
 /// Text as it was before a form or a query encoded it.
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn secrets_are_found_wherever_they_stand() {
-        for (text, kept) in [
+        for (text, masked) in [
             (r#"{"cvc": "9q7", "a": 1}"#, r#"{"cvc": "***", "a": 1}"#),
             (r#"{"a":[{"b":{"cvv2":917,"c":100.10}}]}"#, r#"{"a":[{"b":{"cvv2":"***","c":100.10}}]}"#),
             (r#"{"card":{"holder":"9q7","x":["}"]},"b":"c"}"#, r#"{"card":"***","b":"c"}"#),
@@ -195,7 +195,7 @@ mod tests {
             ("order: A-1\r\ncvc: 9q7\r\n", "order: A-1\r\ncvc:***\r\n"),
             ("data: {\"otp\":\"9q7\"}", "data: {\"otp\":***"),
         ] {
-            assert_eq!(without_secrets(text), kept, "{text}");
+            assert_eq!(without_secrets(text), masked, "{text}");
         }
     }
 
@@ -203,8 +203,8 @@ mod tests {
     fn truncated_text_keeps_no_secret() {
         let whole = r#"{"a":"b","in":"{\"cvc\":\"9q7\"}","card":{"c":"9q7"},"d":["x?otp=9q7"],"otp":"9q7"}"#;
         for end in 0..=whole.len() {
-            let kept = without_secrets(&whole[..end]);
-            assert!(!kept.contains("9q"), "{kept}");
+            let masked = without_secrets(&whole[..end]);
+            assert!(!masked.contains("9q"), "{masked}");
         }
     }
 

@@ -9,14 +9,14 @@ use crate::{
     redact::{card_numbers, without_card_numbers, without_secret_members, without_secrets},
 };
 
-/// The longest body that is kept whole.
+/// The longest body that is stored whole.
 pub(crate) const MAX_BODY: usize = 8 * 1024;
-/// The longest header that is kept whole.
+/// The longest header that is stored whole.
 const MAX_HEADER: usize = 300;
 /// Replaces a value that is not stored.
 const HIDDEN: &str = "\"***\"";
-const NOT_KEPT: &str = "\"(not kept)\"";
-/// Allow list of headers that are kept; never one with credentials.
+const NOT_STORED: &str = "\"(not kept)\"";
+/// Allow list of headers that are stored; never one with credentials.
 const HEADERS: [HeaderName; 8] = [
     header::ALLOW,
     header::CONTENT_TYPE,
@@ -28,7 +28,7 @@ const HEADERS: [HeaderName; 8] = [
     header::WWW_AUTHENTICATE,
 ];
 
-/// A request as it is kept.
+/// A request as it is stored.
 #[derive(Default)]
 pub(crate) struct Request {
     pub(crate) head: String,
@@ -78,7 +78,7 @@ impl Request {
         Self { head, body, ..self }
     }
 
-    /// A response to it, as it is kept.
+    /// A response to it, as it is stored.
     pub(crate) fn response(&self, body: &str) -> String {
         cut(&without_card_numbers(&self.without_pan(body)))
     }
@@ -102,7 +102,7 @@ pub(crate) fn shown_headers(headers: &HeaderMap) -> String {
     lines.collect()
 }
 
-/// A text of at most the kept length, which says so where something is missing.
+/// A text cut to the stored length, with a note if something is missing.
 pub(crate) fn cut(text: &str) -> String {
     if text.len() <= MAX_BODY {
         return text.to_owned();
@@ -111,12 +111,12 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{}… ({} bytes in all)", &text[..end], text.len())
 }
 
-/// A member's name as it is kept: by mistake, a card number may stand in its place.
+/// A member's name as it is stored. A client may have sent a card number in its place.
 fn shown_name(name: &str) -> String {
     json(&without_card_numbers(name))
 }
 
-/// A value as it is kept. Allow list: fields that the interface does not name lose their values.
+/// A value as it is stored. Allow list: fields that the interface does not name lose their values.
 fn shown(name: &str, value: &str) -> String {
     let is_scalar = !value.starts_with(['{', '[']);
     match name {
@@ -134,7 +134,7 @@ fn shown(name: &str, value: &str) -> String {
         // A number of the order's own stays what it is, whatever it looks like.
         "orderNumber" | "transaction_id" | "paymentId" | "quid" if is_scalar => shown_text(value, str::to_owned),
         "amount" | "sum" if is_scalar => value.to_owned(),
-        _ => NOT_KEPT.to_owned(),
+        _ => NOT_STORED.to_owned(),
     }
 }
 
@@ -174,13 +174,13 @@ fn text(value: &RawValue) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn kept(body: &str) -> String {
+    fn stored(body: &str) -> String {
         Request::default().with_body(body.as_bytes()).body.unwrap_or_default()
     }
 
     #[test]
     fn secrets_are_masked_and_the_rest_stays_digit_for_digit() {
-        let shown = kept(
+        let shown = stored(
             r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737",
                 "expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,
         );
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_place_does_not_keep_a_card_number() {
+    fn card_number_in_wrong_field_is_not_stored() {
         for body in [
             r#"{"card_number":"4111111111111111"}"#,
             r#"{"pan":4111111111111111}"#,
@@ -206,13 +206,13 @@ mod tests {
             r#"{"description":"\u0034111111111111111"}"#,
             r#"{"name":"4111 1111 1111 1111"}"#,
         ] {
-            let shown = kept(body);
+            let shown = stored(body);
             assert!(!shown.contains("41111111"), "{shown}");
         }
     }
 
     #[test]
-    fn a_query_is_masked_likewise() {
+    fn query_is_masked_likewise() {
         let uri = "/x?transaction_id=QR-1&otp=909123&other=4111111111111111".parse().expect("a URI");
         let shown = Request::head(&Method::GET, &uri, &HeaderMap::new()).head;
         assert_eq!(shown, "GET /x?transaction_id=QR-1&otp=***&other=%28not+kept%29");
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_never_a_header_of_interest() {
+    fn stored_headers_never_include_credentials() {
         let mut headers = HeaderMap::new();
         for name in [header::AUTHORIZATION, header::COOKIE, header::USER_AGENT] {
             headers.insert(name, "secret".parse().expect("a value"));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_body_is_cut_where_a_character_ends() {
+    fn long_body_is_cut_where_a_character_ends() {
         let shown = cut(&"é".repeat(MAX_BODY));
         assert!(shown.len() < MAX_BODY + 64 && shown.ends_with(&format!("({} bytes in all)", 2 * MAX_BODY)));
     }

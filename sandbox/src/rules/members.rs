@@ -42,7 +42,7 @@ impl Members {
         let mut members = Self { values: Vec::new(), errors: Vec::new() };
         for (name, value) in pairs {
             if members.values.iter().any(|(known, _)| *known == name) {
-                members.refuse(&name, "is given more than once");
+                members.reject(&name, "is given more than once");
             } else {
                 members.values.push((name, value));
             }
@@ -103,13 +103,13 @@ impl Members {
         let (_, value) = self.values.remove(index);
         let read = read(&value);
         if read.is_none() {
-            self.refuse(name, rule);
+            self.reject(name, rule);
         }
         read
     }
 
     /// Records a mistake.
-    pub(crate) fn refuse(&mut self, field: &str, rule: &str) {
+    pub(crate) fn reject(&mut self, field: &str, rule: &str) {
         self.errors.push(FieldError::new(field, rule));
     }
 
@@ -121,7 +121,7 @@ impl Members {
     /// Fails with every mistake, unknown members included.
     pub(crate) fn finish(mut self) -> Result<(), Vec<FieldError>> {
         for (name, _) in std::mem::take(&mut self.values) {
-            self.refuse(&name, "is not a known field");
+            self.reject(&name, "is not a known field");
         }
         if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
     }

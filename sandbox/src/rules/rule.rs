@@ -15,7 +15,7 @@ use crate::{
     },
     rules::{
         Shape,
-        shape::{REFUSED_RETURN_SCHEMES, absolute},
+        shape::{FORBIDDEN_RETURN_SCHEMES, absolute},
     },
 };
 
@@ -183,8 +183,8 @@ pub(crate) fn web_url() -> Rule<String> {
 pub(crate) fn return_url() -> Rule<String> {
     Rule::new(Shape::ReturnUrl, |value| {
         let text = string(value)?;
-        let is_refused = |url: &Url| REFUSED_RETURN_SCHEMES.contains(&url.scheme());
-        if absolute(&text).is_some_and(|url| !is_refused(&url)) { Ok(text) } else { Err(Problem::ReturnUrl) }
+        let is_forbidden = |url: &Url| FORBIDDEN_RETURN_SCHEMES.contains(&url.scheme());
+        if absolute(&text).is_some_and(|url| !is_forbidden(&url)) { Ok(text) } else { Err(Problem::ReturnUrl) }
     })
 }
 

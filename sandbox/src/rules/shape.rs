@@ -113,13 +113,13 @@ fn letters(count: usize, description: &str, example: &str) -> Value {
 }
 
 fn return_url() -> Value {
-    let refused = REFUSED_RETURN_SCHEMES.map(in_any_case).join("|");
+    let forbidden = FORBIDDEN_RETURN_SCHEMES.map(in_any_case).join("|");
     json!({
         "type": "string", "format": "url",
-        "pattern": format!("^(?!(?:{refused}):)[A-Za-z][A-Za-z0-9+.-]*:{}$", url_rest()),
+        "pattern": format!("^(?!(?:{forbidden}):)[A-Za-z][A-Za-z0-9+.-]*:{}$", url_rest()),
         "description": format!(
             "URL to which the payer's browser is sent: any absolute URL, including deep links of apps, except with the schemes {}.",
-            REFUSED_RETURN_SCHEMES.join(", "),
+            FORBIDDEN_RETURN_SCHEMES.join(", "),
         ),
         "examples": ["https://shop.example/done?cart=7"],
     })
@@ -210,7 +210,7 @@ fn class(is_in: impl Fn(char) -> bool) -> String {
 }
 
 /// Schemes that would run or read something on the payer's machine instead of leading back.
-pub(crate) const REFUSED_RETURN_SCHEMES: [&str; 17] = [
+pub(crate) const FORBIDDEN_RETURN_SCHEMES: [&str; 17] = [
     "javascript",
     "vbscript",
     "data",
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_months_of_a_year_are_those_that_are_left() {
+    fn expiry_months_of_current_year_exclude_past_ones() {
         let months = |today| card_expiry(today)["anyOf"][1]["properties"]["expiryMonth"]["enum"].clone();
         assert_eq!(months(date!(2026 - 11 - 21)), json!(["11", "12"]));
         assert_eq!(months(date!(2026 - 11 - 30)), json!(["12"]));

@@ -224,8 +224,8 @@ fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
 fn faults(options: &SandboxOptions) -> Result<FaultSet, SandboxError> {
     let set = FaultSet::default();
     for fault in &options.faults {
-        let refused = |error: FaultError| SandboxError::Option { option: "faults", detail: error.to_string() };
-        set.add(fault.clone()).map_err(refused)?;
+        let rejection = |error: FaultError| SandboxError::Option { option: "faults", detail: error.to_string() };
+        set.add(fault.clone()).map_err(rejection)?;
     }
     Ok(set)
 }
@@ -271,15 +271,15 @@ fn spawn(
     let (ready, started) = mpsc::channel();
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
-            let _told = ready.send(Ok(()));
-            let striking = Arc::clone(&state);
-            let resets: ShouldReset = Arc::new(move |endpoint| striking.resets_connection(endpoint));
+            let _is_received = ready.send(Ok(()));
+            let resetting = Arc::clone(&state);
+            let resets: ShouldReset = Arc::new(move |endpoint| resetting.resets_connection(endpoint));
             let lines = ConnectionListener { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
             runtime.block_on(run::run(state, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
         Err(error) => {
-            let _told = ready.send(Err(error));
+            let _is_received = ready.send(Err(error));
         }
     };
     let thread = thread::Builder::new().name("kassa-sandbox".to_owned()).spawn(body).map_err(system)?;

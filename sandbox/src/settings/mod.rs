@@ -21,7 +21,7 @@ const MAX_PUBLIC_URL: usize = 500;
 /// The shortest admin token where other machines reach the sandbox.
 const MIN_PUBLIC_TOKEN: usize = 16;
 
-/// Refuses the first option that is unusable.
+/// Rejects the first unusable option.
 pub(crate) fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
     credentials(options)?;
     settings(options)?;
@@ -34,23 +34,23 @@ pub(crate) fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
 
 fn credentials(options: &SandboxOptions) -> Result<(), SandboxError> {
     if options.login.is_empty() || options.login.contains(':') {
-        return refuse("login", "must not be empty or contain a colon");
+        return reject("login", "must not be empty or contain a colon");
     }
     if options.password.is_empty() {
-        return refuse("password", "must not be empty");
+        return reject("password", "must not be empty");
     }
     if options.admin_token.as_deref().is_some_and(|token| !is_token(token)) {
-        return refuse("admin_token", "must be visible ASCII characters, without spaces");
+        return reject("admin_token", "must be visible ASCII characters, without spaces");
     }
     Ok(())
 }
 
 fn settings(options: &SandboxOptions) -> Result<(), SandboxError> {
     if options.resolve_pending.after_queries == Some(0) {
-        return refuse("resolve_pending", "after_queries must be at least 1");
+        return reject("resolve_pending", "after_queries must be at least 1");
     }
     if options.clock_ahead_ms() > MAX_AHEAD_MS {
-        return refuse("clock_ahead", "must be at most a hundred years");
+        return reject("clock_ahead", "must be at most a hundred years");
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ fn public_url(options: &SandboxOptions) -> Result<(), SandboxError> {
         matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
     });
     if !is_plain || public_url.len() > MAX_PUBLIC_URL || !public_url.is_ascii() {
-        return refuse("public_url", "must be an http or https URL without a query");
+        return reject("public_url", "must be an http or https URL without a query");
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ fn public_exposure(options: &SandboxOptions) -> Option<(&'static str, String)> {
     Some(("public_url", public_url.clone()))
 }
 
-/// The well-known password and short tokens are refused where other machines reach the sandbox.
+/// The well-known password and short tokens are rejected if other machines can reach the sandbox.
 fn check_public_secrets(options: &SandboxOptions, option: &'static str, address: &str) -> Result<(), SandboxError> {
     if options.password == WELL_KNOWN_PASSWORD {
         let instead = if option == "listen" { "listen on 127.0.0.1" } else { "omit --public-url" };
@@ -86,14 +86,14 @@ fn check_public_secrets(options: &SandboxOptions, option: &'static str, address:
             "other machines can reach {address}, and the default login and password are public: set your own password \
              (--password or KASSA_SANDBOX_PASSWORD), or {instead}"
         );
-        return refuse(option, &detail);
+        return reject(option, &detail);
     }
     if options.admin_token.as_ref().is_some_and(|token| token.len() < MIN_PUBLIC_TOKEN) {
         let detail = format!(
             "other machines can reach {address}, and such a short token can be guessed: use at least {MIN_PUBLIC_TOKEN} \
              characters (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or omit it for a random token"
         );
-        return refuse("admin_token", &detail);
+        return reject("admin_token", &detail);
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn refuse(option: &'static str, detail: &str) -> Result<(), SandboxError> {
+fn reject(option: &'static str, detail: &str) -> Result<(), SandboxError> {
     Err(SandboxError::Option { option, detail: detail.to_owned() })
 }
 
@@ -128,7 +128,7 @@ fn refuse(option: &'static str, detail: &str) -> Result<(), SandboxError> {
 mod tests {
     use super::*;
 
-    fn refused(public_url: &str, password: &str, token: Option<&str>) -> Option<String> {
+    fn rejection(public_url: &str, password: &str, token: Option<&str>) -> Option<String> {
         let options = SandboxOptions {
             public_url: Some(public_url.to_owned()),
             password: password.to_owned(),
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn public_url_of_another_host_needs_an_own_password() {
+    fn public_url_of_another_host_needs_a_custom_password() {
         for tunnel in
             ["https://x.example", "http://192.0.2.1:8400", "https://localhost.example", "http://[2001:db8::1]/"]
         {
-            let error = refused(tunnel, WELL_KNOWN_PASSWORD, None).expect("refused");
+            let error = rejection(tunnel, WELL_KNOWN_PASSWORD, None).expect("rejected");
             assert!(error.starts_with("public_url: ") && error.contains("--password"), "{error}");
-            assert_eq!(refused(tunnel, "my own", None), None);
+            assert_eq!(rejection(tunnel, "my own", None), None);
         }
         for own in [
             "http://localhost:9000",
@@ -154,14 +154,14 @@ mod tests {
             "http://[::1]:1",
             "http://LOCALHOST",
         ] {
-            assert_eq!(refused(own, WELL_KNOWN_PASSWORD, Some("short")), None, "{own}");
+            assert_eq!(rejection(own, WELL_KNOWN_PASSWORD, Some("short")), None, "{own}");
         }
     }
 
     #[test]
     fn admin_token_of_a_public_sandbox_has_a_minimum_length() {
-        let error = refused("https://x.example", "my own", Some("fifteen-letters")).expect("refused");
+        let error = rejection("https://x.example", "my own", Some("fifteen-letters")).expect("rejected");
         assert!(error.starts_with("admin_token: ") && error.contains("16"), "{error}");
-        assert_eq!(refused("https://x.example", "my own", Some("sixteen-letters!")), None);
+        assert_eq!(rejection("https://x.example", "my own", Some("sixteen-letters!")), None);
     }
 }

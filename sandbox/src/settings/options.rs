@@ -260,7 +260,7 @@ impl From<&SandboxOptions> for Switches {
     }
 }
 
-/// When a pending payment becomes final automatically: charged, or rejected if a fault had kept it from being rejected.
+/// When a pending payment becomes final automatically: charged, or rejected if a fault had prevented the rejection.
 /// If neither is set, it stays pending until it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ResolvePending {

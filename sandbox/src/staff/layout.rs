@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_escapes_and_has_nothing_inline() {
+    fn layout_escapes_text_and_has_nothing_inline() {
         let visitor = Visitor { name: "kassa".to_owned(), csrf: "a\"b".to_owned() };
         let page = Page {
             document: Document::at("/dashboard/deliveries", Language::English),

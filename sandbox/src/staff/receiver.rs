@@ -25,9 +25,9 @@ use crate::{
 pub(crate) const PREFIX: &str = "/receiver/";
 /// The largest body it takes.
 const MAX_BODY: usize = 64 * 1024;
-/// The longest name that is kept whole.
+/// The longest name that is stored whole.
 const MAX_NAME: usize = 100;
-/// The longest address that is kept whole.
+/// The longest address that is stored whole.
 const MAX_TARGET: usize = 2000;
 
 /// Its route.
@@ -45,24 +45,24 @@ async fn receive(extract::State(state): extract::State<Arc<State>>, request: Req
         Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body did not arrive whole\n"),
         Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n"),
     };
-    let status = answer(&parts);
+    let status = requested_status(&parts);
     let received = received(&parts, &body, status, state.clock().now_ms());
-    let kept = spawn_blocking(move || {
+    let stored = spawn_blocking(move || {
         let _generation = state.generation();
         state.store.write(|transaction| received::record(transaction, &received))
     });
-    match kept.await {
+    match stored.await {
         Ok(Ok(())) => plain(status, "received\n"),
         Ok(Err(error)) => {
-            tracing::error!(%error, "a request to the receiver could not be kept");
+            tracing::error!(%error, "a request to the receiver could not be stored");
             plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n")
         }
         Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n"),
     }
 }
 
-/// The status that the sender asked for by `?answer=`, to test callbacks that are refused.
-fn answer(parts: &Parts) -> StatusCode {
+/// The status that `?answer=` requests, to test rejected callbacks.
+fn requested_status(parts: &Parts) -> StatusCode {
     let wanted = FormPairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let wanted = wanted.get("answer").parse().ok().filter(|status| (200..600).contains(status));
     wanted.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK)

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_in_the_order_of_its_own_index_from_where_it_begins() {
+    fn list_page_is_read_from_its_index_without_sorting() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
             for start in [Start::First, Start::After(CURSOR), Start::Before(CURSOR)] {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_for_a_short_text_sorts_nothing() {
+    fn short_text_search_sorts_nothing() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
             let filter = Filter { text: Some(SearchedText { text: "a".to_owned(), card: None }), ..Filter::default() };

@@ -32,7 +32,7 @@ pub struct CallbackAttempt {
     pub http_status: Option<u16>,
     /// Why there was no response, if there was none.
     pub error: Option<String>,
-    /// The fault that struck the callback, if one did.
+    /// The fault injected into the callback, if any.
     pub fault: Option<FaultName>,
 }
 

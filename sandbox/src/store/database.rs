@@ -51,7 +51,7 @@ impl Store {
         let unusable =
             |error: rusqlite::Error| SandboxError::Database { path: path.clone(), detail: error.to_string() };
         let mut connection = opened.map_err(unusable)?;
-        // Looked at before anything is set: a file that is refused stays as it is.
+        // Checked before anything is set, so that a rejected file stays unchanged.
         if let Some(found) = newer_version(&connection).map_err(unusable)? {
             return Err(SandboxError::NewerDatabase { path, found, supported: SCHEMA_VERSION });
         }

@@ -25,9 +25,9 @@ pub struct ReceivedRequest {
     pub endpoint: String,
     /// The order number or transaction id in it, if it had one that could be read.
     pub order_number: Option<String>,
-    /// The HTTP status of the response; `None` if a fault kept the client from seeing one.
+    /// The HTTP status of the response; `None` if a fault withheld it from the client.
     pub http_status: Option<u16>,
-    /// The fault that struck, if one did.
+    /// The injected fault, if any.
     pub fault: Option<FaultName>,
     /// When it was answered.
     pub at: SystemTime,
@@ -213,7 +213,7 @@ mod tests {
     use crate::{settings::Database, store::Store};
 
     #[test]
-    fn only_the_newest_requests_without_a_payment_are_kept() {
+    fn old_requests_without_a_payment_are_deleted() {
         let store = Store::open(&Database::Memory).expect("a store");
         let before = "INSERT INTO payments (id, kind, order_number, gateway_number, currency, description,
                 confirmation_page, status, otp_attempts_left, created_at)

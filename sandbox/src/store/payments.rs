@@ -50,7 +50,7 @@ pub(crate) struct Record {
     pub(crate) created_at: i64,
     /// When it became final, if it did.
     pub(crate) finished_at: Option<i64>,
-    /// Whether a fault has just kept it from becoming final.
+    /// Whether a fault has just prevented it from becoming final.
     pub(crate) stuck: bool,
 }
 
@@ -67,7 +67,7 @@ pub(super) const OPEN_FIRST: &str = "ORDER BY p.status = 'CHARGE' OR p.status = 
 
 /// Registers a payment. Card numbers in the merchant's texts are masked; an order number stays as it is.
 pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
-    let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
+    let masked = |text: &Option<String>| text.as_deref().map(without_card_numbers);
     let now = store::transaction::gateway_now(transaction)?;
     transaction
         .prepare_cached(
@@ -86,8 +86,8 @@ pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Re
             ":amount": new.amount.map(|amount| amount.to_string()),
             ":currency": new.currency,
             ":description": without_card_numbers(&new.description),
-            ":holder_name": kept(&new.holder_name),
-            ":requisite": kept(&new.requisite),
+            ":holder_name": masked(&new.holder_name),
+            ":requisite": masked(&new.requisite),
             ":masked_card": new.masked_card,
             ":masked_phone": new.masked_phone,
             ":language": new.language.map(Language::code),

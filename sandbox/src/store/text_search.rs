@@ -1,6 +1,6 @@
 //! Full-text search by a trigram index: the payments with a text in a number, in the description or in a mask.
 //!
-//! The index is filled in the background once somebody searches, so that payments cost nothing for it. Payments that are not indexed yet
+//! The index is filled in the background after the first search, so that payments cost nothing for it. Payments that are not indexed yet
 //! are scanned, and so is everything for a text of one or two characters. The index ignores the case of every script. A scan ignores the
 //! case of English; of other words it finds those in lower case, in upper case, with a capital first letter, and as they were typed.
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_finds_what_is_found_without_it_at_any_time() {
+    fn text_index_finds_the_same_as_a_full_scan() {
         let store = Store::open(&Database::Memory).expect("a store");
         demo::fill(&store, Demo { payments: 450, seed: 3 }).expect("payments");
         let texts = ["a cup of Кофе", "a \"quoted\" NOT (word) OR *", "50 100% _x_ \\", "cof fee", "Coffee, кофе"];

@@ -90,8 +90,9 @@ impl Deref for WriteTransaction<'_> {
 pub(super) fn read_clock(connection: &Connection) -> rusqlite::Result<Arc<Clock>> {
     let clock = Arc::new(Clock::default());
     clock.set_ahead_ms(connection.query_row("SELECT ahead_ms FROM clock", (), |row| row.get(0))?);
-    let asked = Arc::clone(&clock);
-    connection.create_scalar_function("gateway_now", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(asked.now_ms()))?;
+    let function_clock = Arc::clone(&clock);
+    connection
+        .create_scalar_function("gateway_now", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(function_clock.now_ms()))?;
     Ok(clock)
 }
 

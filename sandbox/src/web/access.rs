@@ -1,4 +1,4 @@
-//! Login and sessions of a part of the staff's pages. Whoever knows its secret gets a session, with brute force protection and
+//! Login and sessions of a part of the staff's pages. The right secret begins a session, with brute force protection and
 //! a CSRF token for each form. Sessions are in memory: a restart logs everybody out.
 
 use std::{
@@ -33,8 +33,8 @@ pub(crate) struct Access {
     login_cookie: String,
 }
 
-/// Why a login was refused.
-pub(crate) enum LoginRefusal {
+/// Why a login was rejected.
+pub(crate) enum LoginRejection {
     /// The form came from elsewhere, or from before a restart.
     OutOfDate,
     /// The secret was another one.
@@ -65,19 +65,19 @@ impl Access {
     }
 
     /// Checks a posted login: its CSRF token, the rate limit, the secret.
-    pub(crate) fn log_in(&self, request: &PageRequest, is_right: impl FnOnce() -> bool) -> Result<(), LoginRefusal> {
+    pub(crate) fn log_in(&self, request: &PageRequest, is_right: impl FnOnce() -> bool) -> Result<(), LoginRejection> {
         let sent = read_cookie(&request.headers, &self.login_cookie).unwrap_or_default();
         if !is_same(request.form.get("csrf"), sent) {
-            return Err(LoginRefusal::OutOfDate);
+            return Err(LoginRejection::OutOfDate);
         }
         let (caller, now) = (client_address(&request.headers, request.peer), Instant::now());
-        self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
+        self.lockout.guess(caller, now).map_err(LoginRejection::LockedOut)?;
         if is_right() {
             self.lockout.guessed_right(caller);
             return Ok(());
         }
         tracing::warn!(%caller, part = self.name, "a wrong login");
-        Err(self.lockout.wait(caller, now).map_or(LoginRefusal::Wrong, LoginRefusal::LockedOut))
+        Err(self.lockout.wait(caller, now).map_or(LoginRejection::Wrong, LoginRejection::LockedOut))
     }
 
     /// Begins a session after a login.
@@ -92,18 +92,18 @@ impl Access {
         self.set_cookie(request, response, &self.session_cookie, "");
     }
 
-    /// The login page, also after a refusal. Its form has a CSRF token that is also set as a cookie: no other site can
+    /// The login page, also after a rejection. Its form has a CSRF token that is also set as a cookie: no other site can
     /// read or set that.
     pub(crate) fn login_page(
         &self,
         request: &PageRequest,
-        refusal: Option<&LoginRefusal>,
+        rejection: Option<&LoginRejection>,
         page: impl FnOnce(&str) -> Response,
     ) -> Response {
         let known = read_cookie(&request.headers, &self.login_cookie).filter(|token| is_token(token));
         let csrf = known.map_or_else(random_token, str::to_owned);
         let mut response = page(&csrf);
-        if let Some(LoginRefusal::LockedOut(wait)) = refusal {
+        if let Some(LoginRejection::LockedOut(wait)) = rejection {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds(*wait)));
         }
         self.set_cookie(request, &mut response, &self.login_cookie, &csrf);
@@ -122,7 +122,7 @@ impl Access {
     }
 }
 
-impl LoginRefusal {
+impl LoginRejection {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::OutOfDate | Self::Wrong => StatusCode::FORBIDDEN,
@@ -233,8 +233,8 @@ fn parse_address(text: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()))
 }
 
-/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or it asked for the public
-/// address, and that is one of https. Somebody who comes past the proxy gets a cookie that works there.
+/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or the request names the public
+/// address, which is one of https. A browser that bypasses the proxy over plain HTTP gets a cookie that works there.
 fn came_by_tls(headers: &HeaderMap, public_url: &str) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let forwarded = text(HeaderName::from_static("x-forwarded-proto")).split(',').next().unwrap_or_default().trim();
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_ends_by_itself_when_idle_or_old() {
+    fn session_expires_when_idle_or_old() {
         let sessions = Sessions::default();
         let began = Instant::now();
         let token = sessions.begin(began);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_session_is_over_and_the_most_idle_one_makes_room() {
+    fn ended_session_is_invalid_and_full_store_evicts_idlest() {
         let sessions = Sessions::default();
         let now = Instant::now();
         let first = sessions.begin(now);
@@ -300,8 +300,8 @@ mod tests {
             assert_eq!(caller("127.0.0.1", &[written]), "2001:db8::1");
         }
         assert_eq!(caller("127.0.0.1", &["192.0.2.1:51234"]), "192.0.2.1");
-        for nobody in ["unknown", "", "192.0.2.1,"] {
-            assert_eq!(caller("127.0.0.1", &[nobody]), "127.0.0.1");
+        for unknown in ["unknown", "", "192.0.2.1,"] {
+            assert_eq!(caller("127.0.0.1", &[unknown]), "127.0.0.1");
         }
     }
 

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_to_the_root_from_any_depth() {
+    fn link_leads_to_the_root_from_any_depth() {
         for (path, root) in [("/3ds", ""), ("/dashboard/deliveries", "../"), ("/dashboard/transactions/7", "../../")] {
             assert_eq!(Document::at(path, Language::English).root, root, "{path}");
         }

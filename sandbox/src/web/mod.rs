@@ -20,7 +20,7 @@ pub(crate) mod access;
 pub(crate) mod document;
 pub(crate) mod request;
 
-pub(crate) use access::{Access, LoginRefusal};
+pub(crate) use access::{Access, LoginRejection};
 pub(crate) use document::{Document, Policy, page, see_other};
 pub(crate) use request::{
     BODY_DEADLINE, BodyError, PageRequest, log_request, page_method_not_allowed, read_body, read_page_request,

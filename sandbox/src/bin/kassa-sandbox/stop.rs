@@ -1,4 +1,4 @@
-//! Graceful shutdown of the binary: by a signal or, where that is asked for, by the end of its standard input.
+//! Graceful shutdown of the binary: by a signal or, with an option, by the end of its standard input.
 
 use std::{future::pending, io, thread};
 
@@ -73,7 +73,7 @@ fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
     let (sender, receiver) = oneshot::channel();
     let read = move || {
         let _read = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        let _told = sender.send(());
+        let _is_received = sender.send(());
     };
     thread::Builder::new().name("kassa-sandbox-stdin".to_owned()).spawn(read)?;
     Ok(receiver)

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_tells_the_test_payers_apart() {
+    fn masks_of_test_payers_are_distinct() {
         let card_masks: HashSet<_> = cards().map(|card| card_numbers::mask_card(card.pan)).collect();
         assert_eq!(card_masks.len(), cards().count());
         let phone_masks: HashSet<_> = phones().map(|phone| card_numbers::mask_phone(phone.phone)).collect();

@@ -27,7 +27,7 @@ use crate::{
         layout::{Section, Staff, Visitor},
     },
     state::State,
-    web::{self, Access, Document, LoginRefusal, PageRequest, Policy},
+    web::{self, Access, Document, LoginRejection, PageRequest, Policy},
 };
 
 /// The shared state, and the login of the page.
@@ -162,8 +162,8 @@ async fn log_in(
     let document = Document::at(&request.path, Language::English);
     let number = request.form.get("number");
     let is_admin = || request.form.get("token").as_bytes().ct_eq(control.state.admin_token.as_bytes()).into();
-    if let Err(refusal) = control.access.log_in(&request, is_admin) {
-        return login_form(&control.access, &request, document, number, Some(&refusal));
+    if let Err(rejection) = control.access.log_in(&request, is_admin) {
+        return login_form(&control.access, &request, document, number, Some(&rejection));
     }
     let mut response = match number {
         "" => to_the_page(&document, ""),
@@ -178,11 +178,11 @@ fn login_form(
     request: &PageRequest,
     document: Document,
     number: &str,
-    refusal: Option<&LoginRefusal>,
+    rejection: Option<&LoginRejection>,
 ) -> Response {
-    let status = refusal.map_or(StatusCode::OK, LoginRefusal::status);
-    let problem = refusal.map(|refusal| refusal.text("This is not the admin token."));
-    access.login_page(request, refusal, |csrf| {
+    let status = rejection.map_or(StatusCode::OK, LoginRejection::status);
+    let problem = rejection.map(|rejection| rejection.text("This is not the admin token."));
+    access.login_page(request, rejection, |csrf| {
         let staff = Staff::of(Section::Control, None);
         web::page(status, Policy::Staff, &Login { document, staff, problem, csrf, number })
     })

@@ -60,16 +60,16 @@ impl Span {
     }
 }
 
-/// What payments are made with.
+/// The payment methods that the analysis compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Means {
+enum MethodGroup {
     Cards,
     Wallets,
     Qr,
     NotChosen,
 }
 
-impl Means {
+impl MethodGroup {
     fn of(group: &PaymentGroup) -> Self {
         match (group.kind, group.provider) {
             (PaymentKind::Qr, _) => Self::Qr,
@@ -96,10 +96,10 @@ struct Analysis {
     staff: Staff,
     spans: Vec<Choice>,
     figures: Vec<Figure>,
-    means: Vec<Row>,
+    methods: Vec<Row>,
     providers: Vec<Row>,
     reasons: Vec<Reason>,
-    means_chart: String,
+    methods_chart: String,
     reasons_chart: String,
 }
 
@@ -199,13 +199,13 @@ pub(super) fn page(context: &PageContext) -> PageResult {
     let first_day = span.first_day(statistics::day(context.state.clock().now_ms()));
     let groups = context.state.store.browse(|connection| statistics::payment_groups(connection, first_day))?;
     let mut total = Sums::default();
-    let mut by_means: BTreeMap<Means, Sums> =
-        [Means::Cards, Means::Wallets, Means::Qr].map(|means| (means, Sums::default())).into();
+    let mut by_method: BTreeMap<MethodGroup, Sums> =
+        [MethodGroup::Cards, MethodGroup::Wallets, MethodGroup::Qr].map(|methods| (methods, Sums::default())).into();
     let mut by_provider: BTreeMap<&str, Sums> = Provider::ALL.map(|one| (one.as_str(), Sums::default())).into();
     let mut by_reason: BTreeMap<&str, (RejectReason, i64)> = BTreeMap::new();
     for one in &groups {
         total.add(one);
-        by_means.entry(Means::of(one)).or_default().add(one);
+        by_method.entry(MethodGroup::of(one)).or_default().add(one);
         if let Some(provider) = one.provider {
             by_provider.entry(provider.as_str()).or_default().add(one);
         }
@@ -220,9 +220,9 @@ pub(super) fn page(context: &PageContext) -> PageResult {
         staff: context.staff(Section::Analysis),
         spans: choices(&Span::ALL, Span::as_str, Span::name, Some(span)),
         figures: figures(&total),
-        means_chart: means_chart(&by_means),
+        methods_chart: methods_chart(&by_method),
         reasons_chart: reasons_chart(&reasons),
-        means: by_means.iter().map(|(means, sums)| sums.row(means.name())).collect(),
+        methods: by_method.iter().map(|(methods, sums)| sums.row(methods.name())).collect(),
         providers: by_provider.iter().map(|(name, sums)| sums.row(provider_name(name))).collect(),
         reasons: reasons
             .iter()
@@ -263,12 +263,12 @@ fn figures(total: &Sums) -> Vec<Figure> {
     ]
 }
 
-fn means_chart(by_means: &BTreeMap<Means, Sums>) -> String {
-    let labels = by_means.keys().map(|means| means.name().to_owned()).collect();
+fn methods_chart(by_method: &BTreeMap<MethodGroup, Sums>) -> String {
+    let labels = by_method.keys().map(|methods| methods.name().to_owned()).collect();
     let values = |color: usize, of: fn(&Sums) -> i64| Values {
         name: text::OUTCOMES[color],
         color,
-        values: by_means.values().map(|sums| of(sums) as f32).collect(),
+        values: by_method.values().map(|sums| of(sums) as f32).collect(),
     };
     let about = About {
         title: "Payments by cards, wallets and QR",

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_formula_is_only_text() {
+    fn formula_is_only_text() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
             assert_eq!(harmless(formula.to_owned()), format!("'{formula}"));
         }

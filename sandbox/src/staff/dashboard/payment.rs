@@ -47,7 +47,7 @@ struct Event {
     title: String,
     badge: String,
     tone: &'static str,
-    notes: Vec<String>,
+    remarks: Vec<String>,
     parts: Vec<Part>,
     /// The delivery's page.
     attempt: Option<i64>,
@@ -129,9 +129,9 @@ fn of_exchange(exchange: Exchange) -> Event {
         let text = [head, body].into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
         (!text.is_empty()).then_some(Part { name, text })
     };
-    let mut notes = Vec::new();
-    notes.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
-    notes.extend(exchange.fault.map(fault_note));
+    let mut remarks = Vec::new();
+    remarks.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
+    remarks.extend(exchange.fault.map(fault_remark));
     // The request began before its effects; the recorded time is that of the response.
     let at = exchange.at - exchange.took_us.unwrap_or_default() / 1000;
     Event {
@@ -141,7 +141,7 @@ fn of_exchange(exchange: Exchange) -> Event {
         title,
         badge: exchange.http_status.map_or("no answer seen".to_owned(), |status| format!("HTTP {status}")),
         tone: text::http_tone(exchange.http_status),
-        notes,
+        remarks,
         parts: [
             part("Request", exchange.request_head, exchange.request_body),
             part("Response", exchange.response_head, exchange.response_body),
@@ -161,17 +161,17 @@ fn of_change(change: StateChange) -> Event {
         title: "The payment is now".to_owned(),
         badge: text::status(change.status).to_owned(),
         tone: text::tone(change.status),
-        notes: Vec::new(),
+        remarks: Vec::new(),
         parts: Vec::new(),
         attempt: None,
     }
 }
 
 fn of_attempt(attempt: Attempt) -> Event {
-    let mut notes = vec![format!("to {}", attempt.target)];
-    notes.extend(attempt.took_ms.map(|ms| format!("took {}", text::duration(ms))));
-    notes.extend(attempt.error.clone());
-    notes.extend(attempt.fault.map(fault_note));
+    let mut remarks = vec![format!("to {}", attempt.target)];
+    remarks.extend(attempt.took_ms.map(|ms| format!("took {}", text::duration(ms))));
+    remarks.extend(attempt.error.clone());
+    remarks.extend(attempt.fault.map(fault_remark));
     Event {
         at: attempt.at,
         rank: 2,
@@ -179,12 +179,12 @@ fn of_attempt(attempt: Attempt) -> Event {
         title: format!("Callback, attempt {}", attempt.attempt),
         badge: attempt.http_status.map_or("not delivered".to_owned(), |status| format!("HTTP {status}")),
         tone: text::http_tone(attempt.http_status),
-        notes,
+        remarks,
         parts: vec![Part { name: "Request", text: attempt.body }],
         attempt: Some(attempt.id),
     }
 }
 
-fn fault_note(fault: FaultName) -> String {
+fn fault_remark(fault: FaultName) -> String {
     format!("the fault {fault} struck")
 }

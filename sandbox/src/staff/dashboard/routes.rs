@@ -26,7 +26,7 @@ use crate::{
         layout::{Staff, Visitor},
     },
     state::State,
-    web::{self, Access, Document, LoginRefusal, PageRequest, Policy},
+    web::{self, Access, Document, LoginRejection, PageRequest, Policy},
 };
 
 /// The shared state, and the login of the dashboard.
@@ -112,7 +112,7 @@ async fn require_login(
     next.run(request).await
 }
 
-/// Where a login leads to, unless something else was asked for before.
+/// The page after a login, unless another one was requested before.
 const HOME: &str = "dashboard";
 
 #[derive(Template)]
@@ -154,8 +154,8 @@ async fn log_in(
 ) -> Response {
     let document = Document::at(&request.path, Language::English);
     let next = next_page(&request.form);
-    if let Err(refusal) = dashboard.access.log_in(&request, || is_merchant(&dashboard.state, &request.form)) {
-        return login_form(&dashboard.access, &request, document, next, Some(&refusal));
+    if let Err(rejection) = dashboard.access.log_in(&request, || is_merchant(&dashboard.state, &request.form)) {
+        return login_form(&dashboard.access, &request, document, next, Some(&rejection));
     }
     let mut response = web::see_other(&format!("{}{next}", document.root));
     dashboard.access.begin(&request, &mut response);
@@ -177,11 +177,11 @@ fn login_form(
     request: &PageRequest,
     document: Document,
     next: &str,
-    refusal: Option<&LoginRefusal>,
+    rejection: Option<&LoginRejection>,
 ) -> Response {
-    let status = refusal.map_or(StatusCode::OK, LoginRefusal::status);
-    let problem = refusal.map(|refusal| refusal.text("Wrong login or password."));
-    access.login_page(request, refusal, |csrf| {
+    let status = rejection.map_or(StatusCode::OK, LoginRejection::status);
+    let problem = rejection.map(|rejection| rejection.text("Wrong login or password."));
+    access.login_page(request, rejection, |csrf| {
         web::page(status, Policy::Staff, &Login { document, staff: Staff::default(), problem, csrf, next })
     })
 }

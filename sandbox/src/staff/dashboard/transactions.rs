@@ -256,7 +256,7 @@ struct Searched {
     shown: String,
 }
 
-/// Somebody who searches for a whole card number means its mask, and nothing repeats the number. So many digits may be
+/// A search for a whole card number means its mask, and nothing repeats the number. So many digits may be
 /// an order number, too.
 fn searched(text: &str) -> Searched {
     // A NUL would end the query of the full-text index, and no stored text has one.
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_becomes_a_filter_and_a_link_again() {
+    fn query_becomes_a_filter_and_a_link_again() {
         let list =
             list_query("q=a+b&kind=qr&provider=MBank&status=CHARGE&from=2026-01-31&to=2026-01-31&least=1&most=99.50");
         assert!(list.problems.is_empty());
@@ -352,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn a_card_number_is_searched_for_by_its_mask() {
+    fn card_number_search_matches_mask() {
         let list = list_query("q=4111+1111-1111+1111");
         assert_eq!(list.filter.text.as_ref().and_then(|text| text.card.as_deref()), Some("411111******1111"));
         assert_eq!(list.query(Sort::Newest, None), "q=411111******1111");
     }
 
     #[test]
-    fn an_order_number_of_digits_is_searched_for_as_it_is() {
+    fn numeric_order_number_search_is_not_masked() {
         for number in ["1763695200123", "2026112614050606", "4708307848535"] {
             let list = list_query(&format!("q={number}"));
             assert_eq!(list.filter.text.as_ref().map(|text| text.text.as_str()), Some(number));

@@ -1,4 +1,4 @@
-//! Error responses: why an endpoint refuses a request, with HTTP status, code, message and data.
+//! Error responses: why an endpoint rejects a request, with HTTP status, code, message and data.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -18,9 +18,9 @@ use crate::{
 /// The challenge of HTTP Basic authentication.
 const CHALLENGE: &str = "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\"";
 
-/// Why an endpoint refuses a request.
+/// Why an endpoint rejects a request.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum Rejection {
     NotJson,
     NotObject,
     BodyTooLarge,
@@ -54,13 +54,13 @@ pub(crate) enum Refusal {
     Internal(String),
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for Rejection {
     fn from(error: StoreError) -> Self {
         Self::Internal(error.to_string())
     }
 }
 
-impl From<RegisterError> for Refusal {
+impl From<RegisterError> for Rejection {
     fn from(error: RegisterError) -> Self {
         match error {
             RegisterError::ReusedOrderNumber => Self::ReusedOrderNumber,
@@ -69,7 +69,7 @@ impl From<RegisterError> for Refusal {
     }
 }
 
-impl From<BodyError> for Refusal {
+impl From<BodyError> for Rejection {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => Self::BodyTooLarge,
@@ -93,7 +93,7 @@ struct OtpState<'a> {
     attempts_left: Option<u32>,
 }
 
-/// The JSON Schema of the data about a refused one-time password.
+/// The JSON Schema of the data about a rejected one-time password.
 pub(crate) fn otp_state_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<OtpState<'_>>()
 }
@@ -111,7 +111,7 @@ pub(crate) fn field_schema() -> Value {
     })
 }
 
-impl Refusal {
+impl Rejection {
     /// The response in a language.
     pub(crate) fn response(&self, language: Language) -> Response {
         let nothing = Map::new();
