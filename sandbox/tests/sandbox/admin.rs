@@ -1,6 +1,6 @@
 //! The admin interface: who gets in, what it shows, what it changes.
 
-use std::time::Duration;
+use std::{io::Write, net::TcpStream, time::Duration};
 
 use kassa_sandbox::{Sandbox, Switches};
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use crate::{
         confirm_body, get_status, mbank_body, open, pay_form_body, post, qr_body, send, start, start_with, wait_until,
     },
     merchant::Merchant,
+    raw::listen,
 };
 
 /// Calls the admin interface with the right token.
@@ -60,7 +61,7 @@ const ROUTES: [(&str, &str); 16] = [
 ];
 
 #[test]
-fn strangers_and_merchants_are_refused_everywhere() {
+fn wrong_credentials_are_rejected_on_every_route() {
     let sandbox = start();
     let token = sandbox.admin_token().to_owned();
     let wrong = [
@@ -85,7 +86,7 @@ fn strangers_and_merchants_are_refused_everywhere() {
 }
 
 #[test]
-fn a_token_of_one_s_own_is_the_one_that_counts() {
+fn configured_admin_token_is_used() {
     let sandbox = start_with(|options| options.admin_token = Some("planted-token".to_owned()));
     assert_eq!(sandbox.admin_token(), "planted-token");
     let url = format!("{}/admin/faults", sandbox.url());
@@ -94,7 +95,7 @@ fn a_token_of_one_s_own_is_the_one_that_counts() {
 }
 
 #[test]
-fn wrong_methods_paths_and_parameters_are_named() {
+fn wrong_methods_paths_and_parameters_are_errors() {
     let sandbox = start();
     for (method, path, allowed) in [
         ("POST", "ledger", "GET"),
@@ -121,7 +122,28 @@ fn wrong_methods_paths_and_parameters_are_named() {
 }
 
 #[test]
-fn the_ledger_shows_payments_digit_for_digit() {
+fn head_is_not_allowed_and_paths_are_decoded_lossily() {
+    let sandbox = start();
+    let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
+    let token = sandbox.admin_token();
+    let head =
+        format!("HEAD /admin/ledger HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("the request is sent");
+    let response = listen(stream);
+    assert_eq!((response.status(), response.header("allow").as_deref()), (405, Some("GET")));
+    for (method, path, field) in [("POST", "payments/%FF/approve", "number"), ("DELETE", "faults/%FF", "id")] {
+        let answer = admin(&sandbox, method, path, "");
+        assert_eq!((answer.status, fields_at_fault(&answer)), (404, vec![field.to_owned()]), "{path}");
+    }
+    let too_large = " ".repeat(1024 * 1024 + 1);
+    for path in ["ledger", "nothing"] {
+        let answer = admin(&sandbox, "POST", path, &too_large);
+        assert_eq!((answer.status, fields_at_fault(&answer)), (400, vec!["body".to_owned()]), "{path}");
+    }
+}
+
+#[test]
+fn ledger_shows_payments_digit_for_digit() {
     let sandbox = start();
     assert_eq!(shown(&sandbox, "ledger"), json!({ "payments": [] }));
     post(&sandbox, CARD, &card_body("L-1").with("pan", "\"4000000000002016\""));
@@ -155,7 +177,7 @@ fn the_ledger_shows_payments_digit_for_digit() {
 }
 
 #[test]
-fn the_requests_of_an_order_are_those_by_each_of_its_numbers() {
+fn requests_filter_matches_each_number_of_an_order() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("R-1"));
     post(&sandbox, CARD, &card_body("R-2"));
@@ -181,7 +203,7 @@ fn the_requests_of_an_order_are_those_by_each_of_its_numbers() {
 }
 
 #[test]
-fn the_callbacks_show_each_attempt() {
+fn callbacks_show_each_attempt() {
     let (sandbox, merchant) = (start(), Merchant::start(&[500]));
     let body =
         |number: &str| card_body(number).with("pan", "\"4000000000002024\"").with("callbackUrl", &merchant.json_url());
@@ -205,7 +227,7 @@ fn the_callbacks_show_each_attempt() {
 }
 
 #[test]
-fn switches_change_while_it_runs_and_only_what_is_named() {
+fn changing_switches_affects_only_the_named_ones() {
     let sandbox = start();
     let at_first = json!({
         "reused_order_number": "refuse", "status_numbers": "strict", "three_ds_1_page": false,
@@ -240,7 +262,7 @@ fn switches_change_while_it_runs_and_only_what_is_named() {
 }
 
 #[test]
-fn a_wrong_switch_changes_none() {
+fn wrong_switch_changes_none() {
     let sandbox = start();
     let before = sandbox.switches();
     for (body, fields) in [
@@ -270,7 +292,7 @@ fn decided(sandbox: &Sandbox, number: &str, decision: &str, body: &str) -> (u16,
 }
 
 #[test]
-fn a_payment_of_each_kind_is_approved_and_declined() {
+fn payment_of_each_kind_is_approved_and_declined() {
     for (decision, status, charged) in [("approve", "CHARGE", 1), ("decline", "Reject", 0)] {
         let sandbox = start();
         post(&sandbox, CARD, &card_body("D 1/ü"));
@@ -293,7 +315,7 @@ fn a_payment_of_each_kind_is_approved_and_declined() {
 }
 
 #[test]
-fn deciding_does_what_the_payer_would_and_then_what_the_provider_would() {
+fn decision_acts_as_payer_then_as_provider() {
     let sandbox = start();
     let declined = card_body("D-1").with("pan", "\"4111111111000124\"");
     post(&sandbox, CARD, &declined);
@@ -318,7 +340,7 @@ fn deciding_does_what_the_payer_would_and_then_what_the_provider_would() {
 }
 
 #[test]
-fn an_open_qr_is_approved_with_an_amount() {
+fn open_qr_is_approved_with_an_amount() {
     let sandbox = start();
     let number = post(&sandbox, QR_DATA, &qr_body().without("sum")).data("transaction_id");
     for body in ["", "{}", r#"{"amount": 0}"#, r#"{"amount": 1.5}"#, r#"{"amount": "12"}"#, r#"{"sum": 12}"#] {
@@ -331,7 +353,7 @@ fn an_open_qr_is_approved_with_an_amount() {
 }
 
 #[test]
-fn a_decision_is_told_by_a_callback() {
+fn decision_sends_a_callback() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, MBANK_PAY, &mbank_body("T-1").with("callbackUrl", &merchant.json_url()));
     admin(&sandbox, "POST", "payments/T-1/approve", "");
@@ -339,7 +361,7 @@ fn a_decision_is_told_by_a_callback() {
 }
 
 #[test]
-fn a_reset_forgets_everything_and_starts_anew() {
+fn reset_deletes_everything() {
     let merchant = Merchant::refusing();
     let sandbox = start_with(|options| {
         options.redirect_declines = true;
@@ -362,7 +384,7 @@ fn a_reset_forgets_everything_and_starts_anew() {
     let switches = shown(&sandbox, "switches");
     assert_eq!((&switches["language"], &switches["redirect_declines"]), (&json!("en"), &json!(true)));
 
-    // The number is free again, and what is told now is about the new payment alone.
+    // The number is free again, and the next callbacks are about the new payment only.
     merchant.accept();
     post(&sandbox, CARD, &body.with("amount", "7"));
     assert_eq!(merchant.next_json()["amount"], json!(7));

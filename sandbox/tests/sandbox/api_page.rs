@@ -69,7 +69,7 @@ fn each_member_of_each_answer_is_on_the_page_with_its_meaning() {
 }
 
 #[test]
-fn the_callback_is_on_the_page() {
+fn callback_is_on_the_page() {
     let sandbox = start();
     let described = open(&format!("{}/openapi.json", sandbox.url())).json();
     let page = text_of(&open(&format!("{}/api", sandbox.url())).body);

@@ -88,7 +88,7 @@ pub fn refused(command: &mut Command) -> String {
 }
 
 #[test]
-fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
+fn binary_prints_url_and_credentials_and_stops() {
     let running = Running::start(command().args(["--listen", "127.0.0.1:0"]));
     for line in ["login     kassa", "password  sandbox-password"] {
         assert!(running.welcome.contains(line), "{}", running.welcome);
@@ -172,7 +172,7 @@ fn serves_without_stdout_and_stderr() {
 }
 
 #[test]
-fn a_taken_port_is_one_clear_line() {
+fn taken_port_is_one_clear_line() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("bound").to_string();
     let error = refused(command().args(["--listen", &address]));
@@ -180,13 +180,13 @@ fn a_taken_port_is_one_clear_line() {
 }
 
 #[test]
-fn an_unusable_file_is_one_clear_line() {
+fn unusable_file_is_one_clear_line() {
     let error = refused(command().args(["--listen", "127.0.0.1:0", "--db", "/no/such/folder/x.db"]));
     assert!(error.starts_with("kassa-sandbox: cannot use the database /no/such/folder/x.db: "), "{error}");
 }
 
 #[test]
-fn a_missing_authority_of_callbacks_is_one_clear_line() {
+fn missing_callback_ca_file_is_a_clear_error() {
     let error = refused(command().args(["--listen", "127.0.0.1:0", "--callback-ca", "/no/such/root.pem"]));
     assert!(error.starts_with("kassa-sandbox: callback_ca: /no/such/root.pem: "), "{error}");
 }
@@ -211,7 +211,7 @@ fn public_url_with_the_well_known_password_is_a_clear_error() {
 }
 
 #[test]
-fn a_password_and_a_token_of_one_s_own_are_printed_nowhere() {
+fn configured_password_and_token_are_not_printed() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0"]).env("KASSA_SANDBOX_PASSWORD", "planted-password");
     command.env("KASSA_SANDBOX_ADMIN_TOKEN", "planted-token");
@@ -225,7 +225,7 @@ fn a_password_and_a_token_of_one_s_own_are_printed_nowhere() {
 }
 
 #[test]
-fn what_was_answered_survives_a_kill() {
+fn acknowledged_changes_survive_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
     let start = || {
         let mut command = command();
@@ -248,11 +248,11 @@ fn what_was_answered_survives_a_kill() {
 
     merchant.accept();
     let running = start();
-    let mut told = BTreeSet::new();
-    while told.len() < 3 {
-        told.insert(merchant.next_json()["orderNumber"].to_string());
+    let mut received = BTreeSet::new();
+    while received.len() < 3 {
+        received.insert(merchant.next_json()["orderNumber"].to_string());
     }
-    assert_eq!(told, ["\"K-1\"", "\"K-2\"", "\"K-3\""].map(str::to_owned).into());
+    assert_eq!(received, ["\"K-1\"", "\"K-2\"", "\"K-3\""].map(str::to_owned).into());
     let body = card_body("K-3").text();
     let again = send("POST", &format!("{}{CARD}", running.url()), &headers, body.as_bytes());
     assert_eq!(again.status, 409);
@@ -313,8 +313,8 @@ fn pay_in_every_way(url: &str) {
     let page = call(CARD, card.text()).data("ConfirmationUrl");
     submit(&page, &[("otp", "planted-otp")]);
     assert_eq!(submit(&page, &[("otp", "123456")]).status, 303);
-    let stranger = card.with_text("orderNumber", "S-2").with("pan", "\"5105105105105100\"");
-    assert_eq!(call(CARD, stranger.text()).status, 400);
+    let unknown_card = card.with_text("orderNumber", "S-2").with("pan", "\"5105105105105100\"");
+    assert_eq!(call(CARD, unknown_card.text()).status, 400);
     assert_eq!(call(MBANK_PAY, mbank_body("S-3").text()).status, 200);
     assert_eq!(call(MBANK_CONFIRM, confirm_body("S-3", "planted-otp").text()).status, 400);
     assert_eq!(call(MBANK_CONFIRM, confirm_body("S-3", "101101").text()).status, 200);

@@ -1,4 +1,4 @@
-//! Faults that strike callbacks: what a merchant's endpoint gets, and what the ledger says.
+//! Faults of callbacks: the requests that reach a merchant's endpoint, and the ledger.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ const APPROVED: &str = "4000000000002016";
 const DECLINED: &str = "4000000000002024";
 const STUCK: &str = "4000000000002040";
 
-fn struck_by(sandbox: &Sandbox, name: FaultName) -> usize {
+fn attempts_with(sandbox: &Sandbox, name: FaultName) -> usize {
     sandbox.callbacks().iter().filter(|attempt| attempt.fault == Some(name)).count()
 }
 
 #[test]
-fn a_lost_callback_never_comes_and_is_on_record() {
+fn lost_callback_is_recorded_but_never_sent() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     sandbox.faults().add(Fault::callback_lost().order("C-1")).expect("a fault");
     pay(&sandbox, &merchant, "C-1", APPROVED);
@@ -43,7 +43,7 @@ fn a_lost_callback_never_comes_and_is_on_record() {
 }
 
 #[test]
-fn a_late_callback_is_overtaken_and_comes() {
+fn late_callback_arrives_after_later_ones() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let hour = Duration::from_secs(3600);
     sandbox.faults().add(Fault::callback_late().order("C-1").after(3 * hour)).expect("a fault");
@@ -58,23 +58,23 @@ fn a_late_callback_is_overtaken_and_comes() {
     let late = sandbox.callbacks().into_iter().find(|attempt| attempt.order_number == "C-2").expect("an attempt");
     let created = sandbox.payment("C-2").expect("a payment").created;
     assert!(late.at.duration_since(created).expect("after it") >= hour);
-    assert_eq!((struck_by(&sandbox, FaultName::CallbackLate), merchant.rest()), (1, 0));
+    assert_eq!((attempts_with(&sandbox, FaultName::CallbackLate), merchant.rest()), (1, 0));
 }
 
 #[test]
-fn a_duplicated_callback_is_delivered_twice() {
+fn duplicated_callback_is_delivered_twice() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     sandbox.faults().add(Fault::callback_duplicated().times(1)).expect("a fault");
     pay(&sandbox, &merchant, "C-1", APPROVED);
     assert_eq!(merchant.next().1, merchant.next().1);
-    wait_until("both are recorded", || struck_by(&sandbox, FaultName::CallbackDuplicated) == 2);
+    wait_until("both are recorded", || attempts_with(&sandbox, FaultName::CallbackDuplicated) == 2);
     pay(&sandbox, &merchant, "C-2", APPROVED);
     assert_eq!(merchant.next_json()["orderNumber"], json!("C-2"));
     assert_eq!((merchant.rest(), sandbox.payment("C-1").map(|payment| payment.times_charged)), (0, Some(1)));
 }
 
 #[test]
-fn a_callback_out_of_order_comes_after_the_next() {
+fn callback_out_of_order_follows_next_callback() {
     let (sandbox, merchant) = (start(), Merchant::start(&[500]));
     sandbox.faults().add(Fault::callback_out_of_order()).expect("a fault");
     pay(&sandbox, &merchant, "C-1", STUCK);
@@ -84,22 +84,22 @@ fn a_callback_out_of_order_comes_after_the_next() {
         assert_eq!(merchant.next_json()["orderNumber"], json!(expected), "refused once, then taken");
     }
     sandbox.approve("C-1").expect("approved");
-    let told: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].clone()).collect();
-    assert_eq!(told, [json!("CHARGE"), json!("PENDING")]);
+    let statuses: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].clone()).collect();
+    assert_eq!(statuses, [json!("CHARGE"), json!("PENDING")]);
     wait_until("the deliveries are recorded", || sandbox.callbacks().len() == 4);
-    assert_eq!((struck_by(&sandbox, FaultName::CallbackOutOfOrder), sandbox.faults().list()[0].struck), (1, 1));
+    assert_eq!((attempts_with(&sandbox, FaultName::CallbackOutOfOrder), sandbox.faults().list()[0].struck), (1, 1));
     assert_eq!(sandbox.payment("C-1").map(|payment| payment.status), Some(PaymentStatus::Charged));
 }
 
 #[test]
-fn a_held_back_callback_comes_even_where_the_next_was_given_up() {
+fn held_back_callback_arrives_though_next_was_abandoned() {
     let merchant = Merchant::start(&[500]);
     let sandbox = start_with(|options| options.callback_pauses = Vec::new());
     sandbox.faults().add(Fault::callback_out_of_order()).expect("a fault");
     pay(&sandbox, &merchant, "C-1", STUCK);
     sandbox.decline("C-1").expect("declined");
-    let told: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].clone()).collect();
-    assert_eq!(told, [json!("Reject"), json!("PENDING")]);
+    let statuses: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].clone()).collect();
+    assert_eq!(statuses, [json!("Reject"), json!("PENDING")]);
 }
 
 #[test]
@@ -118,29 +118,29 @@ fn forged_callback_contradicts_the_ledger() {
     let payment = sandbox.payment("C-1").expect("a payment");
     assert_eq!((payment.status, payment.times_charged), (PaymentStatus::Created, 0));
     assert_eq!(payment.amount.map(|amount| amount.to_string()).as_deref(), Some("100.10"));
-    wait_until("it is recorded", || struck_by(&sandbox, FaultName::CallbackForged) == 1);
+    wait_until("it is recorded", || attempts_with(&sandbox, FaultName::CallbackForged) == 1);
 
     sandbox.decline("C-1").expect("declined");
     assert_eq!(merchant.next_json()["status"], json!("Reject"), "the true one comes all the same");
-    assert_eq!((struck_by(&sandbox, FaultName::CallbackForged), merchant.rest()), (1, 0));
+    assert_eq!((attempts_with(&sandbox, FaultName::CallbackForged), merchant.rest()), (1, 0));
 }
 
 #[test]
-fn a_forgery_of_a_known_transaction_comes_with_the_true_callback() {
+fn forged_callback_accompanies_true_callback() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = qr_body().with("callback_url", &merchant.json_url());
     let number = post(&sandbox, QR_DATA, &body).data("transaction_id");
     sandbox.faults().add(Fault::callback_forged().order(&number)).expect("a fault");
     sandbox.decline(&number).expect("declined");
-    let mut told: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].to_string()).collect();
-    told.sort();
-    assert_eq!(told, ["\"CHARGE\"", "\"Reject\""]);
+    let mut statuses: Vec<_> = (0..2).map(|_| merchant.next_json()["status"].to_string()).collect();
+    statuses.sort();
+    assert_eq!(statuses, ["\"CHARGE\"", "\"Reject\""]);
     assert_eq!(sandbox.payment(&number).map(|payment| payment.times_charged), Some(0));
 }
 
-/// A payment whose callback was forged is still one that can be declined and told about as any other.
+/// A payment whose callback was forged can still be declined, with a callback, like any other.
 #[test]
-fn request_and_callback_faults_strike_the_same_payment() {
+fn request_and_callback_faults_apply_to_one_payment() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     sandbox.faults().add(Fault::html_502().times(1)).expect("a fault");
     sandbox.faults().add(Fault::callback_duplicated().times(1)).expect("a fault");

@@ -28,7 +28,7 @@ fn instant_card(order_number: &str, merchant: &Merchant) -> Body {
 }
 
 #[test]
-fn a_card_s_callback_has_exactly_the_fields_of_the_table() {
+fn card_callback_has_exactly_the_documented_fields() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, CARD, &instant_card("C-1", &merchant));
     let (head, body) = merchant.next();
@@ -43,7 +43,7 @@ fn a_card_s_callback_has_exactly_the_fields_of_the_table() {
 }
 
 #[test]
-fn an_mbank_callback_comes_after_the_confirmation() {
+fn mbank_callback_comes_after_the_confirmation() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = mbank_body("M-1").with("callbackUrl", &merchant.json_url());
     post(&sandbox, MBANK_PAY, &body);
@@ -57,7 +57,7 @@ fn an_mbank_callback_comes_after_the_confirmation() {
 }
 
 #[test]
-fn a_pay_form_s_callback_carries_the_gateway_s_order_number() {
+fn pay_form_callback_has_the_gateway_number() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = pay_form_body().with("callbackURL", &merchant.json_url());
     let url = post(&sandbox, PAY_FORM, &body).data("payFormUrl");
@@ -74,18 +74,22 @@ fn a_pay_form_s_callback_carries_the_gateway_s_order_number() {
 }
 
 #[test]
-fn the_callback_of_a_pay_form_that_nobody_used_names_a_provider() {
+fn callback_of_unused_pay_form_names_a_provider() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, PAY_FORM, &pay_form_body().with("callbackURL", &merchant.json_url()));
     let number = sandbox.payments()[0].order_number.clone();
     sandbox.decline(&number).expect("declined");
     let callback = merchant.next_json();
     assert_eq!((&callback["status"], &callback["provider"]), (&json!("Reject"), &json!("Cards")));
-    assert_eq!(get_status(&sandbox, &number, "Cards").data("status"), "Reject", "it can be asked about as it was told");
+    assert_eq!(
+        get_status(&sandbox, &number, "Cards").data("status"),
+        "Reject",
+        "a query returns the status of the callback"
+    );
 }
 
 #[test]
-fn a_qr_callback_carries_the_requisite_and_tyiyn() {
+fn qr_callback_carries_the_requisite_and_tyiyn() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = qr_body().with("callback_url", &merchant.json_url());
     let made = post(&sandbox, QR_DATA, &body);
@@ -101,7 +105,7 @@ fn a_qr_callback_carries_the_requisite_and_tyiyn() {
 }
 
 #[test]
-fn every_change_of_status_is_told() {
+fn every_status_change_sends_a_callback() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     for (pan, status) in
         [("4000000000002024", "Reject"), ("4000000000002040", "PENDING"), ("4000000000002057", "Reject")]
@@ -115,7 +119,7 @@ fn every_change_of_status_is_told() {
 }
 
 #[test]
-fn a_callback_is_repeated_until_it_is_taken() {
+fn callback_is_retried_until_accepted() {
     let (sandbox, merchant) = (start(), Merchant::start(&[500, 404, 302]));
     post(&sandbox, CARD, &instant_card("R-1", &merchant));
     let first = merchant.next();
@@ -138,7 +142,7 @@ fn a_callback_is_repeated_until_it_is_taken() {
 }
 
 #[test]
-fn a_receiver_that_is_not_there_is_recorded_as_an_error() {
+fn unreachable_receiver_is_recorded_as_error() {
     let sandbox = start_with(|options| options.callback_pauses = Vec::new());
     let body = card_body("E-1").with("pan", "\"4000000000002016\"");
     post(&sandbox, CARD, &body);
@@ -149,7 +153,7 @@ fn a_receiver_that_is_not_there_is_recorded_as_an_error() {
 }
 
 #[test]
-fn a_receiver_that_never_answers_runs_into_the_timeout() {
+fn unresponsive_receiver_times_out() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("\"http://{}/\"", silent.local_addr().expect("bound"));
     let sandbox = start_with(|options| {
@@ -164,7 +168,7 @@ fn a_receiver_that_never_answers_runs_into_the_timeout() {
 }
 
 #[test]
-fn a_payment_without_a_callback_url_sends_none() {
+fn payment_without_a_callback_url_sends_none() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, MBANK_PAY, &mbank_body("N-1").without("callbackUrl"));
     post(&sandbox, MBANK_CONFIRM, &confirm_body("N-1", "101101"));
@@ -174,7 +178,7 @@ fn a_payment_without_a_callback_url_sends_none() {
 }
 
 #[test]
-fn a_slow_receiver_holds_nobody_up() {
+fn slow_receiver_delays_no_other_callback() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("\"http://{}/\"", silent.local_addr().expect("bound"));
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
@@ -184,7 +188,7 @@ fn a_slow_receiver_holds_nobody_up() {
 }
 
 #[test]
-fn an_https_receiver_that_cannot_prove_itself_gets_nothing() {
+fn https_receiver_with_untrusted_certificate_gets_nothing() {
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der()).expect("a key");
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

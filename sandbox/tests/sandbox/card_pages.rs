@@ -14,7 +14,7 @@ fn otp(url: &str, otp: &str) -> Response {
 }
 
 #[test]
-fn the_right_password_charges_and_leads_back_to_the_merchant() {
+fn right_password_charges_and_leads_back_to_the_merchant() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "A-1", "4111111111111111");
     let page = open(&url);
@@ -30,7 +30,7 @@ fn the_right_password_charges_and_leads_back_to_the_merchant() {
 }
 
 #[test]
-fn a_page_without_a_return_url_ends_on_a_result() {
+fn page_without_a_return_url_ends_on_a_result() {
     let sandbox = start();
     let body = card_body("N-1").without("returnUrl");
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
@@ -40,7 +40,7 @@ fn a_page_without_a_return_url_ends_on_a_result() {
 }
 
 #[test]
-fn deep_links_and_bare_addresses_keep_what_was_theirs() {
+fn deep_links_and_bare_urls_keep_their_query() {
     let sandbox = start();
     for (order, given, expected) in [
         ("L-1", "myapp://x?y=1", "myapp://x?y=1&OrderNumber=L-1&statusCode=200"),
@@ -85,7 +85,7 @@ fn declines_are_redirected_by_the_switch() {
 }
 
 #[test]
-fn a_stuck_payment_stays_pending() {
+fn stuck_payment_stays_pending() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "S-1", "4111111111000348");
     let done = otp(&url, "123456");
@@ -118,7 +118,7 @@ fn three_wrong_passwords_reject_the_payment() {
 }
 
 #[test]
-fn two_wrong_passwords_leave_one_that_counts() {
+fn third_password_attempt_still_counts() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "W-2", "4111111111111111");
     otp(&url, "");
@@ -127,7 +127,7 @@ fn two_wrong_passwords_leave_one_that_counts() {
 }
 
 #[test]
-fn a_payer_can_cancel() {
+fn payer_can_cancel() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "C-1", "4111111111111111");
     let done = submit(&url, &[("action", "cancel")]);
@@ -137,7 +137,7 @@ fn a_payer_can_cancel() {
 }
 
 #[test]
-fn a_finished_page_says_so_and_changes_nothing() {
+fn finished_page_shows_result_and_changes_nothing() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "F-1", "4111111111111111");
     otp(&url, "123456");
@@ -150,7 +150,7 @@ fn a_finished_page_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn a_3ds_1_page_works_like_the_other() {
+fn three_ds_1_page_works_like_three_ds_2() {
     let sandbox = start_with(|options| options.three_ds_1_page = true);
     let url = confirmation_url(&sandbox, "V-1", "5200000000001013");
     assert_eq!(otp(&url, "123456").status, 303);
@@ -158,7 +158,7 @@ fn a_3ds_1_page_works_like_the_other() {
 }
 
 #[test]
-fn pages_are_guarded_and_escape_what_they_show() {
+fn pages_have_security_headers_and_escape_text() {
     let sandbox = start();
     let hostile = "\"><script>alert('x')</script>";
     let body = card_body(hostile)
@@ -178,7 +178,7 @@ fn pages_are_guarded_and_escape_what_they_show() {
 }
 
 #[test]
-fn a_link_to_no_payment_is_a_404_page() {
+fn link_to_no_payment_is_a_404_page() {
     let sandbox = start();
     let known = confirmation_url(&sandbox, "X-1", "4111111111111111");
     let token = known.split_once("token=").expect("a token").1;

@@ -11,7 +11,7 @@ fn with_card(order_number: &str, pan: &str) -> crate::common::Body {
 }
 
 #[test]
-fn a_3ds_2_card_gets_a_confirmation_page() {
+fn three_ds_2_card_gets_a_confirmation_page() {
     let sandbox = start();
     let answer = post(&sandbox, CARD, &card_body("A-1"));
     assert_eq!(answer.status, 200);
@@ -33,7 +33,7 @@ fn a_3ds_2_card_gets_a_confirmation_page() {
 }
 
 #[test]
-fn a_card_without_3ds_is_charged_at_once() {
+fn card_without_3ds_is_charged_at_once() {
     let sandbox = start();
     for (order, pan) in [("B-16", "4000000000002016"), ("B-13", "4222222222222"), ("B-20", "62000000000000002019")] {
         let answer = post(&sandbox, CARD, &with_card(order, pan));
@@ -51,7 +51,7 @@ fn a_card_without_3ds_is_charged_at_once() {
 }
 
 #[test]
-fn the_other_cards_without_3ds_end_as_their_names_say() {
+fn other_cards_without_3ds_have_their_named_outcome() {
     let sandbox = start();
     for (pan, word, status, reason) in [
         ("4000000000002024", "Reject", PaymentStatus::Rejected, Some(RejectReason::Declined)),
@@ -69,7 +69,7 @@ fn the_other_cards_without_3ds_end_as_their_names_say() {
 }
 
 #[test]
-fn the_erring_card_answers_500_and_its_payment_is_rejected() {
+fn error_card_responds_500_and_rejects_payment() {
     let sandbox = start();
     let answer = post(&sandbox, CARD, &with_card("E-1", "4000000000002057"));
     assert_eq!((answer.status, answer.code().as_str()), (500, "500"));
@@ -78,7 +78,7 @@ fn the_erring_card_answers_500_and_its_payment_is_rejected() {
 }
 
 #[test]
-fn a_3ds_1_card_gets_a_page_only_by_the_switch() {
+fn three_ds_1_card_gets_a_page_only_by_the_switch() {
     for (three_ds_1_page, has_page) in [(false, false), (true, true)] {
         let sandbox = start_with(|options| options.three_ds_1_page = three_ds_1_page);
         let answer = post(&sandbox, CARD, &with_card("V-1", "5200000000001013"));

@@ -18,7 +18,7 @@ fn required_texts_of_a_card_payment() {
 }
 
 #[test]
-fn the_amount_of_a_card_payment() {
+fn amount_of_a_card_payment() {
     check(
         CARD,
         card,
@@ -40,12 +40,12 @@ fn the_amount_of_a_card_payment() {
 }
 
 #[test]
-fn the_currency_of_a_card_payment() {
+fn currency_of_a_card_payment() {
     check(CARD, card, "currency", &["\"KGS\"", "\"usd\""], &["\"KG\"", "\"KGSS\"", "\"K1S\"", "\"\"", "417", "null"]);
 }
 
 #[test]
-fn the_pan_of_a_card_payment() {
+fn pan_of_a_card_payment() {
     check(
         CARD,
         card,
@@ -67,7 +67,7 @@ fn the_pan_of_a_card_payment() {
 }
 
 #[test]
-fn a_card_outside_the_table_is_pointed_to_the_table() {
+fn unknown_card_error_names_the_table() {
     let sandbox = start();
     let answer = post(&sandbox, CARD, &card(0).with("pan", "\"4012888888881881\""));
     assert!(answer.message().contains("not a test card"));
@@ -75,7 +75,7 @@ fn a_card_outside_the_table_is_pointed_to_the_table() {
 }
 
 #[test]
-fn the_expiry_of_a_card_payment() {
+fn expiry_of_a_card_payment() {
     check(
         CARD,
         card,
@@ -87,7 +87,7 @@ fn the_expiry_of_a_card_payment() {
 }
 
 #[test]
-fn an_expiry_in_the_past_is_refused() {
+fn expiry_in_the_past_is_rejected() {
     let sandbox = start();
     for year in ["1000", "2020"] {
         let answer = post(&sandbox, CARD, &card(0).with("expiryYear", year));
@@ -96,12 +96,12 @@ fn an_expiry_in_the_past_is_refused() {
 }
 
 #[test]
-fn the_cvc_of_a_card_payment() {
+fn cvc_of_a_card_payment() {
     check(CARD, card, "cvc", &["\"000\"", "\"abc\""], &["\"12\"", "\"1234\"", "\"\"", "123", "null"]);
 }
 
 #[test]
-fn the_language_of_a_card_payment() {
+fn language_of_a_card_payment() {
     check(
         CARD,
         card,
@@ -112,13 +112,13 @@ fn the_language_of_a_card_payment() {
 }
 
 #[test]
-fn the_urls_of_a_card_payment() {
+fn urls_of_a_card_payment() {
     check(CARD, card, "callbackUrl", &["\"http://127.0.0.1:1/?a=b\""], &NO_WEB_URLS);
     check(CARD, card, "returnUrl", &["\"https://a.example\"", "\"myapp://paid\"", "\"intent:x\""], &NO_RETURN_URLS);
 }
 
 #[test]
-fn the_payer_of_a_card_payment() {
+fn payer_of_a_card_payment() {
     check(
         CARD,
         card,

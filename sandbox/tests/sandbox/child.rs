@@ -43,7 +43,7 @@ fn assert_nobody_listens(announcement: &Value) {
 }
 
 #[test]
-fn the_announcement_is_one_line_with_all_it_takes_to_get_in() {
+fn announcement_is_one_line_with_url_and_credentials() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--announce", "json"]).env("KASSA_SANDBOX_PASSWORD", "mine");
     let (mut child, announcement, stdout) = announced(&mut command);
@@ -58,7 +58,7 @@ fn the_announcement_is_one_line_with_all_it_takes_to_get_in() {
 }
 
 #[test]
-fn a_given_token_is_the_announced_one_and_every_start_makes_another() {
+fn announced_token_is_configured_or_new_per_start() {
     let start = |token: Option<&str>| {
         let mut command = command();
         command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin"]).stdin(Stdio::null());
@@ -72,7 +72,7 @@ fn a_given_token_is_the_announced_one_and_every_start_makes_another() {
 }
 
 #[test]
-fn a_token_that_no_header_can_carry_is_refused() {
+fn token_invalid_in_a_header_is_rejected() {
     for token in ["", "two words", "ключ"] {
         let error = refused(command().args(["--listen", "127.0.0.1:0", "--admin-token", token]));
         assert!(error.starts_with("kassa-sandbox: admin_token: must be visible ASCII"), "{error}");
@@ -80,7 +80,7 @@ fn a_token_that_no_header_can_carry_is_refused() {
 }
 
 #[test]
-fn it_stops_in_order_when_its_standard_input_ends() {
+fn closed_stdin_stops_gracefully_with_option() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin"]).stdin(Stdio::piped());
     let (mut child, announcement, stdout) = announced(&mut command);
@@ -91,7 +91,7 @@ fn it_stops_in_order_when_its_standard_input_ends() {
 }
 
 #[test]
-fn without_the_option_it_outlives_its_standard_input() {
+fn closed_stdin_is_ignored_without_option() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--announce", "json"]).stdin(Stdio::null());
     let (mut child, announcement, _stdout) = announced(&mut command);
@@ -103,7 +103,7 @@ fn without_the_option_it_outlives_its_standard_input() {
 
 /// The parent is a shell that holds the write end of the sandbox's standard input.
 #[test]
-fn it_ends_with_a_parent_that_is_killed() {
+fn child_stops_when_its_parent_is_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = concat!(
         r#"mkfifo "$1" && { "$0" --listen 127.0.0.1:0 --announce json --exit-with-stdin < "$1" & }"#,

@@ -34,7 +34,7 @@ fn clock(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn a_pending_payment_becomes_final_once_it_was_asked_about_often_enough() {
+fn pending_payment_becomes_final_after_status_queries() {
     let merchant = Merchant::start(&[]);
     let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(2));
     post(&sandbox, CARD, &card_body("Q-1").with("pan", STUCK).with("callbackUrl", &merchant.json_url()));
@@ -54,7 +54,7 @@ fn queries_for_other_payments_do_not_count() {
 }
 
 #[test]
-fn a_pending_payment_becomes_final_after_a_time() {
+fn pending_payment_becomes_final_after_a_time() {
     let merchant = Merchant::start(&[]);
     let sandbox = start_with(|options| options.resolve_pending.after = Some(HOUR));
     post(&sandbox, CARD, &card_body("T-1").with("pan", STUCK).with("callbackUrl", &merchant.json_url()));
@@ -79,7 +79,7 @@ fn already_pending_payments_resolve_as_time_passes() {
 }
 
 #[test]
-fn payment_held_back_by_a_fault_keeps_its_outcome() {
+fn payment_held_by_a_fault_keeps_its_outcome() {
     let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(1));
     sandbox.faults().add(Fault::stuck_pending()).expect("a fault");
     post(&sandbox, CARD, &card_body("D-1").with("pan", "\"4000000000002024\""));
@@ -98,7 +98,7 @@ fn payment_held_back_by_a_fault_keeps_its_outcome() {
 }
 
 #[test]
-fn a_step_forward_makes_callbacks_due_and_cards_expire() {
+fn step_forward_makes_callbacks_due_and_cards_expire() {
     let merchant = Merchant::start(&[503]);
     let sandbox = start_with(|options| options.callback_pauses = vec![HOUR]);
     post(&sandbox, CARD, &card_body("S-1").with("pan", APPROVED).with("callbackUrl", &merchant.json_url()));
@@ -119,7 +119,7 @@ fn a_step_forward_makes_callbacks_due_and_cards_expire() {
 }
 
 #[test]
-fn the_admin_interface_shows_the_clock_and_changes_it() {
+fn admin_interface_shows_the_clock_and_changes_it() {
     let sandbox = start();
     let shown = clock(&sandbox);
     assert_eq!((&shown["ahead_ms"], &shown["resolve_after_queries"]), (&json!(0), &Value::Null));
@@ -187,7 +187,7 @@ fn wrong_options_are_clear_errors() {
 }
 
 #[test]
-fn the_test_data_are_listed() {
+fn test_data_are_listed() {
     let sandbox = start();
     let data = admin(&sandbox, "GET", "test-data", "").json();
     let first = json!({ "pan": "4111111111111111", "three_ds": "3DS 2.0", "outcome": "approved", "otp": "123456" });

@@ -68,7 +68,7 @@ pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> R
     try_send(method, url, headers, body).expect("the sandbox answers")
 }
 
-/// As `send`, to somebody who may be gone, or go away before the answer is whole.
+/// As `send`, to a sandbox that may have stopped or stop before the response is complete.
 pub fn try_send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Response> {
     // A fragment, such as the code in a QR code's link, stays with the client.
     let url = url.split('#').next().unwrap_or(url);
@@ -158,8 +158,8 @@ impl Body {
     }
 }
 
-/// Nobody listens there: the callbacks of tests that do not look at them go nowhere.
-pub const NOBODY: &str = "\"http://127.0.0.1:1/callback\"";
+/// A URL without a listener, for tests that do not look at callbacks.
+pub const UNREACHABLE: &str = "\"http://127.0.0.1:1/callback\"";
 
 pub const CARD: &str = "/api/v1.1.0/payment";
 pub const STATUS: &str = "/api/v1.1.0/status";
@@ -184,7 +184,7 @@ pub fn card_body(order_number: &str) -> Body {
         ("language", "\"en\""),
         ("name", "\"Aibek Asanov\""),
         ("returnUrl", "\"https://shop.example/done?cart=7#top\""),
-        ("callbackUrl", NOBODY),
+        ("callbackUrl", UNREACHABLE),
         ("ip", "\"203.0.113.7\""),
         ("email", "\"payer@example.com\""),
     ])
@@ -192,8 +192,13 @@ pub fn card_body(order_number: &str) -> Body {
 }
 
 pub fn mbank_body(order_number: &str) -> Body {
-    Body::new(&[("phone", "\"996555000101\""), ("amount", "250"), ("comment", "\"Lunch\""), ("callbackUrl", NOBODY)])
-        .with_text("orderNumber", order_number)
+    Body::new(&[
+        ("phone", "\"996555000101\""),
+        ("amount", "250"),
+        ("comment", "\"Lunch\""),
+        ("callbackUrl", UNREACHABLE),
+    ])
+    .with_text("orderNumber", order_number)
 }
 
 pub fn confirm_body(order_number: &str, otp: &str) -> Body {
@@ -204,13 +209,13 @@ pub fn pay_form_body() -> Body {
     Body::new(&[
         ("amount", "99.50"),
         ("serviceName", "\"Flower shop\""),
-        ("callbackURL", NOBODY),
+        ("callbackURL", UNREACHABLE),
         ("returnURL", "\"myapp://paid?from=form\""),
     ])
 }
 
 pub fn qr_body() -> Body {
-    Body::new(&[("sum", "12550"), ("requisite", "\"996700123456\""), ("callback_url", NOBODY)])
+    Body::new(&[("sum", "12550"), ("requisite", "\"996700123456\""), ("callback_url", UNREACHABLE)])
 }
 
 /// Asks `get-status`.

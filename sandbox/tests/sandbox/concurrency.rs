@@ -31,7 +31,7 @@ fn at_once<T: Send + 'static>(work: impl Fn(usize) -> T + Send + Sync + 'static)
 }
 
 #[test]
-fn a_password_submitted_from_many_threads_charges_once() {
+fn password_submitted_from_many_threads_charges_once() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = card_body("D-1").with("callbackUrl", &merchant.json_url());
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
@@ -45,7 +45,7 @@ fn a_password_submitted_from_many_threads_charges_once() {
 }
 
 #[test]
-fn a_confirmation_sent_from_many_threads_charges_once() {
+fn confirmation_sent_from_many_threads_charges_once() {
     let sandbox = Arc::new(start());
     post(&sandbox, MBANK_PAY, &mbank_body("D-1"));
     let shared = Arc::clone(&sandbox);

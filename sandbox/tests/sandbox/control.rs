@@ -59,7 +59,7 @@ fn only_the_admin_token_opens_it() {
 }
 
 #[test]
-fn guessing_is_stopped_even_for_the_right_token() {
+fn lockout_applies_to_the_right_token() {
     let sandbox = start();
     while log_in(&sandbox, "guess").status == 403 {}
     let answer = log_in(&sandbox, sandbox.admin_token());
@@ -85,7 +85,7 @@ fn lockout_is_per_client_behind_a_proxy() {
 }
 
 #[test]
-fn a_form_of_another_site_changes_nothing() {
+fn form_of_another_site_changes_nothing() {
     let sandbox = start();
     let page = open(&format!("{}/control", sandbox.url()));
     let forged = form(&sandbox, LOGIN, "", &[("csrf", &csrf(&page)), ("token", sandbox.admin_token())]);
@@ -99,7 +99,7 @@ fn a_form_of_another_site_changes_nothing() {
 }
 
 #[test]
-fn a_form_does_what_the_admin_interface_does_or_says_what_is_wrong() {
+fn form_runs_admin_operation_or_shows_field_error() {
     let sandbox = start();
     let (cookie, csrf) = entered(&sandbox);
     let submit = |path: &str, fields: &[(&str, &str)]| {
@@ -142,7 +142,7 @@ fn field<'a>(page: &'a Response, id: &str) -> &'a str {
 fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
     let sandbox = start();
     let (cookie, csrf) = entered(&sandbox);
-    for (path, fields, wrong, told) in [
+    for (path, fields, wrong, message) in [
         (
             "faults",
             [("name", "delay"), ("endpoint", "status"), ("times", "often\"")].as_slice(),
@@ -172,7 +172,7 @@ fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
         let problem = format!("aria-describedby=\"{wrong}-problem\"");
         assert!(marked.contains("aria-invalid=\"true\"") && marked.contains(&problem), "{marked}");
         let text = answer.body.split(&format!("id=\"{wrong}-problem\">")).nth(1).expect("what is wrong");
-        assert!(text.split('<').next().is_some_and(|text| text.contains(told)), "{text}");
+        assert!(text.split('<').next().is_some_and(|text| text.contains(message)), "{text}");
         assert_eq!(answer.body.matches("aria-invalid").count(), 1, "{path}");
         if path == "faults" {
             assert!(answer.body.contains("<option selected>delay</option>"));
@@ -200,7 +200,7 @@ fn query_names_the_payment_to_decide() {
 }
 
 #[test]
-fn its_cookies_are_out_of_reach_and_secure_behind_tls() {
+fn cookies_are_http_only_and_secure_behind_tls() {
     let sandbox = start_tunnelled("https://sandbox.example");
     let page = open(&format!("{}/control", sandbox.url()));
     let mut fields = url::form_urlencoded::Serializer::new(String::new());

@@ -1,4 +1,4 @@
-//! The merchant's dashboard: who gets in, what they see, and what nobody gets to see.
+//! The merchant's dashboard: login, pages, and secrets that no page shows.
 
 use std::{
     fs,
@@ -153,7 +153,7 @@ fn requested_page_opens_after_the_login() {
 }
 
 #[test]
-fn the_issued_credentials_open_it_and_logging_out_closes_it() {
+fn merchant_credentials_log_in_and_logout_ends_session() {
     let sandbox = start();
     paid(&sandbox, "SEEN-1");
     let mut browser = Browser::logged_in(&sandbox);
@@ -164,7 +164,7 @@ fn the_issued_credentials_open_it_and_logging_out_closes_it() {
     let csrf = csrf(&page.body);
     assert_eq!(browser.post("/dashboard/logout", &[("csrf", &csrf)]).status, 303);
     assert_eq!(browser.get("/dashboard").status, 303);
-    // Also for somebody who kept the cookie.
+    // Also with the old cookie.
     browser.cookies = kept;
     assert_eq!(browser.get("/dashboard").status, 303);
 }
@@ -180,7 +180,7 @@ fn actions(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided() {
+fn open_payment_links_to_payer_page_and_control_page() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("LEAD-1"));
     post(&sandbox, MBANK_PAY, &mbank_body("LEAD-2"));
@@ -203,7 +203,7 @@ fn an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided() {
 }
 
 #[test]
-fn pages_are_guarded_by_their_headers_and_cookies_by_their_attributes() {
+fn pages_and_cookies_have_security_attributes() {
     let sandbox = start();
     let mut browser = Browser::new(&sandbox);
     let login = browser.get("/dashboard/login");
@@ -234,7 +234,7 @@ fn cookies_are_secure_behind_tls() {
 }
 
 #[test]
-fn a_form_without_the_session_s_token_does_nothing() {
+fn form_without_the_session_s_token_does_nothing() {
     let sandbox = start();
     let mut browser = Browser::logged_in(&sandbox);
     for token in ["", "wrong"] {
@@ -243,14 +243,14 @@ fn a_form_without_the_session_s_token_does_nothing() {
     let other = csrf(&Browser::logged_in(&sandbox).get("/dashboard").body);
     assert_eq!(browser.post("/dashboard/logout", &[("csrf", &other)]).status, 403);
     assert_eq!(browser.get("/dashboard").status, 200, "still logged in");
-    let mut stranger = Browser::new(&sandbox);
+    let mut other = Browser::new(&sandbox);
     let form = [("csrf", "0".repeat(64)), ("login", "kassa".into()), ("password", "sandbox-password".into())];
     let form: Vec<_> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    assert_eq!(stranger.post("/dashboard/login", &form).status, 403, "the login's form, too");
+    assert_eq!(other.post("/dashboard/login", &form).status, 403, "the login's form, too");
 }
 
 #[test]
-fn guessing_is_slowed_down_also_for_the_right_password() {
+fn lockout_applies_to_the_right_password() {
     let sandbox = start();
     let mut browser = Browser::new(&sandbox);
     for _ in 0..4 {
@@ -388,8 +388,8 @@ fn no_secret_reaches_the_disk() {
     let in_links = in_links.with("callbackUrl", "\"https://shop.example/?otp=918273\"").with("amount", "0");
     assert_eq!(post(&sandbox, CARD, &in_links).status, 400);
     let shop = Merchant::saying("{\"echo\": {\"cvc\": \"9q7\"}, \"said\": \"thanks\"}", &[]);
-    let told = card_body("D-6").with("pan", "\"4000000000002016\"").with("callbackUrl", &shop.json_url());
-    post(&sandbox, CARD, &told);
+    let body = card_body("D-6").with("pan", "\"4000000000002016\"").with("callbackUrl", &shop.json_url());
+    post(&sandbox, CARD, &body);
     wait_until("the shop answered", || sandbox.callbacks().iter().any(|attempt| attempt.http_status == Some(200)));
     // A card's number in the place of the order's, where no payment comes of it.
     let misplaced = card_body("6011000990139424").with("amount", "0");
@@ -467,7 +467,7 @@ fn pages_of_the_list_have_every_payment_once_in_every_order() {
 }
 
 #[test]
-fn a_filter_finds_by_number_mask_kind_status_time_and_amount() {
+fn filter_finds_by_number_mask_kind_status_time_and_amount() {
     let sandbox = start();
     paid(&sandbox, "FIND-1");
     post(&sandbox, MBANK_PAY, &mbank_body("FIND-2").with_text("comment", "Обед"));
@@ -502,7 +502,7 @@ fn a_filter_finds_by_number_mask_kind_status_time_and_amount() {
 }
 
 #[test]
-fn an_export_is_whole_and_harmless() {
+fn export_is_complete_and_has_no_formulas() {
     let sandbox = start_with(|options| options.demo = Some(Demo::of(1203)));
     post(&sandbox, MBANK_PAY, &mbank_body("CSV-1").with_text("comment", "=HYPERLINK(\"http://x\",\"a,b\")"));
     let mut browser = Browser::logged_in(&sandbox);
@@ -521,7 +521,7 @@ fn an_export_is_whole_and_harmless() {
 }
 
 #[test]
-fn schedules_and_analysis_count_what_happened() {
+fn schedules_and_analysis_show_correct_counts() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
     let half_past = Duration::from_secs((5400 - now % 3600) % 3600);
     // No hour, and so no day, week or month, ends meanwhile.
@@ -571,7 +571,7 @@ fn huge_amounts_break_no_page() {
 }
 
 #[test]
-fn a_callback_is_delivered_again_and_the_receiver_shows_it() {
+fn redelivered_callback_is_shown_by_receiver() {
     let sandbox = start();
     let target = format!("{}/receiver/my%20shop?ref=7", sandbox.url());
     let body = card_body("AGAIN-1").with("pan", "\"4000000000002016\"").with_text("callbackUrl", &target);
@@ -599,7 +599,7 @@ fn a_callback_is_delivered_again_and_the_receiver_shows_it() {
 }
 
 #[test]
-fn a_delivery_shows_what_the_shop_answered() {
+fn delivery_shows_what_the_shop_answered() {
     let sandbox = start_with(|options| options.callback_pauses = Vec::new());
     let target = format!("{}/receiver/shop?answer=503", sandbox.url());
     let body = card_body("NO-1").with("pan", "\"4000000000002016\"").with_text("callbackUrl", &target);
@@ -617,7 +617,7 @@ fn a_delivery_shows_what_the_shop_answered() {
 }
 
 #[test]
-fn the_receiver_has_limits() {
+fn receiver_has_limits() {
     let sandbox = start();
     let url = format!("{}/receiver/a/b", sandbox.url());
     assert_eq!(send("PUT", &url, &[], b"x").status, 200);
@@ -629,7 +629,7 @@ fn the_receiver_has_limits() {
 }
 
 #[test]
-fn a_demo_fills_an_empty_file_once() {
+fn demo_fills_an_empty_file_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sandbox.db");
     let start = || {
@@ -647,7 +647,7 @@ fn a_demo_fills_an_empty_file_once() {
 }
 
 #[test]
-fn an_open_payment_of_a_demo_can_be_paid() {
+fn open_payment_of_a_demo_can_be_paid() {
     let sandbox = start_with(|options| options.demo = Some(Demo::of(400)));
     let open = sandbox.payments().into_iter().find(|payment| {
         payment.kind == kassa_sandbox::PaymentKind::Card && payment.status == kassa_sandbox::PaymentStatus::Created
@@ -657,7 +657,7 @@ fn an_open_payment_of_a_demo_can_be_paid() {
 }
 
 #[test]
-fn a_file_of_the_first_version_is_looked_through() {
+fn database_of_first_version_is_browsable() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sandbox.db");
     let connection = Connection::open(&path).expect("a database");
@@ -688,7 +688,7 @@ fn a_file_of_the_first_version_is_looked_through() {
 }
 
 #[test]
-fn static_files_are_kept_for_good_and_asked_for_by_their_content() {
+fn static_files_are_immutable_and_content_addressed() {
     let sandbox = start();
     let page = Browser::new(&sandbox).get("/dashboard/login").body;
     let name = page.split("assets/base-").nth(1).and_then(|rest| rest.split('"').next()).expect("a stylesheet");

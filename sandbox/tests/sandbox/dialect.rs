@@ -40,8 +40,8 @@ fn every_endpoint_speaks_it() {
     let id = data["operation_id"].as_str().expect("an id");
     let (code, qr) = read(&call(&sandbox, "GET", &format!("{QR_STATUS}?transaction_id={id}"), ""));
     assert_eq!((code, &qr["operation_id"], &qr["total"]), (json!("110"), &json!(id), &json!(12550)));
-    let (code, refusal) = read(&post(&sandbox, CARD, &card_body("O-3").without("cvc")));
-    assert_eq!((code, &refusal["violations"][0]["field"]), (json!("400"), &json!("cvc")));
+    let (code, answer) = read(&post(&sandbox, CARD, &card_body("O-3").without("cvc")));
+    assert_eq!((code, &answer["violations"][0]["field"]), (json!("400"), &json!("cvc")));
 }
 
 #[test]

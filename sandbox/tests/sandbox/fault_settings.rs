@@ -19,7 +19,7 @@ fn added(sandbox: &Sandbox, fault: &Value) -> Value {
 }
 
 #[test]
-fn a_fault_is_set_listed_and_removed() {
+fn fault_is_set_listed_and_removed() {
     let sandbox = start();
     let whole = json!({
         "name": "unavailable", "endpoint": "get-status", "order_number": "A-1", "probability": 0.5, "times": 3,
@@ -65,7 +65,7 @@ fn every_name_is_taken_by_library_admin_and_command_line() {
 }
 
 #[test]
-fn fault_that_could_never_strike_is_refused_by_field() {
+fn inapplicable_fault_is_rejected_by_field() {
     let sandbox = start();
     for (fault, fields) in [
         ("{}", vec!["name"]),
@@ -111,7 +111,7 @@ fn fault_that_could_never_strike_is_refused_by_field() {
 }
 
 #[test]
-fn the_library_refuses_the_same_in_the_same_words() {
+fn library_rejects_faults_with_the_same_messages() {
     let sandbox = start();
     for (fault, words) in [
         (Fault::drip().times(0), "times: must be at least 1"),
@@ -132,7 +132,7 @@ fn the_library_refuses_the_same_in_the_same_words() {
 }
 
 #[test]
-fn a_text_says_what_a_builder_does() {
+fn fault_text_equals_fault_builder() {
     for (text, fault) in [
         ("response-lost", Fault::response_lost()),
         ("response-lost,order_number=ORDER-1,times=1", Fault::response_lost().order("ORDER-1").times(1)),
@@ -162,14 +162,14 @@ fn a_text_says_what_a_builder_does() {
 }
 
 #[test]
-fn faults_of_the_start_are_there_before_the_first_request() {
+fn initial_faults_apply_to_the_first_request() {
     let sandbox = start_with(|options| options.faults = vec![Fault::html_502().times(1)]);
     assert_eq!(get_status(&sandbox, "x", "Cards").status, 502);
     assert_eq!(sandbox.faults().list()[0].struck, 1);
 }
 
 #[test]
-fn the_command_line_sets_faults_and_the_dialect() {
+fn command_line_sets_faults_and_the_dialect() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin", "--as", "other"]);
     command.args(["--fault", "html-502,order_number=A-1,times=1", "--fault", "unknown-code,code=05"]);
@@ -192,7 +192,7 @@ fn the_command_line_sets_faults_and_the_dialect() {
 }
 
 #[test]
-fn the_environment_says_whose_responses_are_given_and_the_command_line_overrules_it() {
+fn command_line_dialect_overrides_environment() {
     for (arguments, expected) in
         [(&[][..], "finipay"), (&["--as", "interface", "--mbank-quid", "not-sent"][..], "interface")]
     {
@@ -214,7 +214,7 @@ fn the_environment_says_whose_responses_are_given_and_the_command_line_overrules
 }
 
 #[test]
-fn a_wrong_fault_on_the_command_line_names_the_field() {
+fn wrong_fault_on_the_command_line_names_the_field() {
     let refused = |fault: &str| {
         let output = command().args(["--listen", "127.0.0.1:0", "--fault", fault]).output().expect("it runs");
         assert!(!output.status.success());

@@ -16,7 +16,7 @@ use crate::{
         confirm_body, get_status, mbank_body, open, patience, pay_form_body, qr_body, start, start_with, submit,
         wait_until,
     },
-    raw::{End, Heard, ask, listen, post, request, send},
+    raw::{End, RawResponse, ask, listen, post, request, send},
 };
 
 const ORDER: &str = "F-1";
@@ -39,16 +39,16 @@ fn on_record(sandbox: &Sandbox) -> Vec<(Option<u16>, Option<FaultName>)> {
     sandbox.requests().into_iter().map(|request| (request.http_status, request.fault)).collect()
 }
 
-/// A sandbox with one fault, which strikes one charging request: what its client heard.
-fn struck(fault: Fault) -> (Sandbox, Heard) {
+/// A sandbox with one fault, which is injected into one charging request; the response that its client received.
+fn with_fault(fault: Fault) -> (Sandbox, RawResponse) {
     let sandbox = start();
     sandbox.faults().add(fault.order(ORDER).times(1)).expect("a fault");
-    let heard = post(&sandbox, CARD, &instant_card(ORDER));
-    (sandbox, heard)
+    let response = post(&sandbox, CARD, &instant_card(ORDER));
+    (sandbox, response)
 }
 
-/// The fault struck once, is on record with what the client saw, and left the next request alone.
-fn assert_struck_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
+/// The fault was injected once, is recorded with the status that the client received, and did not affect the next request.
+fn assert_injected_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
     assert_eq!(on_record(sandbox), [(seen, Some(name))]);
     assert_eq!(sandbox.faults().list()[0].struck, 1);
     let next = post(sandbox, GET_STATUS, &status_body(ORDER));
@@ -58,52 +58,52 @@ fn assert_struck_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
 }
 
 #[test]
-fn a_lost_request_did_nothing() {
-    let (sandbox, heard) = struck(Fault::request_lost());
-    assert_eq!((heard.text().as_str(), heard.end), ("", End::Closed));
+fn lost_request_has_no_effect() {
+    let (sandbox, response) = with_fault(Fault::request_lost());
+    assert_eq!((response.text().as_str(), response.end), ("", End::Closed));
     assert!(sandbox.payments().is_empty());
-    assert_struck_once(&sandbox, FaultName::RequestLost, None);
+    assert_injected_once(&sandbox, FaultName::RequestLost, None);
 }
 
 #[test]
-fn a_lost_response_leaves_a_charge() {
-    let (sandbox, heard) = struck(Fault::response_lost());
-    assert_eq!((heard.text().as_str(), heard.end), ("", End::Closed));
+fn lost_response_leaves_a_charge() {
+    let (sandbox, response) = with_fault(Fault::response_lost());
+    assert_eq!((response.text().as_str(), response.end), ("", End::Closed));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ResponseLost, None);
+    assert_injected_once(&sandbox, FaultName::ResponseLost, None);
 }
 
 #[test]
-fn a_reset_before_the_response_leaves_a_charge() {
-    let (sandbox, heard) = struck(Fault::reset_before_response());
-    assert_eq!((heard.text().as_str(), heard.end), ("", End::Reset));
+fn reset_before_the_response_leaves_a_charge() {
+    let (sandbox, response) = with_fault(Fault::reset_before_response());
+    assert_eq!((response.text().as_str(), response.end), ("", End::Reset));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ResetBeforeResponse, None);
+    assert_injected_once(&sandbox, FaultName::ResetBeforeResponse, None);
 }
 
 #[test]
-fn a_reset_in_the_headers_ends_in_the_middle_of_one() {
-    let (sandbox, heard) = struck(Fault::reset_in_headers());
-    assert_eq!(heard.end, End::Reset);
-    let text = heard.text();
+fn reset_in_headers_truncates_a_header() {
+    let (sandbox, response) = with_fault(Fault::reset_in_headers());
+    assert_eq!(response.end, End::Reset);
+    let text = response.text();
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && !text.contains("\r\n\r\n"), "{text}");
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ResetInHeaders, None);
+    assert_injected_once(&sandbox, FaultName::ResetInHeaders, None);
 }
 
 #[test]
-fn a_reset_in_the_body_ends_in_the_middle_of_it() {
-    let (sandbox, heard) = struck(Fault::reset_in_body());
-    assert_eq!(heard.end, End::Reset);
-    let length: usize = heard.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
-    assert_eq!(heard.body().len(), length / 2);
-    assert!(heard.body().starts_with("{\"code\":\"110\","));
+fn reset_in_body_truncates_the_body() {
+    let (sandbox, response) = with_fault(Fault::reset_in_body());
+    assert_eq!(response.end, End::Reset);
+    let length: usize = response.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
+    assert_eq!(response.body().len(), length / 2);
+    assert!(response.body().starts_with("{\"code\":\"110\","));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::ResetInBody, Some(200));
+    assert_injected_once(&sandbox, FaultName::ResetInBody, Some(200));
 }
 
 #[test]
-fn a_reset_strikes_a_kept_connection_s_later_answer_where_it_should() {
+fn reset_cuts_second_response_of_kept_alive_connection() {
     let sandbox = start();
     sandbox.faults().add(Fault::reset_in_body().order("K-2")).expect("a fault");
     let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
@@ -126,14 +126,14 @@ fn a_reset_strikes_a_kept_connection_s_later_answer_where_it_should() {
     assert_eq!(end, End::Closed);
     assert!(first.starts_with(b"HTTP/1.1 200 OK\r\n"));
     let (second, end) = ask("K-2");
-    let heard = Heard { bytes: second, end };
-    let length: usize = heard.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
-    assert_eq!((heard.end, heard.body().len()), (End::Reset, length / 2));
+    let response = RawResponse { bytes: second, end };
+    let length: usize = response.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
+    assert_eq!((response.end, response.body().len()), (End::Reset, length / 2));
     assert_eq!(charged(&sandbox, "K-2"), Some(1));
 }
 
 #[test]
-fn a_reset_on_connect_spares_admin_and_pages() {
+fn reset_on_connect_does_not_affect_admin_and_pages() {
     let sandbox = start();
     let url = crate::common::post(&sandbox, CARD, &card_body(ORDER)).data("ConfirmationUrl");
     sandbox.faults().add(Fault::reset_on_connect()).expect("a fault");
@@ -143,8 +143,8 @@ fn a_reset_on_connect_spares_admin_and_pages() {
         let body = instant_card("F-2").text();
         let sent = stream.write_all(request(&sandbox, method, path, &body, "close").as_bytes());
         if sent.is_ok() {
-            let heard = listen(stream);
-            assert_eq!((heard.text().as_str(), heard.end), ("", End::Reset), "{path}");
+            let response = listen(stream);
+            assert_eq!((response.text().as_str(), response.end), ("", End::Reset), "{path}");
         }
     }
     assert_eq!(sandbox.payments().len(), 1);
@@ -158,7 +158,7 @@ fn a_reset_on_connect_spares_admin_and_pages() {
 }
 
 #[test]
-fn a_reset_on_connect_strikes_the_endpoint_it_is_set_for_alone() {
+fn reset_on_connect_affects_its_endpoint_only() {
     let sandbox = start();
     sandbox.faults().add(Fault::reset_on_connect().endpoint(EndpointName::GetStatus).times(1)).expect("a fault");
     assert_eq!(post(&sandbox, CARD, &instant_card(ORDER)).status(), 200);
@@ -171,7 +171,7 @@ fn a_reset_on_connect_strikes_the_endpoint_it_is_set_for_alone() {
 
 /// A first line that comes byte by byte is waited for.
 #[test]
-fn a_reset_on_connect_knows_a_slow_request() {
+fn reset_on_connect_detects_a_slow_request() {
     let sandbox = start();
     sandbox.faults().add(Fault::reset_on_connect().times(1)).expect("a fault");
     let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
@@ -184,7 +184,7 @@ fn a_reset_on_connect_knows_a_slow_request() {
 }
 
 #[test]
-fn a_delayed_request_takes_effect_at_once() {
+fn delayed_request_takes_effect_at_once() {
     let sandbox = start();
     sandbox.faults().add(Fault::delay().after(Duration::from_secs(3600)).order(ORDER)).expect("a fault");
     let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
@@ -197,16 +197,16 @@ fn a_delayed_request_takes_effect_at_once() {
 }
 
 #[test]
-fn a_delayed_answer_comes_whole() {
+fn delayed_response_is_complete() {
     let started = Instant::now();
-    let (sandbox, heard) = struck(Fault::delay().after(Duration::from_millis(300)));
+    let (sandbox, response) = with_fault(Fault::delay().after(Duration::from_millis(300)));
     assert!(started.elapsed() >= Duration::from_millis(300));
-    assert_eq!((heard.status(), heard.json()["code"].clone()), (200, json!("110")));
-    assert_struck_once(&sandbox, FaultName::Delay, Some(200));
+    assert_eq!((response.status(), response.json()["code"].clone()), (200, json!("110")));
+    assert_injected_once(&sandbox, FaultName::Delay, Some(200));
 }
 
 #[test]
-fn a_dripped_body_comes_a_byte_a_second() {
+fn dripped_body_arrives_one_byte_per_second() {
     let sandbox = start();
     sandbox.faults().add(Fault::drip().order(ORDER)).expect("a fault");
     let started = Instant::now();
@@ -229,7 +229,7 @@ fn a_dripped_body_comes_a_byte_a_second() {
 }
 
 #[test]
-fn an_endless_body_has_no_end() {
+fn endless_body_never_ends() {
     let sandbox = start();
     sandbox.faults().add(Fault::endless_body().order(ORDER)).expect("a fault");
     let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
@@ -243,42 +243,46 @@ fn an_endless_body_has_no_end() {
 }
 
 #[test]
-fn an_html_502_hides_a_charge() {
-    let (sandbox, heard) = struck(Fault::html_502());
-    assert_eq!((heard.status(), heard.header("content-type").as_deref()), (502, Some("text/html")));
-    assert!(heard.body().starts_with("<html>"));
+fn html_502_hides_a_charge() {
+    let (sandbox, response) = with_fault(Fault::html_502());
+    assert_eq!((response.status(), response.header("content-type").as_deref()), (502, Some("text/html")));
+    assert!(response.body().starts_with("<html>"));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::Html502, Some(502));
+    assert_injected_once(&sandbox, FaultName::Html502, Some(502));
 }
 
 #[test]
 fn not_json_keeps_the_http_status() {
-    let (sandbox, heard) = struck(Fault::not_json());
-    assert_eq!((heard.status(), heard.body().as_str()), (200, "OK"));
+    let (sandbox, response) = with_fault(Fault::not_json());
+    assert_eq!((response.status(), response.body().as_str()), (200, "OK"));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::NotJson, Some(200));
+    assert_injected_once(&sandbox, FaultName::NotJson, Some(200));
 }
 
 #[test]
 fn cut_json_is_complete_as_http() {
-    let (sandbox, heard) = struck(Fault::cut_json());
-    assert_eq!((heard.status(), heard.end), (200, End::Closed));
-    assert_eq!(heard.header("content-length"), Some(heard.body().len().to_string()));
-    assert!(heard.body().starts_with("{\"code\":\"110\",") && !heard.body().ends_with('}'), "{}", heard.body());
+    let (sandbox, response) = with_fault(Fault::cut_json());
+    assert_eq!((response.status(), response.end), (200, End::Closed));
+    assert_eq!(response.header("content-length"), Some(response.body().len().to_string()));
+    assert!(
+        response.body().starts_with("{\"code\":\"110\",") && !response.body().ends_with('}'),
+        "{}",
+        response.body()
+    );
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::CutJson, Some(200));
+    assert_injected_once(&sandbox, FaultName::CutJson, Some(200));
 }
 
 #[test]
-fn an_unknown_status_is_in_the_answer_and_nowhere_else() {
-    let (sandbox, heard) = struck(Fault::unknown_status());
+fn unknown_status_changes_only_the_response() {
+    let (sandbox, response) = with_fault(Fault::unknown_status());
     assert_eq!(
-        (heard.json()["data"]["status"].clone(), heard.json()["code"].clone()),
+        (response.json()["data"]["status"].clone(), response.json()["code"].clone()),
         (json!("ON_HOLD"), json!("110"))
     );
-    assert!(heard.body().contains("\"amount\":100.10"), "{}", heard.body());
+    assert!(response.body().contains("\"amount\":100.10"), "{}", response.body());
     assert_eq!(sandbox.payment(ORDER).map(|payment| payment.status), Some(PaymentStatus::Charged));
-    assert_struck_once(&sandbox, FaultName::UnknownStatus, Some(200));
+    assert_injected_once(&sandbox, FaultName::UnknownStatus, Some(200));
     wait_until("the callback was tried", || !sandbox.callbacks().is_empty());
     assert!(sandbox.callbacks()[0].body.contains("\"status\":\"CHARGE\""));
 
@@ -292,33 +296,36 @@ fn an_unknown_status_is_in_the_answer_and_nowhere_else() {
 }
 
 #[test]
-fn an_unknown_code_is_in_the_answer() {
+fn unknown_code_is_in_the_response() {
     for (fault, code) in [(Fault::unknown_code(), "999"), (Fault::unknown_code().code("E-17"), "E-17")] {
-        let (sandbox, heard) = struck(fault);
-        assert_eq!((heard.json()["code"].clone(), heard.json()["message"].clone()), (json!(code), json!("CREATED")));
+        let (sandbox, response) = with_fault(fault);
+        assert_eq!(
+            (response.json()["code"].clone(), response.json()["message"].clone()),
+            (json!(code), json!("CREATED"))
+        );
         assert_eq!(charged(&sandbox, ORDER), Some(1));
-        assert_struck_once(&sandbox, FaultName::UnknownCode, Some(200));
+        assert_injected_once(&sandbox, FaultName::UnknownCode, Some(200));
     }
 }
 
 #[test]
-fn the_other_dialect_has_the_same_facts_under_other_names() {
-    let (sandbox, heard) = struck(Fault::other_dialect());
+fn other_dialect_has_the_same_data_under_other_names() {
+    let (sandbox, response) = with_fault(Fault::other_dialect());
     assert_eq!(
-        heard.body(),
+        response.body(),
         "{\"result\":{\"value\":\"110\",\"text\":\"CREATED\"},\"payload\":{\"ccy\":\"KGS\",\"holder\":\"Aibek Asanov\",\
          \"order_id\":\"F-1\",\"purpose\":\"Two coffees\",\"state\":\"Success\",\"total\":100.10}}"
     );
-    assert_struck_once(&sandbox, FaultName::OtherDialect, Some(200));
+    assert_injected_once(&sandbox, FaultName::OtherDialect, Some(200));
 }
 
 #[test]
-fn a_redirect_leads_back_to_where_the_request_took_effect() {
-    let (sandbox, heard) = struck(Fault::redirect());
+fn redirect_leads_to_the_same_endpoint() {
+    let (sandbox, response) = with_fault(Fault::redirect());
     let location = format!("{}{CARD}", sandbox.url());
-    assert_eq!((heard.status(), heard.header("location")), (307, Some(location)));
+    assert_eq!((response.status(), response.header("location")), (307, Some(location)));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_struck_once(&sandbox, FaultName::Redirect, Some(307));
+    assert_injected_once(&sandbox, FaultName::Redirect, Some(307));
 }
 
 #[test]
@@ -331,16 +338,16 @@ fn responses_with_retry_after_have_no_effect() {
         (Fault::unauthorized(), 401, None),
     ] {
         let name = fault.name();
-        let (sandbox, heard) = struck(fault);
-        assert_eq!((heard.status(), heard.header("retry-after").as_deref()), (status, after), "{name}");
-        assert_eq!(heard.json()["code"], json!(status.to_string()));
+        let (sandbox, response) = with_fault(fault);
+        assert_eq!((response.status(), response.header("retry-after").as_deref()), (status, after), "{name}");
+        assert_eq!(response.json()["code"], json!(status.to_string()));
         assert!(sandbox.payments().is_empty());
-        assert_struck_once(&sandbox, name, Some(status));
+        assert_injected_once(&sandbox, name, Some(status));
     }
 }
 
 #[test]
-fn a_stuck_payment_is_decided_by_admin_alone() {
+fn stuck_payment_is_decided_by_admin_alone() {
     let sandbox = start();
     sandbox.faults().add(Fault::stuck_pending()).expect("a fault");
     let instant = post(&sandbox, CARD, &instant_card("S-1"));
@@ -366,7 +373,7 @@ fn a_stuck_payment_is_decided_by_admin_alone() {
 }
 
 #[test]
-fn a_stuck_payment_can_be_one_order_or_one_endpoint_s() {
+fn stuck_payment_fault_is_limited_to_order_or_endpoint() {
     let sandbox = start();
     sandbox.faults().add(Fault::stuck_pending().order("S-1")).expect("a fault");
     sandbox.faults().add(Fault::stuck_pending().endpoint(EndpointName::MbankConfirm)).expect("a fault");
@@ -380,12 +387,12 @@ fn a_stuck_payment_can_be_one_order_or_one_endpoint_s() {
 }
 
 #[test]
-fn a_confirmation_carried_out_twice_charges_once_and_says_so() {
+fn confirmation_executed_twice_charges_once() {
     let sandbox = start();
     post(&sandbox, MBANK_PAY, &mbank_body(ORDER));
     sandbox.faults().add(Fault::otp_twice().times(1)).expect("a fault");
-    let heard = post(&sandbox, MBANK_CONFIRM, &confirm_body(ORDER, "101101"));
-    assert_eq!((heard.status(), heard.json()["data"]["status"].clone()), (409, json!("CHARGE")));
+    let response = post(&sandbox, MBANK_CONFIRM, &confirm_body(ORDER, "101101"));
+    assert_eq!((response.status(), response.json()["data"]["status"].clone()), (409, json!("CHARGE")));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
     assert_eq!(on_record(&sandbox)[1], (Some(409), Some(FaultName::OtpTwice)));
 
@@ -422,14 +429,14 @@ fn every_endpoint_can_be_struck() {
         let sandbox = start();
         sandbox.faults().add(Fault::response_lost().endpoint(endpoint)).expect("a fault");
         for other in EndpointName::ALL {
-            let heard = ask(&sandbox, method, other.path(), &body);
-            assert_eq!(heard.bytes.is_empty(), other == endpoint, "{other}, with a fault at {endpoint}");
+            let response = ask(&sandbox, method, other.path(), &body);
+            assert_eq!(response.bytes.is_empty(), other == endpoint, "{other}, with a fault at {endpoint}");
         }
     }
 }
 
 #[test]
-fn an_order_is_known_by_each_of_its_numbers() {
+fn fault_for_an_order_matches_each_of_its_numbers() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("N-1"));
     post(&sandbox, CARD, &card_body("N-2"));
@@ -448,7 +455,7 @@ fn an_order_is_known_by_each_of_its_numbers() {
 }
 
 #[test]
-fn the_fault_set_first_strikes_until_it_is_spent_or_removed() {
+fn earliest_fault_applies_until_spent_or_removed() {
     let sandbox = start();
     let faults = sandbox.faults();
     let first = faults.add(Fault::html_502().times(2)).expect("a fault");
@@ -473,7 +480,7 @@ fn pattern(faults: &[Fault]) -> Vec<Option<FaultName>> {
 }
 
 #[test]
-fn a_seed_strikes_the_same_again() {
+fn same_seed_injects_into_the_same_requests() {
     let seeded = |seed| pattern(&[Fault::html_502().probability(0.3).seed(seed)]);
     let seven = seeded(7);
     assert_eq!(seven, seeded(7));
@@ -486,7 +493,7 @@ fn a_seed_strikes_the_same_again() {
 }
 
 #[test]
-fn faults_of_one_seed_do_not_strike_in_step() {
+fn faults_without_seed_are_independent() {
     let both = pattern(&[Fault::html_502().probability(0.1), Fault::cut_json().probability(0.1)]);
     let follows = both.windows(2).filter(|pair| pair[0] == Some(FaultName::Html502)).map(|pair| pair[1]);
     let follows: Vec<_> = follows.collect();
@@ -495,7 +502,7 @@ fn faults_of_one_seed_do_not_strike_in_step() {
 }
 
 #[test]
-fn a_picture_is_cut_and_wrapped_too() {
+fn picture_is_cut_and_wrapped_too() {
     let sandbox = start();
     let whole = post(&sandbox, QR_IMAGE, &qr_body()).body();
     sandbox.faults().add(Fault::cut_json().times(1)).expect("a fault");

@@ -80,7 +80,7 @@ fn each_test_value_of_the_pages_is_taken() {
 
 /// The page does not say for certain where the quid travels: each reading of it is one setting.
 #[test]
-fn the_quid_confirms_where_the_setting_says_and_nowhere_else() {
+fn quid_confirms_only_in_the_configured_field() {
     const MERCHANTS: &str = "M-1";
     for (place, taken, refused) in [
         (MbankQuid::Field, (false, true), [((false, false), 400), ((true, false), 400), ((true, true), 404)]),
@@ -121,7 +121,7 @@ fn the_quid_confirms_where_the_setting_says_and_nowhere_else() {
 }
 
 #[test]
-fn a_rejected_confirmation_is_not_called_confirmed() {
+fn rejected_confirmation_is_not_reported_confirmed() {
     let sandbox = finipay(MbankQuid::NotSent);
     for (phone, otp, code, status) in
         [("996555000102", "102102", "210", "Reject"), ("996555000104", "104104", "120", "PENDING")]
@@ -133,7 +133,7 @@ fn a_rejected_confirmation_is_not_called_confirmed() {
 }
 
 #[test]
-fn a_qr_payment_says_nothing_but_a_text_and_then_a_word() {
+fn qr_payment_responses_are_bare_text_then_status_word() {
     let sandbox = finipay(MbankQuid::Field);
     let (code, message, image) = envelope(&post(&sandbox, QR_IMAGE, &qr_body()));
     assert_eq!((code.as_str(), message.as_str()), ("100", "SUCCESS"));
@@ -168,7 +168,7 @@ fn everything_else_is_as_in_the_interface() {
 
 /// Data that is a bare text has no members for a fault to change.
 #[test]
-fn faults_strike_bare_words_too() {
+fn faults_apply_to_bare_status_words() {
     let sandbox = finipay(MbankQuid::Field);
     post(&sandbox, QR_DATA, &qr_body());
     let id = sandbox.payments().remove(0).transaction_id.expect("a transaction id");

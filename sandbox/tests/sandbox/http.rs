@@ -18,7 +18,7 @@ const ENDPOINTS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn every_endpoint_refuses_strangers() {
+fn every_endpoint_rejects_wrong_credentials() {
     let sandbox = start();
     let wrong = [
         None,
@@ -68,7 +68,7 @@ fn every_endpoint_names_its_method() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused() {
+fn body_that_is_not_a_json_object_is_rejected() {
     let sandbox = start();
     for (method, path) in ENDPOINTS {
         if method == "GET" {
@@ -88,7 +88,7 @@ fn what_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn a_body_that_is_not_utf_8_is_refused() {
+fn body_that_is_not_utf_8_is_rejected() {
     let sandbox = start();
     let authorization = basic("kassa", "sandbox-password");
     let url = format!("{}{CARD}", sandbox.url());
@@ -98,7 +98,7 @@ fn a_body_that_is_not_utf_8_is_refused() {
 }
 
 #[test]
-fn a_mebibyte_is_the_limit() {
+fn mebibyte_is_the_limit() {
     let sandbox = start();
     let padded = |length: usize| {
         let body = card_body("M-1").text();
@@ -121,7 +121,7 @@ fn deep_nesting_harms_nothing() {
 }
 
 #[test]
-fn a_path_that_is_not_there_has_no_envelope() {
+fn unknown_path_has_no_envelope() {
     let sandbox = start();
     for path in ["/", "/api/v1.1.0/nothing", "/api/v1.1.0/payment/", "/api/v1/payment"] {
         let answer = call(&sandbox, "POST", path, "{}");

@@ -36,7 +36,7 @@ const ANSWERS: u64 = 60;
 
 /// What a merchant knows of an order: the most that an answer said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
+enum LastResponse {
     /// It was sent, and no answer came.
     Nothing,
     Created,
@@ -91,18 +91,18 @@ fn kill_early(database: &Path, random: &mut Rng) {
     child.wait().expect("it ends");
 }
 
-/// A merchant who pays until nobody answers any more.
+/// A merchant who pays until the sandbox stops responding.
 struct Client {
     url: String,
     name: String,
     callback_url: String,
-    orders: BTreeMap<String, Told>,
+    orders: BTreeMap<String, LastResponse>,
     /// How many answers all clients have had.
     answers: Arc<AtomicU64>,
 }
 
 impl Client {
-    fn pay_until_the_end(mut self) -> BTreeMap<String, Told> {
+    fn pay_until_the_end(mut self) -> BTreeMap<String, LastResponse> {
         for index in 0.. {
             let order = format!("{}-{index}", self.name);
             let is_answered = if index % 2 == 0 { self.by_card(&order) } else { self.by_mbank(&order) };
@@ -117,19 +117,19 @@ impl Client {
         let body = card_body(order).with("pan", "\"4000000000002016\"");
         let answer = self.call(order, CARD, body.with("callbackUrl", &self.callback_url))?;
         assert_eq!(answer.data("status"), "Success", "{}", answer.body);
-        self.note(order, Told::Charged)
+        self.record(order, LastResponse::Charged)
     }
 
     fn by_mbank(&mut self, order: &str) -> Option<()> {
         self.call(order, MBANK_PAY, mbank_body(order).with("callbackUrl", &self.callback_url))?;
-        self.note(order, Told::Created);
+        self.record(order, LastResponse::Created);
         let answer = self.call(order, MBANK_CONFIRM, confirm_body(order, "101101"))?;
         assert_eq!(answer.data("status"), "CHARGE", "{}", answer.body);
-        self.note(order, Told::Charged)
+        self.record(order, LastResponse::Charged)
     }
 
     fn call(&mut self, order: &str, path: &str, body: Body) -> Option<Response> {
-        self.orders.entry(order.to_owned()).or_insert(Told::Nothing);
+        self.orders.entry(order.to_owned()).or_insert(LastResponse::Nothing);
         let authorization = basic("kassa", "sandbox-password");
         let headers = [("authorization", authorization.as_str())];
         let answer = try_send("POST", &format!("{}{path}", self.url), &headers, body.text().as_bytes()).ok()?;
@@ -138,14 +138,14 @@ impl Client {
         Some(answer)
     }
 
-    fn note(&mut self, order: &str, told: Told) -> Option<()> {
-        self.orders.insert(order.to_owned(), told);
+    fn record(&mut self, order: &str, response: LastResponse) -> Option<()> {
+        self.orders.insert(order.to_owned(), response);
         Some(())
     }
 }
 
-/// Lets merchants pay until the sandbox is killed; what each of them was told.
-fn pay_and_kill(running: Running, round: u64, merchant: &Merchant, random: &mut Rng) -> Vec<(String, Told)> {
+/// Lets merchants pay until the sandbox is killed; the last response to each order.
+fn pay_and_kill(running: Running, round: u64, merchant: &Merchant, random: &mut Rng) -> Vec<(String, LastResponse)> {
     let answers = Arc::new(AtomicU64::new(0));
     let start = |name| {
         let client = Client {
@@ -163,17 +163,17 @@ fn pay_and_kill(running: Running, round: u64, merchant: &Merchant, random: &mut 
         answers.load(Ordering::Relaxed) >= enough || clients.iter().any(JoinHandle::is_finished)
     });
     running.kill();
-    clients.into_iter().flat_map(|client| client.join().expect("a client was told something wrong")).collect()
+    clients.into_iter().flat_map(|client| client.join().expect("a client received a wrong response")).collect()
 }
 
-fn assert_kept(ledger: &BTreeMap<String, Value>, orders: &BTreeMap<String, Told>) {
-    for (order, told) in orders {
+fn assert_kept(ledger: &BTreeMap<String, Value>, orders: &BTreeMap<String, LastResponse>) {
+    for (order, response) in orders {
         let payment = ledger.get(order);
         let status = payment.map(|payment| text(&payment["status"])).unwrap_or_default();
-        match told {
-            Told::Nothing => {}
-            Told::Created => assert!(payment.is_some(), "{order} was acknowledged and is lost"),
-            Told::Charged => assert_eq!(status, "CHARGE", "{order} was charged, its merchant was told so"),
+        match response {
+            LastResponse::Nothing => {}
+            LastResponse::Created => assert!(payment.is_some(), "{order} was acknowledged and is lost"),
+            LastResponse::Charged => assert_eq!(status, "CHARGE", "{order} was charged, its merchant was told so"),
         }
     }
     for (order, payment) in ledger {

@@ -11,7 +11,7 @@ const NOT_FOUND: [(&str, &str); 3] =
     [("en", "Payment not found"), ("ru", "Платёж не найден"), ("ky", "Төлөм табылган жок")];
 
 #[test]
-fn a_status_request_is_answered_in_its_language() {
+fn status_request_is_answered_in_its_language() {
     let sandbox = start();
     for (language, message) in NOT_FOUND {
         let body = Body::new(&[("orderNumber", "\"none\"")]).with_text("language", language);
@@ -47,7 +47,7 @@ fn violations_are_named_in_the_request_s_language() {
 }
 
 #[test]
-fn a_rejection_gives_its_reason_in_the_reader_s_language() {
+fn rejection_gives_its_reason_in_the_reader_s_language() {
     let sandbox = start();
     let body = card_body("R-1").with("pan", "\"4000000000002032\"");
     post(&sandbox, CARD, &body);
@@ -61,7 +61,7 @@ fn a_rejection_gives_its_reason_in_the_reader_s_language() {
 }
 
 #[test]
-fn a_card_s_page_speaks_the_payment_s_language() {
+fn card_page_uses_payment_language() {
     let sandbox = start();
     for (language, title, done) in [
         ("en", "Confirm the payment", "Not paid"),
@@ -90,7 +90,7 @@ fn other_pages_speak_the_browser_s_language_or_the_merchant_s() {
 }
 
 #[test]
-fn a_payer_can_switch_the_language_and_keeps_it_on_the_next_page() {
+fn language_switch_persists_on_next_page() {
     let sandbox = start();
     let url = post(&sandbox, PAY_FORM, &pay_form_body()).data("payFormUrl");
     let page = open(&format!("{url}&language=ky"));
@@ -105,7 +105,7 @@ fn a_payer_can_switch_the_language_and_keeps_it_on_the_next_page() {
 }
 
 #[test]
-fn a_switch_of_language_goes_before_the_payment_s() {
+fn language_switch_overrides_payment_language() {
     let sandbox = start();
     let body = card_body("S-1").with_text("language", "ru");
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");

@@ -16,7 +16,7 @@ fn confirm(sandbox: &Sandbox, order_number: &str, otp: &str) -> Response {
 }
 
 #[test]
-fn a_payment_is_made_and_confirmed() {
+fn payment_is_made_and_confirmed() {
     let sandbox = start();
     let made = pay(&sandbox, "M-1", "996555000101");
     let payment = sandbox.payment("M-1").expect("in the ledger");
@@ -40,7 +40,7 @@ fn a_payment_is_made_and_confirmed() {
 }
 
 #[test]
-fn the_other_phones_end_as_their_names_say() {
+fn other_phones_have_their_named_outcome() {
     let sandbox = start();
     for (phone, otp, code, status) in [
         ("996555000102", "102102", "210", "Reject"),
@@ -72,7 +72,7 @@ fn wrong_passwords_count_down_to_a_rejection() {
 }
 
 #[test]
-fn a_payment_is_confirmed_once() {
+fn payment_is_confirmed_once() {
     let sandbox = start();
     pay(&sandbox, "O-1", "996555000101");
     confirm(&sandbox, "O-1", "101101");
@@ -83,7 +83,7 @@ fn a_payment_is_confirmed_once() {
 }
 
 #[test]
-fn the_identifier_of_the_create_may_be_carried_along() {
+fn confirmation_accepts_the_payment_id() {
     let sandbox = start();
     let id = pay(&sandbox, "I-1", "996555000101").data("paymentId");
     let body = confirm_body("I-1", "101101");

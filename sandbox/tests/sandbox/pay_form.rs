@@ -42,7 +42,7 @@ fn location(response: &Response) -> String {
 }
 
 #[test]
-fn a_card_goes_through_the_3ds_page() {
+fn card_goes_through_the_3ds_page() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let form = open(&url);
@@ -71,7 +71,7 @@ fn a_card_goes_through_the_3ds_page() {
 }
 
 #[test]
-fn a_card_without_3ds_is_resolved_at_once() {
+fn card_without_3ds_is_resolved_at_once() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let back = location(&choose_card(&url, &[("pan", "4000000000002016")]));
@@ -107,7 +107,7 @@ fn wallets_go_through_the_password_page() {
 }
 
 #[test]
-fn a_stuck_wallet_stays_pending() {
+fn stuck_wallet_stays_pending() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let page = location(&submit(&url, &[("provider", "MegaPay"), ("phone", "996755000204")]));
@@ -130,10 +130,10 @@ fn megapay_takes_five_som_and_not_less() {
 }
 
 #[test]
-fn mistakes_are_named_and_card_data_is_not_shown_again() {
+fn invalid_form_names_fields_without_card_data() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
-    for (field, value, told) in [
+    for (field, value, message) in [
         ("pan", "4111 1111 1111 1112", "This is no test card"),
         ("pan", "411", "A card number has 13 to 20 digits"),
         ("expiryMonth", "13", "Enter the month"),
@@ -147,26 +147,26 @@ fn mistakes_are_named_and_card_data_is_not_shown_again() {
         assert_eq!(page.status, 400, "{field}");
         let (_, rest) = page.body.split_once("role=\"alert\"").expect("an alert");
         let alert = rest.split_once("</ul>").expect("a list").0;
-        assert!(alert.contains(&format!("<a href=\"#{field}\">{told}")), "{alert}");
+        assert!(alert.contains(&format!("<a href=\"#{field}\">{message}")), "{alert}");
         for typed in ["value=\"4111", "4111 1111 1111 1112", "value=\"2099\"", "value=\"123\"", "98y65"] {
             assert!(!page.body.contains(typed), "{typed}");
         }
         assert_eq!(page.body.contains("value=\"Aibek Asanov\""), field != "name");
     }
-    for (phone, told) in [
+    for (phone, message) in [
         ("", "Enter a phone number"),
         ("x", "Enter a phone number"),
         ("996555999999", "This is no test phone of MBank"),
         ("996755000201", "This is no test phone of MBank"),
     ] {
         let page = submit(&url, &[("provider", "MBank"), ("phone", phone)]);
-        assert!(page.status == 400 && page.body.contains(&format!("<a href=\"#phone\">{told}")));
+        assert!(page.status == 400 && page.body.contains(&format!("<a href=\"#phone\">{message}")));
     }
     assert_eq!(only_payment(&sandbox).provider, None);
 }
 
 #[test]
-fn a_payer_may_choose_again_but_gets_no_new_attempts() {
+fn choosing_again_does_not_reset_attempts() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let challenge = location(&choose_card(&url, &[]));
@@ -179,7 +179,7 @@ fn a_payer_may_choose_again_but_gets_no_new_attempts() {
 }
 
 #[test]
-fn a_finished_form_changes_nothing() {
+fn finished_form_changes_nothing() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     choose_card(&url, &[("pan", "4000000000002016")]);
@@ -190,7 +190,7 @@ fn a_finished_form_changes_nothing() {
 }
 
 #[test]
-fn a_payer_can_cancel_before_choosing() {
+fn payer_can_cancel_before_choosing() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
     let done = submit(&url, &[("action", "cancel")]);
@@ -225,7 +225,7 @@ fn test_data_fill_the_form_without_a_script() {
 }
 
 #[test]
-fn an_amount_too_small_for_megapay_offers_none_of_its_phones() {
+fn amount_below_megapay_minimum_offers_no_megapay_phone() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body().with("amount", "4.99"));
     assert!(!open(&url).body.contains("996 755") && !open(&format!("{url}&fill=phone-4")).body.contains("+996 755"));

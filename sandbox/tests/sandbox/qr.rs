@@ -27,7 +27,7 @@ fn scan(base64: &str) -> String {
 }
 
 #[test]
-fn the_image_is_scanned_and_paid() {
+fn image_is_scanned_and_paid() {
     let sandbox = start();
     let answer = post(&sandbox, QR_IMAGE, &qr_body());
     assert_eq!(answer.status, 200);
@@ -57,7 +57,7 @@ fn the_image_is_scanned_and_paid() {
 }
 
 #[test]
-fn the_page_says_in_each_language_that_no_real_bank_takes_the_code() {
+fn qr_page_warns_in_each_language_that_code_is_fake() {
     let sandbox = start();
     let url = post(&sandbox, QR_DATA, &qr_body()).data("qr_data");
     let page = url.split_once('#').expect("a code behind the link").0;
@@ -71,7 +71,7 @@ fn the_page_says_in_each_language_that_no_real_bank_takes_the_code() {
 }
 
 #[test]
-fn a_long_public_url_still_scans() {
+fn long_public_url_still_scans() {
     let public_url = format!("https://tunnel.example/{}", "a".repeat(400));
     let sandbox = start_tunnelled(&public_url);
     let text = scan(&post(&sandbox, QR_IMAGE, &qr_body()).body);
@@ -79,7 +79,7 @@ fn a_long_public_url_still_scans() {
 }
 
 #[test]
-fn a_code_that_names_no_merchant_still_says_who_is_paid() {
+fn code_without_merchant_name_shows_payee() {
     let sandbox = start();
     let nameless = qr_body().without("requisite");
     let page = |body| open(&post(&sandbox, QR_DATA, &body).data("qr_data")).body;
@@ -98,7 +98,7 @@ fn code_of(made: &Response) -> String {
 }
 
 #[test]
-fn a_code_says_who_is_paid_and_whether_the_amount_is_the_payer_s() {
+fn code_names_payee_and_whether_amount_is_open() {
     let sandbox = start();
     let code = |requisite: &str| code_of(&post(&sandbox, QR_DATA, &qr_body().with_text("requisite", requisite)));
     assert!(code("Дүкөн «Ак-Сай»").ends_with("5204599953034175405125505914Дүкөн «Ак-Сай»"));
@@ -115,7 +115,7 @@ fn a_code_says_who_is_paid_and_whether_the_amount_is_the_payer_s() {
 }
 
 #[test]
-fn a_sum_that_no_code_can_say_is_refused() {
+fn sum_too_large_for_a_code_is_rejected() {
     let sandbox = start();
     for path in [QR_DATA, QR_IMAGE] {
         assert_eq!(post(&sandbox, path, &qr_body().with("sum", "9999999999999")).status, 200);
@@ -126,7 +126,7 @@ fn a_sum_that_no_code_can_say_is_refused() {
 }
 
 #[test]
-fn the_data_has_a_payload_an_id_and_the_sum() {
+fn data_has_a_payload_an_id_and_the_sum() {
     let sandbox = start();
     let answer = post(&sandbox, QR_DATA, &qr_body());
     let payment = sandbox.payments().remove(0);
@@ -150,7 +150,7 @@ fn the_data_has_a_payload_an_id_and_the_sum() {
 }
 
 #[test]
-fn a_payer_can_decline() {
+fn payer_can_decline() {
     let sandbox = start();
     let made = post(&sandbox, QR_DATA, &qr_body());
     let done = submit(&made.data("qr_data"), &[("action", "decline")]);
@@ -165,7 +165,7 @@ fn a_payer_can_decline() {
 }
 
 #[test]
-fn a_form_that_decides_nothing_changes_nothing() {
+fn form_that_decides_nothing_changes_nothing() {
     let sandbox = start();
     let url = post(&sandbox, QR_DATA, &qr_body()).data("qr_data");
     for form in [&[][..], &[("action", "")], &[("action", "steal")]] {
@@ -194,7 +194,7 @@ fn without_a_sum_the_payer_names_it() {
 }
 
 #[test]
-fn a_sum_in_the_code_cannot_be_changed_by_the_payer() {
+fn sum_in_the_code_cannot_be_changed_by_the_payer() {
     let sandbox = start();
     let made = post(&sandbox, QR_DATA, &qr_body());
     submit(&made.data("qr_data"), &[("action", "approve"), ("amount", "0.01")]);

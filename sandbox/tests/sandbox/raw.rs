@@ -19,13 +19,13 @@ pub enum End {
     Reset,
 }
 
-/// What a client heard.
-pub struct Heard {
+/// The bytes that a client received, and how the connection ended.
+pub struct RawResponse {
     pub bytes: Vec<u8>,
     pub end: End,
 }
 
-impl Heard {
+impl RawResponse {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
@@ -73,20 +73,20 @@ pub fn send(sandbox: &Sandbox, method: &str, path: &str, body: &str) -> TcpStrea
 }
 
 /// Listens to the end.
-pub fn listen(mut stream: TcpStream) -> Heard {
+pub fn listen(mut stream: TcpStream) -> RawResponse {
     let mut bytes = Vec::new();
     let end = match stream.read_to_end(&mut bytes) {
         Ok(_) => End::Closed,
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => End::Reset,
         Err(error) => panic!("{error}"),
     };
-    Heard { bytes, end }
+    RawResponse { bytes, end }
 }
 
-pub fn ask(sandbox: &Sandbox, method: &str, path: &str, body: &str) -> Heard {
+pub fn ask(sandbox: &Sandbox, method: &str, path: &str, body: &str) -> RawResponse {
     listen(send(sandbox, method, path, body))
 }
 
-pub fn post(sandbox: &Sandbox, path: &str, body: &Body) -> Heard {
+pub fn post(sandbox: &Sandbox, path: &str, body: &Body) -> RawResponse {
     ask(sandbox, "POST", path, &body.text())
 }

@@ -25,7 +25,7 @@ fn rows(lengths: std::ops::RangeInclusive<usize>) -> BTreeSet<Vec<String>> {
 }
 
 #[test]
-fn the_test_cards_are_the_table_s() {
+fn test_cards_are_the_table_s() {
     let cards: BTreeSet<Vec<String>> = TEST_CARDS
         .iter()
         .map(|card| {
@@ -37,7 +37,7 @@ fn the_test_cards_are_the_table_s() {
 }
 
 #[test]
-fn the_test_phones_are_the_table_s() {
+fn test_phones_are_the_table_s() {
     let phones: BTreeSet<Vec<String>> = TEST_PHONES
         .iter()
         .map(|phone| {
@@ -108,7 +108,7 @@ fn fits(text: &str, shown: &str) -> bool {
 }
 
 #[test]
-fn the_payment_by_hand_goes_as_it_is_shown() {
+fn documented_curl_payment_works() {
     let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
     let mut token = String::new();
     let commands = commands("## A payment, by hand");
@@ -126,7 +126,7 @@ fn the_payment_by_hand_goes_as_it_is_shown() {
 }
 
 #[test]
-fn faults_and_decisions_are_set_by_hand_as_it_is_shown() {
+fn documented_admin_requests_work() {
     let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
     let (register, _) = commands("## A payment, by hand").swap_remove(0);
     typed(&register, &sandbox, folder.path());
@@ -138,7 +138,7 @@ fn faults_and_decisions_are_set_by_hand_as_it_is_shown() {
 }
 
 #[test]
-fn the_other_dialect_is_as_it_is_shown() {
+fn other_dialect_matches_the_documentation() {
     let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
     let mut commands = commands("## A payment, by hand");
     typed(&commands[0].0, &sandbox, folder.path());
@@ -152,7 +152,7 @@ fn the_other_dialect_is_as_it_is_shown() {
 
 /// By `--help` behind the words, which is heard after all others were understood.
 #[test]
-fn each_command_line_that_is_shown_is_known() {
+fn documented_command_lines_parse() {
     let lines = README.lines().filter(|line| !line.starts_with('|'));
     let shown: Vec<_> = lines
         .filter_map(|line| {

@@ -55,7 +55,7 @@ fn payments_survive() {
     assert_eq!(post(&second, CARD, &card_body("K-1")).status, 409);
 }
 
-/// A number that somebody else reads in the file of a sandbox that runs.
+/// A number that another process reads in the file of a running sandbox.
 fn count(path: &Path, sql: &str) -> i64 {
     let connection = Connection::open(path).expect("a database");
     connection.query_row(sql, (), |row| row.get(0)).expect("a number")
@@ -89,7 +89,7 @@ fn text_index_is_filled_after_a_search() {
 }
 
 #[test]
-fn an_undelivered_callback_goes_on() {
+fn undelivered_callback_is_resumed_after_restart() {
     let (_folder, path) = file();
     let merchant = Merchant::refusing();
     let first = start_on(&path);
@@ -119,7 +119,7 @@ fn stopping_does_not_wait_for_a_long_pause() {
 }
 
 #[test]
-fn a_stopped_sandbox_no_longer_listens() {
+fn stopped_sandbox_no_longer_listens() {
     let sandbox = start_with(|_| {});
     let url = format!("{}/admin/switches", sandbox.url());
     let authorization = format!("Bearer {}", sandbox.admin_token());
@@ -131,7 +131,7 @@ fn a_stopped_sandbox_no_longer_listens() {
 }
 
 #[test]
-fn a_file_of_the_first_version_is_read_and_written_on() {
+fn database_of_first_version_is_readable_and_writable() {
     let (_folder, path) = file();
     let connection = Connection::open(&path).expect("a database");
     connection.execute_batch(include_str!("../../src/store/migration_1.sql")).expect("the first version");
@@ -161,7 +161,7 @@ fn a_file_of_the_first_version_is_read_and_written_on() {
 }
 
 #[test]
-fn a_new_file_gets_the_tables_of_this_version_and_keeps_them() {
+fn new_database_has_the_current_schema() {
     let (_folder, path) = file();
     Connection::open(&path).and_then(|connection| connection.execute_batch("VACUUM")).expect("an empty database");
     assert_eq!(version_of(&path), 0);
@@ -174,7 +174,7 @@ fn a_new_file_gets_the_tables_of_this_version_and_keeps_them() {
 }
 
 #[test]
-fn a_newer_file_is_refused_untouched() {
+fn newer_file_is_rejected_untouched() {
     for newer in [2, 99] {
         let (_folder, path) = file();
         start_on(&path).stop();
@@ -201,7 +201,7 @@ fn unusable_database_is_a_clear_error() {
 }
 
 #[test]
-fn a_taken_port_and_a_bad_option_are_clear_errors() {
+fn taken_port_and_a_bad_option_are_clear_errors() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let listen = taken.local_addr().expect("bound");
     let error = Sandbox::start(SandboxOptions { listen, ..SandboxOptions::default() }).err().expect("refused");
@@ -221,7 +221,7 @@ fn a_taken_port_and_a_bad_option_are_clear_errors() {
 }
 
 #[tokio::test]
-async fn it_starts_and_stops_inside_another_runtime() {
+async fn sandbox_starts_and_stops_inside_another_runtime() {
     let sandbox = start_with(|_| {});
     assert!(sandbox.payments().is_empty());
     drop(sandbox);

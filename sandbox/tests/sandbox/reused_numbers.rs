@@ -11,7 +11,7 @@ fn start(policy: ReusedOrderNumber) -> Sandbox {
 }
 
 #[test]
-fn it_is_refused() {
+fn it_is_rejected() {
     let sandbox = start(ReusedOrderNumber::Refuse);
     for (path, body) in [(CARD, card_body("R-1")), (MBANK_PAY, mbank_body("R-2"))] {
         assert_eq!(post(&sandbox, path, &body).status, 200);
@@ -28,7 +28,7 @@ fn it_is_refused() {
 }
 
 #[test]
-fn it_replays_the_same_request_and_nothing_else() {
+fn replay_needs_the_same_request() {
     let sandbox = start(ReusedOrderNumber::Replay);
     let charged = card_body("P-1").with("pan", "\"4000000000002016\"");
     for (path, body) in [
@@ -50,7 +50,7 @@ fn it_replays_the_same_request_and_nothing_else() {
 }
 
 #[test]
-fn it_charges_twice_and_the_ledger_says_so() {
+fn reused_number_charges_twice_in_the_ledger() {
     let sandbox = start(ReusedOrderNumber::ChargeTwice);
     let urls: Vec<_> = (0..2).map(|_| post(&sandbox, CARD, &card_body("T-1")).data("ConfirmationUrl")).collect();
     assert_ne!(urls[0], urls[1]);
@@ -62,7 +62,7 @@ fn it_charges_twice_and_the_ledger_says_so() {
 }
 
 #[test]
-fn a_number_used_for_two_kinds_finds_each_by_what_was_asked_for() {
+fn number_of_two_payment_kinds_resolves_by_endpoint() {
     let sandbox = start(ReusedOrderNumber::ChargeTwice);
     post(&sandbox, MBANK_PAY, &mbank_body("B-1"));
     post(&sandbox, CARD, &card_body("B-1"));

@@ -47,7 +47,7 @@ fn every_link_leads_somewhere_and_none_to_another_host() {
 }
 
 #[test]
-fn it_is_made_as_the_other_pages_are() {
+fn api_page_has_the_shared_layout() {
     let sandbox = start();
     let page = start_page(&sandbox);
     let html = &page.body;
@@ -68,7 +68,7 @@ fn it_is_made_as_the_other_pages_are() {
 }
 
 #[test]
-fn it_gives_no_secret_away() {
+fn announcement_has_no_configured_secret() {
     let (password, token) = ("a password of my own", "a-token-of-my-own");
     let sandbox = start_with(|options| {
         options.password = password.to_owned();
@@ -79,7 +79,7 @@ fn it_gives_no_secret_away() {
 }
 
 #[test]
-fn the_request_on_it_makes_a_payment_whose_page_opens() {
+fn start_page_request_creates_a_payment_with_page() {
     let sandbox = start();
     let html = text_of(&start_page(&sandbox).body);
     let curl = html.split(">curl ").nth(1).and_then(|rest| rest.split("</pre>").next()).expect("a request");
@@ -94,7 +94,7 @@ fn the_request_on_it_makes_a_payment_whose_page_opens() {
 }
 
 #[test]
-fn behind_a_tunnel_it_names_the_address_that_others_reach() {
+fn start_page_behind_tunnel_shows_public_url() {
     let sandbox = start_tunnelled("https://tunnel.example/kassa");
     let html = start_page(&sandbox).body;
     assert!(html.contains("https://tunnel.example/kassa/api/v1.1.0/pay-form"), "{html}");

@@ -19,7 +19,7 @@ fn charged(sandbox: &Sandbox, order_number: &str) -> String {
 }
 
 #[test]
-fn a_charged_payment_answers_exactly_as_shown() {
+fn charged_payment_answers_exactly_as_shown() {
     let sandbox = start();
     let token = charged(&sandbox, "S-1");
     let expected = |number: &str| {
@@ -55,7 +55,7 @@ fn open_and_rejected_payments_say_so() {
 }
 
 #[test]
-fn strictly_each_endpoint_knows_its_own_numbers() {
+fn strict_status_endpoints_accept_only_their_numbers() {
     let sandbox = start();
     let token = charged(&sandbox, "S-1");
     for answer in [
@@ -79,7 +79,7 @@ fn by_the_switch_both_know_both() {
 }
 
 #[test]
-fn the_provider_has_to_match() {
+fn provider_has_to_match() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("C-1"));
     post(&sandbox, MBANK_PAY, &mbank_body("M-1"));
@@ -92,14 +92,14 @@ fn the_provider_has_to_match() {
 }
 
 #[test]
-fn an_mbank_payment_is_known_by_its_payment_id() {
+fn mbank_payment_is_found_by_payment_id() {
     let sandbox = start();
     let id = post(&sandbox, MBANK_PAY, &mbank_body("M-1")).data("paymentId");
     assert_eq!(status(&sandbox, &id).data("status"), "CREATED");
 }
 
 #[test]
-fn a_query_string_stands_in_for_a_lost_body() {
+fn query_string_replaces_a_dropped_body() {
     let sandbox = start();
     let token = charged(&sandbox, "S-1");
     let path = format!("{STATUS}?orderNumber={token}&language=ru");

@@ -149,7 +149,7 @@ fn called_back(sandbox: &Sandbox, pay: impl FnOnce(Body), target: &str) -> Resul
 }
 
 #[test]
-fn the_receiver_behind_a_certificate_of_one_s_own_can_be_called() {
+fn receiver_with_configured_certificate_is_called() {
     let identity = Identity::new();
     let sandbox = identity.start();
     let authorization = basic(sandbox.login(), sandbox.password());
@@ -161,7 +161,7 @@ fn the_receiver_behind_a_certificate_of_one_s_own_can_be_called() {
 }
 
 #[test]
-fn a_shop_with_a_private_authority_is_called_once_the_authority_is_named() {
+fn shop_with_private_ca_needs_the_ca_configured() {
     let authority = Authority::new();
     let shop = start_with(|options| options.tls = Some(authority.files.clone()));
     let target = format!("{}/receiver/shop", shop.url());
@@ -214,10 +214,10 @@ fn slow_tls_handshake_blocks_no_other_connection() {
 }
 
 #[test]
-fn faults_strike_inside_the_encryption() {
+fn faults_apply_over_tls() {
     let identity = Identity::new();
     let sandbox = identity.start();
-    let strike = |fault: Fault| {
+    let set = |fault: Fault| {
         sandbox.faults().clear();
         sandbox.faults().add(fault.times(1)).expect("a fault");
     };
@@ -232,13 +232,13 @@ fn faults_strike_inside_the_encryption() {
     for (index, (fault, charged, seen)) in cases.into_iter().enumerate() {
         let order = format!("F-{index}");
         let name = fault.name();
-        strike(fault);
+        set(fault);
         let (answer, ended) = identity.pay(&sandbox, &order);
         assert!(ended.is_err(), "{name} ended in order: {answer}");
         assert!(if seen.is_empty() { answer.is_empty() } else { answer.contains(seen) }, "{name}: {answer}");
         assert_eq!(times_charged(&sandbox, &order), charged, "{name}");
     }
-    strike(Fault::html_502());
+    set(Fault::html_502());
     assert!(identity.pay(&sandbox, "F-9").0.starts_with("HTTP/1.1 502"));
 }
 
@@ -294,7 +294,7 @@ fn files_are_read_as_editors_write_them() {
 }
 
 #[test]
-fn other_machines_are_let_in_only_by_a_password_of_one_s_own() {
+fn public_address_needs_a_custom_password() {
     for listen in ["0.0.0.0:0", "[::]:0"] {
         let listen = listen.parse().expect("an address");
         let options = SandboxOptions { listen, ..SandboxOptions::default() };

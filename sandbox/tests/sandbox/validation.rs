@@ -108,7 +108,7 @@ fn all_violations_come_in_one_answer() {
 }
 
 #[test]
-fn unknown_and_repeated_fields_are_refused() {
+fn unknown_and_repeated_fields_are_rejected() {
     let sandbox = start();
     let unknown = qr_body().with("callbackUrl", "\"http://127.0.0.1:1/\"");
     assert_eq!(complained_about(&post(&sandbox, QR_DATA, &unknown)), ["callbackUrl"]);
@@ -118,7 +118,7 @@ fn unknown_and_repeated_fields_are_refused() {
 }
 
 #[test]
-fn the_fields_of_an_mbank_payment() {
+fn fields_of_an_mbank_payment() {
     for field in ["orderNumber", "comment"] {
         check(MBANK_PAY, mbank, field, &["\"x\""], &NO_STRINGS);
         check(MBANK_PAY, mbank, field, &[], &["\"\"", "\" \""]);
@@ -142,7 +142,7 @@ fn the_fields_of_an_mbank_payment() {
 }
 
 #[test]
-fn the_fields_of_an_mbank_confirmation() {
+fn fields_of_an_mbank_confirmation() {
     let sandbox = start();
     for field in ["orderNumber", "otp"] {
         for json in NO_STRINGS.iter().chain(&["\"\"", "\" \""]) {
@@ -153,7 +153,7 @@ fn the_fields_of_an_mbank_confirmation() {
 }
 
 #[test]
-fn the_fields_of_a_pay_form() {
+fn fields_of_a_pay_form() {
     let form = |_| pay_form_body();
     check(PAY_FORM, form, "amount", &["1", "1.00", "5"], &["0.99", "0", "-1", "\"5\"", "null"]);
     check(PAY_FORM, form, "serviceName", &["\"x\""], &NO_STRINGS);
@@ -168,7 +168,7 @@ fn the_fields_of_a_pay_form() {
 }
 
 #[test]
-fn the_fields_of_a_qr_code() {
+fn fields_of_a_qr_code() {
     for path in [QR_IMAGE, QR_DATA] {
         let qr = |_| qr_body();
         check(
@@ -187,7 +187,7 @@ fn the_fields_of_a_qr_code() {
 }
 
 #[test]
-fn the_fields_of_status_requests() {
+fn fields_of_status_requests() {
     let sandbox = start();
     for (field, bad) in [("orderNumber", "1"), ("orderNumber", "\"\""), ("language", "\"eng\""), ("language", "null")] {
         let body = Body::new(&[("orderNumber", "\"x\"")]).with(field, bad);
