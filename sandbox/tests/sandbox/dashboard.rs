@@ -160,6 +160,9 @@ fn merchant_credentials_log_in_and_logout_ends_session() {
     let page = browser.get("/dashboard");
     assert_eq!(page.status, 200);
     assert!(page.body.contains("SEEN-1") && page.body.contains("100.10 KGS"), "{}", page.body);
+    for path in ["/dashboard/", "/dashboard/schedules/", "/dashboard/transactions/1/"] {
+        assert_eq!(browser.get(path).status, 200, "{path}");
+    }
     let kept = browser.cookies.clone();
     let csrf = csrf(&page.body);
     assert_eq!(browser.post("/dashboard/logout", &[("csrf", &csrf)]).status, 303);

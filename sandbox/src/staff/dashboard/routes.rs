@@ -41,26 +41,34 @@ pub(crate) fn routes(state: &Arc<State>) -> Router {
         state: Arc::clone(state),
         access: Access::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
     });
-    Router::new()
-        .route("/dashboard", page(transactions::page))
-        .route("/dashboard/", page(transactions::page))
-        .route("/dashboard/transactions.csv", page(export::file))
-        .route("/dashboard/transactions/{id}", page_of(payment::page))
-        .route("/dashboard/schedules", page(schedules::page))
-        .route("/dashboard/analysis", page(analysis::page))
-        .route("/dashboard/deliveries", page(deliveries::page))
-        .route("/dashboard/deliveries/{id}", page_of(deliveries::attempt))
-        .route("/dashboard/deliveries/again", form(deliveries::deliver_again))
-        .route("/dashboard/receiver", page(deliveries::received_page))
-        .route("/dashboard/receiver/forget", form(deliveries::forget_received))
-        .route("/dashboard/logout", post(log_out))
+    let pages = [
+        ("/dashboard", page(transactions::page)),
+        ("/dashboard/transactions.csv", page(export::file)),
+        ("/dashboard/transactions/{id}", page_of(payment::page)),
+        ("/dashboard/schedules", page(schedules::page)),
+        ("/dashboard/analysis", page(analysis::page)),
+        ("/dashboard/deliveries", page(deliveries::page)),
+        ("/dashboard/deliveries/{id}", page_of(deliveries::attempt)),
+        ("/dashboard/deliveries/again", form(deliveries::deliver_again)),
+        ("/dashboard/receiver", page(deliveries::received_page)),
+        ("/dashboard/receiver/forget", form(deliveries::forget_received)),
+        ("/dashboard/logout", post(log_out)),
+    ];
+    with_slashes(pages)
         .route("/dashboard/{*path}", any(show_not_found))
         .method_not_allowed_fallback(show_not_found)
         .layer(from_fn_with_state(Arc::clone(&dashboard), require_login))
-        .route("/dashboard/login", get(show_login).post(log_in))
+        .merge(with_slashes([("/dashboard/login", get(show_login).post(log_in))]))
         .layer(from_fn(web::read_page_request))
         .layer(from_fn_with_state("dashboard", web::log_request))
         .with_state(dashboard)
+}
+
+/// Each route, and the same one under its path with a slash at the end.
+fn with_slashes<const N: usize>(routes: [(&str, MethodRouter<Arc<Dashboard>>); N]) -> Router<Arc<Dashboard>> {
+    routes.into_iter().fold(Router::new(), |router, (path, methods)| {
+        router.route(path, methods.clone()).route(&format!("{path}/"), methods)
+    })
 }
 
 /// A page.
