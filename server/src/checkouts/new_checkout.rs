@@ -12,13 +12,16 @@ use crate::values::{
     millis,
 };
 
-const LONGEST_REFERENCE: usize = 64;
-const LONGEST_DESCRIPTION: usize = 256;
-const MOST_METADATA: usize = 20;
-const LONGEST_KEY: usize = 40;
-const LONGEST_VALUE: usize = 200;
-const SHORTEST_LIFE: Duration = Duration::from_secs(60);
-const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const LONGEST_REFERENCE: usize = 64;
+pub(crate) const LONGEST_DESCRIPTION: usize = 256;
+pub(crate) const MOST_METADATA: usize = 20;
+pub(crate) const LONGEST_KEY: usize = 40;
+pub(crate) const LONGEST_VALUE: usize = 200;
+pub(crate) const SHORTEST_LIFE: Duration = Duration::from_secs(60);
+pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// Every method that is offered takes only this currency.
+pub(crate) const CURRENCY: &str = "KGS";
 
 /// What a shop wants paid, as it asks for it.
 ///
@@ -62,11 +65,11 @@ impl NewCheckout {
         Self {
             reference: reference.into(),
             amount,
-            currency: "KGS".to_owned(),
+            currency: CURRENCY.to_owned(),
             description: description.into(),
             methods: Vec::new(),
             return_url: return_url.into(),
-            lifetime: Duration::from_secs(60 * 60),
+            lifetime: LIFETIME,
             metadata: BTreeMap::new(),
         }
     }
@@ -111,7 +114,7 @@ impl NewCheckout {
         let mut checks = Checks::default();
         checks.required_text("reference", &self.reference, LONGEST_REFERENCE);
         self.check_amount(&mut checks);
-        if self.currency != "KGS" {
+        if self.currency != CURRENCY {
             checks.fail("currency", Rule::OneOf, "must be KGS");
         }
         checks.required_text("description", &self.description, LONGEST_DESCRIPTION);
@@ -139,7 +142,7 @@ impl NewCheckout {
 
     fn check_metadata(&self, checks: &mut Checks) {
         if self.metadata.len() > MOST_METADATA {
-            checks.fail("metadata", Rule::Length, "must have at most 20 members");
+            checks.fail("metadata", Rule::Length, &format!("must have at most {MOST_METADATA} members"));
         }
         for (key, value) in &self.metadata {
             checks.required_text("metadata", key, LONGEST_KEY);

@@ -7,14 +7,13 @@ use axum::{
     http::StatusCode,
 };
 use schemars::{Schema, SchemaGenerator};
-use serde_json::json;
 
 use super::{
     access::Caller,
     bodies::{ConfirmPayment, NewPayment},
+    field::{Field, Kind, Literal},
     problem::{Problem, ProblemKind},
     request::{Api, ApiState, JsonResponse, QueryFields, ValidatedJson, payment_id},
-    route::Parameter,
     views::{self, AppCheckout, AppPayment, Done},
 };
 use crate::{
@@ -29,20 +28,18 @@ use crate::{
 /// A payment that is begun or confirmed.
 type PaymentFuture<'a> = Boxed<'a, Result<Payment, ServerError>>;
 
-pub(super) const AFTER: Parameter = Parameter {
-    name: "after",
-    is_required: false,
-    text: "The version that the caller already has: the response waits for a higher one.",
-    schema: || json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
-};
-/// The longest wait, in seconds; the server's settings may allow less.
-const LONGEST_WAIT: i64 = 60;
-pub(super) const WAIT: Parameter = Parameter {
-    name: "wait",
-    is_required: false,
-    text: "Maximum time to wait, in seconds (long polling). The server may respond earlier.",
-    schema: || json!({ "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": 0 }),
-};
+pub(super) const AFTER: Field = Field::optional(
+    "after",
+    Kind::Integer { from: 0, to: i64::MAX },
+    "The version that the caller already has: the response waits for a higher one.",
+);
+/// The server's settings may allow less.
+pub(super) const WAIT: Field = Field::optional(
+    "wait",
+    Kind::Integer { from: 0, to: 60 },
+    "Maximum time to wait, in seconds (long polling). The server may respond earlier.",
+)
+.with_default(Literal::Integer(0));
 
 pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppCheckout<'_>>()
@@ -52,15 +49,15 @@ pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppPayment<'_>>()
 }
 
-/// The checkout, at once or when it has changed. Of the request its credential alone is kept meanwhile: thousands may wait.
+/// The checkout, at once or when it has changed. Only its credential stays in memory meanwhile: thousands may wait.
 pub(super) async fn wait_for_change(
     api: &ApiState,
     mut query: QueryFields,
     credential: Option<Credential>,
     id: CheckoutId,
 ) -> Result<CheckoutView, Problem> {
-    let after = query.number(AFTER.name, 0..=i64::MAX);
-    let wait = query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
+    let after = query.integer(&AFTER);
+    let wait = query.integer(&WAIT).unwrap_or_default();
     query.finish()?;
     let Some(after) = after else { return Ok(api.server.checkout(&id).await?) };
     let wait = Duration::from_secs(wait.unsigned_abs()).min(api.settings.longest_wait);

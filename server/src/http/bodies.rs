@@ -1,114 +1,154 @@
-//! The bodies of requests: for each its JSON Schema, and beside it how it is read by the same rules. A payer's card is the one card
-//! number that may stand in a body, and only where the settings turn cards on.
+//! The bodies of requests: for each the table of its fields, and what is made of them. A payer's card is the one card number that may
+//! stand in a body, and only where the settings turn cards on.
 
-use std::{mem::take, net::IpAddr, ops::RangeInclusive, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
-use kassa::CardInput;
+use kassa::{CardInput, Decimal};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{
+    field::{CHECKOUT_ID, Field, Kind, Literal, PAYMENT_ID, Shape, Variant, check_form},
     fields::BodyFields,
     request::{BodyRules, JsonBody},
 };
 use crate::{
-    checkouts::new_checkout::NewCheckout,
-    payments::PayerCard,
-    values::{CheckoutId, Method, PaymentId, Resolution, error::Rule},
+    checkouts::new_checkout::{self, NewCheckout},
+    payments::{self, PayerCard},
+    server::{LONGEST_NAME, LONGEST_REASON},
+    values::{
+        CheckoutId, Method, PaymentId, Resolution,
+        error::{LONGEST_OTP, LONGEST_URL},
+    },
 };
 
-/// How long a checkout can be paid, in seconds.
-const LIFETIME: RangeInclusive<u64> = 60..=30 * 24 * 60 * 60;
-/// A text that holds no control characters, and is not blank.
-const TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
-/// One that may be blank.
-const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
-
-/// The ways to pay that a server takes, as it names them.
-fn methods(takes_cards: bool) -> &'static str {
-    if takes_cards { "pay_form, qr, mbank, card" } else { "pay_form, qr, mbank" }
-}
+/// An amount is a text, because a JSON number would pass through a float.
+const AMOUNT: Kind = Kind::Form {
+    schema: || json!({ "pattern": r"^[1-9][0-9]{0,14}(\.[0-9]{1,2})?$" }),
+    check: |checks, name, text| check_form(checks, name, is_plain(text), "must be a string such as 390 or 390.50"),
+};
+const RETURN_URL: Kind = Kind::Form {
+    schema: || json!({ "format": "uri", "maxLength": LONGEST_URL }),
+    check: |checks, name, text| checks.return_url(name, text),
+};
+const PHONE: Kind = Kind::Form {
+    schema: || json!({ "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$" }),
+    check: |checks, name, text| {
+        checks.phone(name, text);
+    },
+};
+const OTP: Kind = Kind::Form {
+    schema: || json!({ "minLength": 1, "maxLength": LONGEST_OTP, "pattern": "^[0-9]+$" }),
+    check: |checks, name, text| {
+        checks.otp(name, text);
+    },
+};
+const LANGUAGE: Kind = Kind::Form {
+    schema: || json!({ "pattern": "^[a-z]{2}$" }),
+    check: |checks, name, text| payments::check_language(checks, name, text),
+};
+/// The length and the check digit are checked with the whole card.
+const CARD_NUMBER: Kind = Kind::Form {
+    schema: || json!({ "pattern": "^[0-9 -]{13,40}$", "writeOnly": true }),
+    check: |checks, name, text| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-'));
+        check_form(checks, name, is_number, "must be digits; spaces and hyphens are allowed");
+    },
+};
+/// That there is such a month is checked with the whole card.
+const EXPIRY_MONTH: Kind = Kind::Form {
+    schema: || json!({ "pattern": "^(0[1-9]|1[0-2])$" }),
+    check: |checks, name, text| check_form(checks, name, are_digits(text, 2), "must be two digits, such as 08"),
+};
+const CVC: Kind = Kind::Form {
+    schema: || json!({ "pattern": "^[0-9]{3}$", "writeOnly": true }),
+    check: |checks, name, text| check_form(checks, name, are_digits(text, 3), "must be three digits"),
+};
 
 /// Opens a checkout.
 impl JsonBody for NewCheckout {
     const EXAMPLE: &'static str = r#"{"reference": "order-17", "amount": "390.00", "description": "Two tickets", "return_url": "https://shop.example.kg/paid"}"#;
 
-    fn schema(takes_cards: bool) -> Value {
-        let mut schema = json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["reference", "amount", "description", "return_url"],
-            "if": {
-                "required": ["methods"],
-                "properties": { "methods": { "type": "array", "contains": { "const": "mbank" } } },
-            },
-            "then": { "properties": { "amount": { "pattern": r"^[1-9][0-9]{0,14}(\.0{1,2})?$" } } },
-            "properties": {
-                "reference": {
-                    "type": "string", "minLength": 1, "maxLength": 64, "pattern": TEXT,
-                    "description": "The shop's reference for the checkout, such as the order number.",
-                },
-                "amount": {
-                    "type": "string",
-                    "pattern": r"^[1-9][0-9]{0,14}(\.[0-9]{1,2})?$",
-                    "description": "Amount in units of the currency, at least 1. A string, because JSON numbers may be rounded. The \
-                        mobile bank accepts only whole som.",
-                },
-                "currency": { "type": ["string", "null"], "enum": ["KGS", null], "default": "KGS" },
-                "description": {
-                    "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT, "description": "Description of what is paid for.",
-                },
-                "methods": {
-                    "type": ["array", "null"],
-                    "items": { "type": "string", "enum": ["pay_form", "qr", "mbank"] },
-                    "description": "Allowed payment methods. Default: all methods that support the amount.",
-                },
-                "return_url": {
-                    "type": "string",
-                    "format": "uri",
-                    "maxLength": 2048,
-                    "description": "URL to which the payer returns: a page, or a deep link of an app. Avoid a `#`: if an app starts \
-                        the payment, the gateway may append its parameters after it, where servers do not see them.",
-                },
-                "lifetime_s": {
-                    "type": ["integer", "null"], "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,
-                    "description": "Time during which the checkout can be paid, in seconds.",
-                },
-                "metadata": {
-                    "type": ["object", "null"],
-                    "maxProperties": 20,
-                    "propertyNames": { "minLength": 1, "maxLength": 40, "pattern": TEXT },
-                    "additionalProperties": { "type": "string", "maxLength": 200, "pattern": ANY_TEXT },
-                    "description": "The shop's own key-value pairs, returned in every response.",
-                },
-            },
+    fn shape(takes_cards: bool) -> Shape {
+        const WITHOUT_CARDS: [Field; 8] = checkout_fields(
+            &["pay_form", "qr", "mbank"],
+            "Allowed payment methods. Default: all methods that support the amount.",
+        );
+        const WITH_CARDS: [Field; 8] = checkout_fields(
+            &["pay_form", "qr", "mbank", "card"],
+            "Allowed payment methods. Default: all methods that support the amount, except `card`, which must be named explicitly.",
+        );
+        Shape::Object(if takes_cards { &WITH_CARDS } else { &WITHOUT_CARDS })
+    }
+
+    /// The mobile bank takes whole som alone.
+    fn extend_schema(schema: &mut Value) {
+        schema["if"] = json!({
+            "required": ["methods"],
+            "properties": { "methods": { "type": "array", "contains": { "const": "mbank" } } },
         });
-        if takes_cards {
-            let methods = &mut schema["properties"]["methods"];
-            methods["items"]["enum"] = json!(["pay_form", "qr", "mbank", "card"]);
-            methods["description"] = json!(
-                "Allowed payment methods. Default: all methods that support the amount, except `card`, which must be named explicitly."
-            );
-        }
-        schema
+        schema["then"] = json!({ "properties": { "amount": { "pattern": r"^[1-9][0-9]{0,14}(\.0{1,2})?$" } } });
     }
 
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self {
-        let (reference, amount) = (fields.text("reference"), fields.amount("amount"));
+        let (reference, amount) = (fields.text("reference"), fields.parsed("amount").unwrap_or(Decimal::ONE));
         let (description, return_url) = (fields.text("description"), fields.text("return_url"));
         let mut wanted = Self::new(reference, amount, description, return_url);
         if let Some(currency) = fields.optional_text("currency") {
             wanted.currency = currency;
         }
-        wanted = wanted.with_methods(fields.words::<Method>("methods", methods(rules.takes_cards)));
-        if let Some(seconds) = fields.number("lifetime_s", &LIFETIME) {
-            wanted = wanted.with_lifetime(Duration::from_secs(seconds));
+        wanted = wanted.with_methods(fields.words::<Method>("methods"));
+        if let Some(seconds) = fields.integer("lifetime_s") {
+            wanted = wanted.with_lifetime(Duration::from_secs(seconds.unsigned_abs()));
         }
         wanted.metadata = fields.texts("metadata");
         // Whether it may name cards is decided where it is known whether it was opened before.
         fields.add_violations(wanted.check().or_else(|_| wanted.check_by(rules.takes_cards)));
         wanted
     }
+}
+
+const fn checkout_fields(methods: &'static [&'static str], methods_text: &'static str) -> [Field; 8] {
+    use new_checkout::{
+        CURRENCY, LIFETIME, LONGEST_DESCRIPTION, LONGEST_KEY, LONGEST_LIFE, LONGEST_REFERENCE, LONGEST_VALUE,
+        MOST_METADATA, SHORTEST_LIFE,
+    };
+    const SECONDS: Kind = Kind::Integer { from: SHORTEST_LIFE.as_secs() as i64, to: LONGEST_LIFE.as_secs() as i64 };
+    const METADATA: Kind = Kind::Texts { most: MOST_METADATA, longest_key: LONGEST_KEY, longest_value: LONGEST_VALUE };
+    [
+        Field::required(
+            "reference",
+            Kind::Text { most: LONGEST_REFERENCE },
+            "The shop's reference for the checkout, such as the order number.",
+        ),
+        Field::required(
+            "amount",
+            AMOUNT,
+            "Amount in units of the currency, at least 1. A string, because JSON numbers may be rounded. The mobile bank accepts \
+             only whole som.",
+        ),
+        Field::optional("currency", Kind::Choice(&[CURRENCY]), "").with_default(Literal::Text(CURRENCY)),
+        Field::required("description", Kind::Text { most: LONGEST_DESCRIPTION }, "Description of what is paid for."),
+        Field::optional("methods", Kind::Methods(methods), methods_text),
+        Field::required(
+            "return_url",
+            RETURN_URL,
+            "URL to which the payer returns: a page, or a deep link of an app. Avoid a `#`: if an app starts the payment, the \
+             gateway may append its parameters after it, where servers do not see them.",
+        ),
+        Field::optional("lifetime_s", SECONDS, "Time during which the checkout can be paid, in seconds.")
+            .with_default(Literal::Integer(LIFETIME.as_secs() as i64)),
+        Field::optional("metadata", METADATA, "The shop's own key-value pairs, returned in every response."),
+    ]
+}
+
+/// Digits, and at most two after a point; what `Decimal` would read beside that (signs, underscores) is refused.
+fn is_plain(text: &str) -> bool {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let has_no_zeros = whole == "0" || !whole.starts_with('0');
+    let is_form = are_digits(whole) && has_no_zeros && are_digits(decimals) && decimals.len() <= 2;
+    is_form && Decimal::from_str_exact(text).is_ok()
 }
 
 /// Resolves the outcome of a payment.
@@ -123,27 +163,28 @@ impl JsonBody for ResolvePayment {
     const EXAMPLE: &'static str =
         r#"{"outcome": "not_charged", "reason": "The gateway's support found no such payment", "by": "Aida"}"#;
 
-    fn schema(_: bool) -> Value {
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["outcome", "reason", "by"],
-            "properties": {
-                "outcome": { "type": "string", "enum": ["charged", "not_charged"] },
-                "reason": {
-                    "type": "string", "minLength": 1, "maxLength": 200, "pattern": TEXT,
-                    "description": "What the person found. The event contains it.",
-                },
-                "by": {
-                    "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT,
-                    "description": "Name of the person who decides. The event contains it as given, along with the key that sent it.",
-                },
+    fn shape(_: bool) -> Shape {
+        Shape::Object(
+            const {
+                &[
+                    Field::required("outcome", Kind::Choice(&["charged", "not_charged"]), ""),
+                    Field::required(
+                        "reason",
+                        Kind::Text { most: LONGEST_REASON },
+                        "What the person found. The event contains it.",
+                    ),
+                    Field::required(
+                        "by",
+                        Kind::Text { most: LONGEST_NAME },
+                        "Name of the person who decides. The event contains it as given, along with the key that sent it.",
+                    ),
+                ]
             },
-        })
+        )
     }
 
     fn read(fields: &mut BodyFields, _: &BodyRules) -> Self {
-        let outcome = fields.word("outcome", "charged, not_charged").unwrap_or(Resolution::NotCharged);
+        let outcome = fields.parsed("outcome").unwrap_or(Resolution::NotCharged);
         Self { outcome, reason: fields.text("reason"), by: fields.text("by") }
     }
 }
@@ -157,21 +198,13 @@ pub(super) struct ReplayEvents {
 impl JsonBody for ReplayEvents {
     const EXAMPLE: &'static str = "{}";
 
-    fn schema(_: bool) -> Value {
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "properties": {
-                "checkout": {
-                    "type": ["string", "null"], "pattern": "^co_[0-9a-f]{32}$",
-                    "description": "Checkout whose events are replayed. Default: all checkouts.",
-                },
-            },
-        })
+    fn shape(_: bool) -> Shape {
+        const ABOUT: &str = "Checkout whose events are replayed. Default: all checkouts.";
+        Shape::Object(const { &[Field::optional("checkout", CHECKOUT_ID, ABOUT)] })
     }
 
     fn read(fields: &mut BodyFields, _: &BodyRules) -> Self {
-        Self { checkout: fields.optional_id("checkout", "must be the identifier of a checkout") }
+        Self { checkout: fields.parsed("checkout") }
     }
 }
 
@@ -179,117 +212,103 @@ impl JsonBody for ReplayEvents {
 pub(super) struct NewPayment {
     /// None only where something is wrong.
     pub(super) method: Option<Method>,
-    /// Nothing but for the mobile bank.
+    /// Empty except for the mobile bank.
     pub(super) phone: String,
     pub(super) card: Option<PayerCard>,
     /// The payment that its payer leaves for it.
     pub(super) instead_of: Option<PaymentId>,
 }
 
+const BY_PAGE: Variant = Variant(&["pay_form", "qr"], &[INSTEAD_OF]);
+const BY_MBANK: Variant = Variant(
+    &["mbank"],
+    &[
+        Field::required(
+            "phone",
+            PHONE,
+            "The payer's phone number: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, parentheses, invisible \
+             characters and digits of any script are also accepted. Only its last two digits are stored, and which of 256 classes \
+             it belongs to.",
+        ),
+        INSTEAD_OF,
+    ],
+);
+const BY_CARD: Variant = Variant(
+    &["card"],
+    &[
+        Field::optional("language", LANGUAGE, "The payer's language, as a code of two letters.")
+            .with_default(Literal::Text(payments::LANGUAGE)),
+        Field::required(
+            "card",
+            Kind::Object(&CARD),
+            "The card is sent once and then wiped; only its last four digits are stored. A different card needs a different \
+             Idempotency-Key.",
+        ),
+        INSTEAD_OF,
+    ],
+);
+const INSTEAD_OF: Field = Field::optional(
+    "instead_of",
+    PAYMENT_ID,
+    "Payment to replace, whose `can_be_replaced` is true: for example, the payer entered a wrong number or has no app for the QR \
+     code. It is replaced in the transaction that starts the new payment, and then accepts no one-time password. If it can no \
+     longer be replaced, the response is 409.",
+);
+const CARD: [Field; 5] = [
+    Field::required(
+        "number",
+        CARD_NUMBER,
+        "Full card number with a valid check digit; spaces and hyphens are allowed. The only field that accepts a card number.",
+    ),
+    Field::required("expiry_month", EXPIRY_MONTH, ""),
+    Field::required("expiry_year", Kind::Integer { from: 2000, to: 2099 }, ""),
+    Field::required("cvc", CVC, ""),
+    Field::required(
+        "holder_name",
+        Kind::Text { most: payments::LONGEST_NAME },
+        "Cardholder name: first name, then last name.",
+    ),
+];
+
 impl JsonBody for NewPayment {
     const EXAMPLE: &'static str = r#"{"method": "mbank", "phone": "996700000001"}"#;
     const MAY_HOLD_CARD: bool = true;
 
-    fn schema(takes_cards: bool) -> Value {
-        let mut schema = json!({
-            "oneOf": [
-                {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["method"],
-                    "properties": {
-                        "method": { "type": "string", "enum": ["pay_form", "qr"] },
-                        "instead_of": instead_of(),
-                    },
-                },
-                {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["method", "phone"],
-                    "properties": {
-                        "method": { "type": "string", "enum": ["mbank"] },
-                        "phone": {
-                            "type": "string",
-                            "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$",
-                            "description": "The payer's phone number: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, \
-                                parentheses, invisible characters and digits of any script are also accepted. Only its last \
-                                two digits are stored, and which of 256 classes it belongs to.",
-                        },
-                        "instead_of": instead_of(),
-                    },
-                },
-            ],
-        });
-        if let Some(ways) = schema["oneOf"].as_array_mut().filter(|_| takes_cards) {
-            ways.push(by_card());
-        }
-        schema
+    fn shape(takes_cards: bool) -> Shape {
+        const WITHOUT_CARDS: &[Variant] = &[BY_PAGE, BY_MBANK];
+        const WITH_CARDS: &[Variant] = &[BY_PAGE, BY_MBANK, BY_CARD];
+        Shape::OneOf { name: "method", variants: if takes_cards { WITH_CARDS } else { WITHOUT_CARDS } }
     }
 
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self {
-        let method = fields.word::<Method>("method", methods(rules.takes_cards));
-        let phone = match method {
-            Some(Method::Mbank) => fields.text("phone"),
-            _ => String::new(),
-        };
-        let card = match method {
-            Some(Method::Card) if rules.takes_cards => read_card(fields, rules.from),
-            Some(Method::Card) => {
-                fields.require("method", false, Rule::OneOf, &format!("must be one of {}", methods(false)));
-                None
-            }
-            _ => None,
-        };
-        let instead_of = fields.optional_id("instead_of", "must be the identifier of a payment");
-        Self { method, phone, card, instead_of }
+        let (method, phone) = (fields.parsed("method"), fields.text("phone"));
+        let card = read_card(fields, rules.from);
+        Self { method, phone, card, instead_of: fields.parsed("instead_of") }
     }
 }
 
-/// What its payer leaves for it.
-fn instead_of() -> Value {
-    json!({
-        "type": ["string", "null"], "pattern": "^pay_[0-9a-f]{32}$",
-        "description": "Payment to replace, whose `can_be_replaced` is true: for example, the payer entered a wrong number or has no \
-            app for the QR code. It is replaced in the transaction that starts the new payment, and then accepts no one-time \
-            password. If it can no longer be replaced, the response is 409.",
-    })
+/// What the payer typed, and from which address.
+fn read_card(fields: &mut BodyFields, from: IpAddr) -> Option<PayerCard> {
+    let mut card = fields.object("card")?;
+    // A year is checked also beside a wrong month: it has passed where its last month has.
+    let month = card.optional_text("expiry_month").unwrap_or_else(|| "12".to_owned());
+    // Moved, not copied: what holds them from now on wipes them.
+    let typed = CardInput::new()
+        .with_number(card.text("number"))
+        .with_expiry(format!("{month}/{}", card.integer("expiry_year").unwrap_or_default()))
+        .with_cvc(card.text("cvc"))
+        .with_holder_name(card.text("holder_name"));
+    let payer = PayerCard::new(typed, from);
+    let payer = match fields.optional_text("language") {
+        Some(language) => payer.with_language(language),
+        None => payer,
+    };
+    fields.add_violations(payer.check());
+    Some(payer)
 }
 
-fn by_card() -> Value {
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["method", "card"],
-        "properties": {
-            "method": { "type": "string", "enum": ["card"] },
-            "language": {
-                "type": ["string", "null"], "pattern": "^[a-z]{2}$", "default": "ru",
-                "description": "The payer's language, as a code of two letters.",
-            },
-            "instead_of": instead_of(),
-            "card": {
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["number", "expiry_month", "expiry_year", "cvc", "holder_name"],
-                "description": "The card is sent once and then wiped; only its last four digits are stored. A different card needs a \
-                    different Idempotency-Key.",
-                "properties": {
-                    "number": {
-                        "type": "string", "pattern": "^[0-9 -]{13,40}$", "writeOnly": true,
-                        "description": "Full card number with a valid check digit; spaces and hyphens are allowed. The only \
-                            field that accepts a card number.",
-                    },
-                    "expiry_month": { "type": "string", "pattern": "^(0[1-9]|1[0-2])$" },
-                    "expiry_year": { "type": "integer", "minimum": 2000, "maximum": 2099 },
-                    "cvc": { "type": "string", "pattern": "^[0-9]{3}$", "writeOnly": true },
-                    "holder_name": {
-                        "type": "string", "minLength": 1, "maxLength": 100,
-                        "description": "Cardholder name: first name, then last name.",
-                    },
-                },
-            },
-        },
-    })
+fn are_digits(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Confirms a payment.
@@ -301,19 +320,10 @@ pub(super) struct ConfirmPayment {
 impl JsonBody for ConfirmPayment {
     const EXAMPLE: &'static str = r#"{"otp": "123456"}"#;
 
-    fn schema(_: bool) -> Value {
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["otp"],
-            "properties": {
-                "otp": {
-                    "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[0-9]+$",
-                    "description": "The payer's one-time password: at least one digit. Spaces, hyphens, dots and invisible \
-                        characters are removed before the length is checked. It is not stored.",
-                },
-            },
-        })
+    fn shape(_: bool) -> Shape {
+        const ABOUT: &str = "The payer's one-time password: at least one digit. Spaces, hyphens, dots and invisible characters are \
+            removed before the length is checked. It is not stored.";
+        Shape::Object(const { &[Field::required("otp", OTP, ABOUT)] })
     }
 
     fn read(fields: &mut BodyFields, _: &BodyRules) -> Self {
@@ -321,55 +331,94 @@ impl JsonBody for ConfirmPayment {
     }
 }
 
-/// What the payer typed, and who calls. The number was taken out before, so that nothing else of the body may look like one.
-fn read_card(fields: &mut BodyFields, from: IpAddr) -> Option<PayerCard> {
-    let language = fields.optional_text("language");
-    let number = fields.take_card_number();
-    let mut card = fields.object("card")?;
-    let mut number = match number {
-        Some(number) => number,
-        None => Zeroizing::new(card.text("number")),
-    };
-    let month = card.text("expiry_month");
-    let year = card.number("expiry_year", &(2000..=2099));
-    card.require("expiry_year", year.is_some(), Rule::Required, "must be given");
-    let mut cvc = Zeroizing::new(card.text("cvc"));
-    let holder_name = card.text("holder_name");
-    card.require("number", is_number(&number), Rule::Format, "must be digits; spaces and hyphens are allowed");
-    card.require("expiry_month", are_digits(&month, 2), Rule::Format, "must be two digits, such as 08");
-    card.require("cvc", are_digits(&cvc, 3), Rule::Format, "must be three digits");
-    fields.finish_object("card", card);
-    // Moved, not copied: what holds them from now on wipes them.
-    let typed = CardInput::new()
-        .with_number(take(&mut *number))
-        .with_expiry(format!("{month}/{}", year.unwrap_or_default()))
-        .with_cvc(take(&mut *cvc))
-        .with_holder_name(holder_name);
-    let payer = PayerCard::new(typed, from);
-    let payer = match language {
-        Some(language) => payer.with_language(language),
-        None => payer,
-    };
-    fields.add_violations(payer.check());
-    Some(payer)
-}
-
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-'))
-}
-
-fn are_digits(text: &str, count: usize) -> bool {
-    text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::problem::Problem;
+
+    const RULES: BodyRules = BodyRules { takes_cards: false, from: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST) };
 
     #[test]
-    fn the_example_is_taken() {
-        let rules = BodyRules { takes_cards: false, from: IpAddr::from([127, 0, 0, 1]) };
-        let read = NewCheckout::parse(NewCheckout::EXAMPLE.as_bytes(), &rules).unwrap();
+    fn examples_are_accepted() {
+        let read = NewCheckout::parse(NewCheckout::EXAMPLE.as_bytes(), &RULES).unwrap();
         assert_eq!((read.reference.as_str(), read.amount, read.currency.as_str()), ("order-17", 390.into(), "KGS"));
+        let read = NewPayment::parse(NewPayment::EXAMPLE.as_bytes(), &RULES).unwrap();
+        assert_eq!((read.method, read.phone.as_str()), (Some(Method::Mbank), "996700000001"));
+        assert!(ResolvePayment::parse(ResolvePayment::EXAMPLE.as_bytes(), &RULES).is_ok());
+        assert!(ReplayEvents::parse(ReplayEvents::EXAMPLE.as_bytes(), &RULES).is_ok());
+        assert!(ConfirmPayment::parse(ConfirmPayment::EXAMPLE.as_bytes(), &RULES).is_ok());
+    }
+
+    /// A word that the table lists and nothing could be made of would count as another one.
+    #[test]
+    fn every_choice_can_be_read() {
+        for (text, outcome) in [("charged", Resolution::Charged), ("not_charged", Resolution::NotCharged)] {
+            let body = format!(r#"{{"outcome": "{text}", "reason": "x", "by": "Aida"}}"#);
+            assert_eq!(ResolvePayment::parse(body.as_bytes(), &RULES).ok().unwrap().outcome, outcome);
+        }
+        let Shape::OneOf { variants, .. } = NewPayment::shape(true) else { panic!("it has variants") };
+        for name in variants.iter().flat_map(|Variant(choices, _)| *choices) {
+            assert!(name.parse::<Method>().is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_plain_texts() {
+        for (text, is_one) in [
+            ("390", true),
+            ("390.5", true),
+            ("390.50", true),
+            ("0", true),
+            ("0.99", true),
+            ("390.505", false),
+            ("0390", false),
+            ("+390", false),
+            ("-390", false),
+            ("3_90", false),
+            ("1e3", false),
+            ("390.", false),
+            (".5", false),
+            ("", false),
+        ] {
+            assert_eq!(is_plain(text), is_one, "{text}");
+        }
+    }
+
+    fn sentences<T>(parsed: Result<T, Problem>) -> Vec<String> {
+        let problem = parsed.err().unwrap();
+        problem.violations().iter().map(|violation| violation.text.clone()).collect()
+    }
+
+    #[test]
+    fn all_violations_of_a_body_are_named_in_the_order_of_its_table() {
+        let body = br#"{"amount": "1,5", "currency": "USD", "description": "\u0007", "methods": ["cash"], "lifetime_s": 5, "x": 1}"#;
+        let expected = [
+            "reference must be given",
+            "amount must be a string such as 390 or 390.50",
+            "currency must be KGS",
+            "description must have no control characters",
+            "methods must be a list of pay_form, qr, mbank",
+            "return_url must be given",
+            "lifetime_s must be a whole number from 60 to 2592000",
+            "x is not a known field",
+        ];
+        assert_eq!(sentences(NewCheckout::parse(body, &RULES)), expected);
+        let body = br#"{"method": "cash", "phone": "1", "instead_of": "pay_1"}"#;
+        let expected = [
+            "method must be one of pay_form, qr, mbank",
+            "instead_of must be the identifier of a payment",
+            "phone is not a known field",
+        ];
+        assert_eq!(sentences(NewPayment::parse(body, &RULES)), expected);
+        let body = br#"{"method": "card", "card": {"number": "4", "expiry_year": 1999, "cvc": 1, "pin": "1"}}"#;
+        let expected = [
+            "card.expiry_month must be given",
+            "card.expiry_year must be a whole number from 2000 to 2099",
+            "card.cvc must be a string",
+            "card.holder_name must be given",
+            "card.pin is not a known field",
+            "card.number must be a card's number, with its right check digit",
+        ];
+        assert_eq!(sentences(NewPayment::parse(body, &BodyRules { takes_cards: true, ..RULES })), expected);
     }
 }

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{
     access::Audience,
     examples,
+    field::{CHECKOUT_ID, Field, PAYMENT_ID},
     problem::{self, ProblemKind},
     request::{Api, JsonResponse},
-    route::{RequestBody, Route},
+    route::{IDEMPOTENCY_KEY, RequestBody, Route},
 };
 use crate::{events::Body, webhooks::headers};
 
@@ -122,30 +123,26 @@ fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) 
 }
 
 fn parameters(route: &Route) -> Vec<Value> {
-    let path = route.parameter_names().map(|name| {
-        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "pattern": pattern(route, name) } })
-    });
-    let query = route.query.iter().map(|parameter| {
-        json!({
-            "name": parameter.name, "in": "query", "required": parameter.is_required, "description": parameter.text,
-            "schema": (parameter.schema)(),
-        })
-    });
-    let key = route.needs_key.then(|| {
-        json!({
-            "name": "Idempotency-Key", "in": "header", "required": true,
-            "description": "A key that the caller generates for this attempt. The same key with the same body returns the same payment.",
-            "schema": { "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" },
-        })
-    });
+    let path = route
+        .parameter_names()
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": path_schema(route, name) }));
+    let query = route.query.iter().map(|field| parameter("query", field));
+    let key = route.needs_key.then(|| parameter("header", &IDEMPOTENCY_KEY));
     path.chain(query).chain(key).collect()
 }
 
-fn pattern(route: &Route, name: &str) -> &'static str {
+fn parameter(place: &str, field: &Field) -> Value {
+    json!({
+        "name": field.name, "in": place, "required": field.is_required, "description": field.description,
+        "schema": field.parameter_schema(),
+    })
+}
+
+fn path_schema(route: &Route, name: &str) -> Value {
     match (name, route.access) {
-        ("checkout", _) => "^co_[0-9a-f]{32}$",
-        ("payment", Audience::App | Audience::Shop) => "^pay_[0-9a-f]{32}$",
-        _ => "^[0-9a-f]{32}$",
+        ("checkout", _) => CHECKOUT_ID.schema(),
+        ("payment", Audience::App | Audience::Shop) => PAYMENT_ID.schema(),
+        _ => json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" }),
     }
 }
 

@@ -5,6 +5,7 @@ mod app;
 mod bodies;
 mod document;
 mod examples;
+mod field;
 mod fields;
 mod json;
 mod others;

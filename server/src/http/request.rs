@@ -1,6 +1,6 @@
-//! What handlers take and give: the shared state, the query, bodies that keep their rules, and JSON with its status.
+//! What handlers take and give: the shared state, the query, validated bodies, and JSON with its status.
 
-use std::{convert::Infallible, net::IpAddr, ops::RangeInclusive, str::FromStr, sync::Arc};
+use std::{convert::Infallible, net::IpAddr, str::FromStr, sync::Arc};
 
 use axum::{
     body::Bytes,
@@ -14,6 +14,7 @@ use url::form_urlencoded;
 
 use super::{
     access::Access,
+    field::{Field, Shape},
     fields::BodyFields,
     problem::{Problem, ProblemKind},
     settings::HttpSettings,
@@ -23,12 +24,7 @@ use crate::{
     checkouts::CheckoutView,
     net::{BodyError, caller_of, is_of_media_type, read_body},
     server::Server,
-    values::{
-        CheckoutId, PaymentId,
-        error::Checks,
-        error::ServerError,
-        error::{Rule, Violation},
-    },
+    values::{CheckoutId, PaymentId, error::Checks, error::Rule, error::ServerError},
 };
 
 /// What all requests share, as handlers extract it.
@@ -59,29 +55,41 @@ pub(super) struct BodyRules {
     pub(super) from: IpAddr,
 }
 
-/// A body in JSON: its description and how it is read.
+/// A body in JSON: its fields, and what is made of them.
 pub(super) trait JsonBody: Sized {
     /// One that is taken.
     const EXAMPLE: &'static str;
     /// Whether it may hold a payer's card, where cards are on.
     const MAY_HOLD_CARD: bool = false;
 
-    /// Its JSON Schema.
-    fn schema(takes_cards: bool) -> Value;
+    /// The tables of its fields.
+    fn shape(takes_cards: bool) -> Shape;
 
-    /// Reads its fields. What is wrong with them is noted there, and then nothing of what is returned is used.
+    /// Adds to its schema what the tables cannot say.
+    fn extend_schema(_: &mut Value) {}
+
+    /// Makes it of its fields, and adds the violations of rules that the tables cannot say. A field that breaks a rule counts as
+    /// not given, and then nothing of what is returned is used.
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self;
 
-    /// Reads all of it, and tells everything that is wrong at once.
+    /// Its JSON Schema.
+    fn schema(takes_cards: bool) -> Value {
+        let mut schema = Self::shape(takes_cards).schema();
+        Self::extend_schema(&mut schema);
+        schema
+    }
+
+    /// Reads all of it, and names all violations at once.
     fn parse(body: &[u8], rules: &BodyRules) -> Result<Self, Problem> {
-        let mut fields = BodyFields::parse(body, Self::MAY_HOLD_CARD && rules.takes_cards)?;
+        let shape = Self::shape(rules.takes_cards);
+        let mut fields = BodyFields::parse(body, &shape, Self::MAY_HOLD_CARD && rules.takes_cards)?;
         let read = Self::read(&mut fields, rules);
         fields.finish()?;
         Ok(read)
     }
 }
 
-/// A body that keeps its rules. Its bytes are wiped before the handler runs.
+/// A validated body. Its bytes are wiped before the handler runs.
 pub(super) struct ValidatedJson<T>(pub(super) T);
 
 impl<T: JsonBody> FromRequest<Arc<ApiState>> for ValidatedJson<T> {
@@ -131,49 +139,33 @@ impl QueryFields {
         Self { pairs, checks: Checks::default() }
     }
 
-    /// A text.
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
-        let at = self.pairs.iter().position(|(known, _)| known == name)?;
-        let (_, text) = self.pairs.remove(at);
+    /// The text of a parameter, if it is given and keeps the rules.
+    pub(super) fn text(&mut self, field: &Field) -> Option<String> {
+        let name = field.name;
+        let given = self.pairs.iter().position(|(known, _)| known == name).map(|at| self.pairs.remove(at).1);
         if self.pairs.iter().any(|(known, _)| known == name) {
             self.checks.fail(name, Rule::Format, "must be given once");
             self.pairs.retain(|(known, _)| known != name);
         }
-        Some(text)
-    }
-
-    /// A text of a form of its own.
-    pub(super) fn parsed<T: FromStr<Err = Violation>>(&mut self, name: &str) -> Option<T> {
-        match self.text(name)?.parse() {
-            Ok(value) => Some(value),
-            Err(violation) => {
-                self.checks.fail(name, violation.rule, &violation.text);
-                None
-            }
+        match &given {
+            Some(text) => field.kind.check_text(&mut self.checks, name, text),
+            None if field.is_required => self.checks.fail(name, Rule::Required, "must be given"),
+            None => {}
         }
+        given.filter(|_| !self.checks.is_broken(name))
     }
 
-    /// A whole number within a range.
-    pub(super) fn number(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
-        let text = self.text(name)?;
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        if number.is_none() {
-            let sentence = format!("must be a whole number from {} to {}", range.start(), range.end());
-            self.checks.fail(name, Rule::Range, &sentence);
-        }
-        number
+    /// What the text of a parameter stands for.
+    pub(super) fn parsed<T: FromStr>(&mut self, field: &Field) -> Option<T> {
+        self.text(field)?.parse().ok()
     }
 
-    /// A text that must be there.
-    pub(super) fn required(&mut self, name: &str) -> String {
-        let text = self.text(name);
-        if text.is_none() && !self.checks.is_broken(name) {
-            self.checks.fail(name, Rule::Required, "must be given");
-        }
-        text.unwrap_or_default()
+    /// A whole number, or its default.
+    pub(super) fn integer(&mut self, field: &Field) -> Option<i64> {
+        self.parsed(field).or_else(|| field.default_integer())
     }
 
-    /// Refuses what is left, and tells everything that was wrong.
+    /// Refuses unknown parameters, and returns all violations at once.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         if !self.pairs.is_empty() {
             self.checks.fail("query", Rule::Unknown, "contains an unknown parameter");
@@ -192,7 +184,7 @@ pub(super) struct ApiState {
 }
 
 impl ApiState {
-    /// A checkout as its shop is told of it.
+    /// A checkout as its shop sees it.
     pub(super) fn shop_checkout<'a>(&self, view: &'a CheckoutView) -> ShopCheckout<'a> {
         let page_url = self.settings.has_pay_page.then(|| self.settings.page_url(&view.checkout.page_secret));
         views::shop_checkout(view, page_url)

@@ -7,22 +7,32 @@ use axum::{
     routing::{MethodFilter, MethodRouter},
 };
 use schemars::{Schema, SchemaGenerator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     access::Audience,
+    field::{Field, Kind},
     problem::ProblemKind,
     request::{ApiState, JsonBody},
 };
+use crate::{server::LONGEST_KEY, values::error::Rule};
 
-/// A parameter of the query.
-#[derive(Clone, Copy)]
-pub(super) struct Parameter {
-    pub(super) name: &'static str,
-    pub(super) is_required: bool,
-    pub(super) text: &'static str,
-    pub(super) schema: fn() -> Value,
-}
+/// The header of requests that move money.
+pub(super) const IDEMPOTENCY_KEY: Field = Field::required(
+    "Idempotency-Key",
+    Kind::Form {
+        schema: || json!({ "pattern": format!("^[0-9A-Za-z_-]{{1,{LONGEST_KEY}}}$") }),
+        check: |checks, name, text| {
+            let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            if text.is_empty() || text.len() > LONGEST_KEY || !is_plain {
+                checks.fail(name, Rule::Format, "must be 1 to 64 letters, digits, hyphens and underscores");
+            } else {
+                checks.text(name, text, LONGEST_KEY);
+            }
+        },
+    },
+    "A key that the caller generates for this attempt. The same key with the same body returns the same payment.",
+);
 
 /// What a route's body is.
 #[derive(Clone, Copy)]
@@ -50,9 +60,9 @@ pub(super) struct Route {
     pub(super) access: Audience,
     pub(super) summary: &'static str,
     pub(super) text: &'static str,
-    pub(super) query: &'static [Parameter],
+    pub(super) query: &'static [Field],
     pub(super) body: RequestBody,
-    /// Whether it asks for an idempotency key.
+    /// Whether it needs an idempotency key.
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
     pub(super) says: fn(&mut SchemaGenerator) -> Schema,
@@ -96,7 +106,7 @@ impl Route {
         self
     }
 
-    pub(super) const fn query(mut self, query: &'static [Parameter]) -> Self {
+    pub(super) const fn query(mut self, query: &'static [Field]) -> Self {
         self.query = query;
         self
     }

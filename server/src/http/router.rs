@@ -16,21 +16,21 @@ use futures_util::FutureExt;
 use super::{
     access::Caller,
     document::document,
+    field::Shape,
     fields::BodyFields,
     problem::{Problem, ProblemKind},
     request::{ApiState, QueryFields},
-    route::{RequestBody, Route},
+    route::{IDEMPOTENCY_KEY, RequestBody, Route},
     settings::HttpSettings,
     table::ROUTES,
 };
 use crate::{
     metrics::Metrics,
     net::{caller_of, read_body, with_security_headers},
-    server::{LONGEST_KEY, Server},
-    values::{error::Checks, error::Rule},
+    server::Server,
+    values::error::Checks,
 };
 
-const KEY: &str = "idempotency-key";
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// The parts of a path; none where they are no text.
@@ -117,22 +117,17 @@ async fn admitted(
     if matches!(route.body, RequestBody::None) {
         let body = std::mem::replace(request.body_mut(), Body::empty());
         let body = read_body(body, api.settings.largest_body, api.settings.body_deadline).await?;
-        BodyFields::parse(&body, false)?.finish()?;
+        BodyFields::parse(&body, &Shape::Object(&[]), false)?.finish()?;
     }
     request.extensions_mut().insert(Caller { identity, from, key });
     Ok(request)
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(value) = headers.get(KEY) else { return Ok(None) };
+    let Some(value) = headers.get(IDEMPOTENCY_KEY.name) else { return Ok(None) };
     let mut checks = Checks::default();
     let text = value.to_str().unwrap_or_default();
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    if text.is_empty() || text.len() > LONGEST_KEY || !is_plain {
-        checks.fail("Idempotency-Key", Rule::Format, "must be 1 to 64 letters, digits, hyphens and underscores");
-    } else {
-        checks.text("Idempotency-Key", text, LONGEST_KEY);
-    }
+    IDEMPOTENCY_KEY.kind.check_text(&mut checks, IDEMPOTENCY_KEY.name, text);
     checks.finish()?;
     Ok(Some(text.to_owned()))
 }

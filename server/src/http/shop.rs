@@ -11,34 +11,34 @@ use super::{
     access::Caller,
     app::wait_for_change,
     bodies::{ReplayEvents, ResolvePayment},
+    field::{Field, Kind, Literal},
     problem::Problem,
     request::{Api, JsonResponse, QueryFields, ValidatedJson, checkout_id, payment_id},
-    route::Parameter,
     views::{self, Count, Done, Events, ShopCheckout, ShopPayment, Token},
 };
-use crate::{checkouts::new_checkout::NewCheckout, values::Cursor};
+use crate::{
+    checkouts::new_checkout::{LONGEST_REFERENCE, NewCheckout},
+    values::Cursor,
+};
 
-const MOST_EVENTS: i64 = 1000;
-const EVENTS: i64 = 100;
-
-pub(super) const REFERENCE: Parameter = Parameter {
-    name: "reference",
-    is_required: true,
-    text: "The shop's reference for the checkout.",
-    schema: || json!({ "type": "string", "minLength": 1, "maxLength": 64 }),
-};
-pub(super) const EVENTS_AFTER: Parameter = Parameter {
-    name: "after",
-    is_required: false,
-    text: "Cursor of the last event that was read, or `next` of the previous page. 0 starts at the first event.",
-    schema: || json!({ "type": "string", "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$", "default": "0" }),
-};
-pub(super) const LIMIT: Parameter = Parameter {
-    name: "limit",
-    is_required: false,
-    text: "Maximum number of events to return.",
-    schema: || json!({ "type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": EVENTS }),
-};
+/// A reference is only looked up here: one that no checkout can have is not found.
+pub(super) const REFERENCE: Field = Field::required(
+    "reference",
+    Kind::Form { schema: || json!({ "minLength": 1, "maxLength": LONGEST_REFERENCE }), check: |_, _, _| {} },
+    "The shop's reference for the checkout.",
+);
+pub(super) const EVENTS_AFTER: Field = Field::optional(
+    "after",
+    Kind::Form {
+        schema: || json!({ "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$" }),
+        check: |checks, _, text| checks.add(text.parse::<Cursor>().err().into_iter().collect()),
+    },
+    "Cursor of the last event that was read, or `next` of the previous page. 0 starts at the first event.",
+)
+.with_default(Literal::Text("0"));
+pub(super) const LIMIT: Field =
+    Field::optional("limit", Kind::Integer { from: 1, to: 1000 }, "Maximum number of events to return.")
+        .with_default(Literal::Integer(100));
 
 pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<ShopCheckout<'_>>()
@@ -73,7 +73,7 @@ pub(super) async fn open(
 }
 
 pub(super) async fn find(State(api): Api, mut query: QueryFields) -> Result<JsonResponse, Problem> {
-    let reference = query.required(REFERENCE.name);
+    let reference = query.text(&REFERENCE).unwrap_or_default();
     query.finish()?;
     let view = api.server.checkout_of_reference(&reference).await?;
     JsonResponse::ok(&api.shop_checkout(&view))
@@ -114,8 +114,8 @@ pub(super) async fn revoke_tokens(State(api): Api, Path(id): Path<String>) -> Re
 }
 
 pub(super) async fn events(State(api): Api, mut query: QueryFields) -> Result<JsonResponse, Problem> {
-    let after = query.parsed::<Cursor>(EVENTS_AFTER.name).unwrap_or_default();
-    let limit = query.number(LIMIT.name, 1..=MOST_EVENTS).unwrap_or(EVENTS);
+    let after = query.parsed::<Cursor>(&EVENTS_AFTER).unwrap_or_default();
+    let limit = query.integer(&LIMIT).unwrap_or_default();
     query.finish()?;
     let events = api.server.events_after(&after, u32::try_from(limit).unwrap_or(1)).await?;
     JsonResponse::ok(&views::events(&after, events))

@@ -164,9 +164,9 @@ impl Failure {
 
 // A payer's card on its way through memory: it lives for one call and is wiped after it (zeroization).
 
-const LONGEST_NAME: usize = 100;
+pub(crate) const LONGEST_NAME: usize = 100;
 /// What the gateway's page for the payer speaks unless the app says otherwise.
-const LANGUAGE: &str = "ru";
+pub(crate) const LANGUAGE: &str = "ru";
 
 /// A card as its payer typed it, with what the gateway wants to know of the payer beside.
 ///
@@ -209,14 +209,12 @@ impl PayerCard {
         let mut checks = Checks::default();
         if let Err(PaymentError::Invalid { violations, .. }) = self.typed.card() {
             for violation in violations {
-                let (field, rule, sentence) = told(&violation);
+                let (field, rule, sentence) = translated(&violation);
                 checks.fail(field, rule, sentence);
             }
         }
         checks.text("card.holder_name", self.typed.holder_name(), LONGEST_NAME);
-        if self.language.len() != 2 || !self.language.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            checks.fail("language", Rule::Format, "must be two small letters, such as ky");
-        }
+        check_language(&mut checks, "language", &self.language);
         checks.finish()
     }
 
@@ -235,13 +233,19 @@ impl PayerCard {
     }
 }
 
-/// What may be shown and kept of a card.
+pub(crate) fn check_language(checks: &mut Checks, field: &str, text: &str) {
+    if text.len() != 2 || !text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        checks.fail(field, Rule::Format, "must be two small letters, such as ky");
+    }
+}
+
+/// What may be shown and stored of a card.
 pub(crate) fn last4(card: &Card) -> Option<String> {
     card.masked_number().strip_prefix("**** ").map(str::to_owned)
 }
 
 /// A rule of the core's as the server names it.
-fn told(violation: &kassa::Violation) -> (&'static str, Rule, &'static str) {
+fn translated(violation: &kassa::Violation) -> (&'static str, Rule, &'static str) {
     let (field, rule, sentence) = match violation.field.as_str() {
         "pan" => ("card.number", Rule::Format, "must be a card's number, with its right check digit"),
         "expiryMonth" => ("card.expiry_month", Rule::Range, "must be 01 to 12"),

@@ -52,8 +52,8 @@ pub(crate) use long_poll::Credential;
 
 /// The longest idempotency key.
 pub(crate) const LONGEST_KEY: usize = 64;
-const LONGEST_REASON: usize = 200;
-const LONGEST_NAME: usize = 100;
+pub(crate) const LONGEST_REASON: usize = 200;
+pub(crate) const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
 /// How long the figures for the metrics may take.

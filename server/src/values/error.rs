@@ -194,7 +194,8 @@ const REFUSED_SCHEMES: [&str; 17] = [
 /// With marks, spaces and whatever else comes along when it is pasted.
 const LONGEST_PHONE: usize = 64;
 /// Too short for a card number.
-const LONGEST_OTP: usize = 12;
+pub(crate) const LONGEST_OTP: usize = 12;
+pub(crate) const LONGEST_URL: usize = 2048;
 
 /// The violations of one input.
 #[derive(Default)]
@@ -234,7 +235,7 @@ impl Checks {
     /// Where a payer returns to: a page, or a deep link of an app.
     pub fn return_url(&mut self, field: &str, value: &str) {
         let before = self.0.len();
-        self.required_text(field, value, 2048);
+        self.required_text(field, value, LONGEST_URL);
         let is_allowed = |url: &Url| !REFUSED_SCHEMES.contains(&url.scheme());
         let has_spaces = value.contains(|c: char| c.is_whitespace() || c == '\\');
         if self.0.len() == before && (has_spaces || !Url::parse(value).is_ok_and(|url| is_allowed(&url))) {
