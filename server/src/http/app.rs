@@ -28,18 +28,12 @@ use crate::{
 /// A payment that is begun or confirmed.
 type PaymentFuture<'a> = Boxed<'a, Result<Payment, ServerError>>;
 
-pub(super) const AFTER: Field = Field::optional(
-    "after",
-    Kind::Integer { from: 0, to: i64::MAX },
-    "The version that the caller already has: the response waits for a higher one.",
-);
+pub(super) const AFTER: Field = Field::optional("after", Kind::Integer { from: 0, to: i64::MAX })
+    .about("The version that the caller already has: the response waits for a higher one.");
 /// The server's settings may allow less.
-pub(super) const WAIT: Field = Field::optional(
-    "wait",
-    Kind::Integer { from: 0, to: 60 },
-    "Maximum time to wait, in seconds (long polling). The server may respond earlier.",
-)
-.with_default(Literal::Integer(0));
+pub(super) const WAIT: Field = Field::optional("wait", Kind::Integer { from: 0, to: 60 })
+    .about("Maximum time to wait, in seconds (long polling). The server may respond earlier.")
+    .with_default(Literal::Integer(0));
 
 pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppCheckout<'_>>()

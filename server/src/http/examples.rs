@@ -119,7 +119,7 @@ fn checkout<T>(shown: &ShownCheckout, write: impl FnOnce(&ShopCheckout<'_>) -> T
     write(&views::shop_checkout(&view, Some(page_url)))
 }
 
-/// What an event tells beside its kind.
+/// What an event contains beside its kind.
 struct ShownEvent {
     checkout: CheckoutState,
     version: i64,
@@ -159,8 +159,8 @@ fn shown_event(kind: EventKind) -> ShownEvent {
         EventKind::CheckoutCancelled => ShownEvent::of(CheckoutState::Cancelled, 1, 1),
         EventKind::CheckoutOverpaid => ShownEvent::of(CheckoutState::Paid, 9, 2),
         EventKind::CheckoutRefundNoted => {
-            let noted = ShownEvent::of(CheckoutState::Paid, 10, 3);
-            noted.because("The second payment was given back at the gateway").decided_by(KeyRole::Staff)
+            let refunded = ShownEvent::of(CheckoutState::Paid, 10, 3);
+            refunded.because("The second payment was given back at the gateway").decided_by(KeyRole::Staff)
         }
         EventKind::PaymentCreated => by_mbank(PaymentState::Sending, 1),
         EventKind::PaymentSending => by_mbank(PaymentState::Sending, 2),
@@ -174,18 +174,18 @@ fn shown_event(kind: EventKind) -> ShownEvent {
         EventKind::PaymentRejected => by_mbank(PaymentState::Rejected, 4),
         EventKind::PaymentMismatch => by_mbank(PaymentState::Mismatch, 3).because("amount"),
         EventKind::PaymentUnverifiable => {
-            let told = ShownEvent::of_payment(Method::PayForm, PaymentState::Unverifiable, 3);
-            told.because("the report has no amount")
+            let unverifiable = ShownEvent::of_payment(Method::PayForm, PaymentState::Unverifiable, 3);
+            unverifiable.because("the report has no amount")
         }
         EventKind::PaymentReviewed => {
             // Another charge of a pay-form that is paid was reported, and is decided.
-            let told = ShownEvent::of_payment(Method::PayForm, PaymentState::Charged, 5);
-            let told = ShownEvent { checkout: CheckoutState::Paid, version: 6, ..told };
-            told.because("The gateway's support found one charge alone").decided_by(KeyRole::Staff)
+            let charged = ShownEvent::of_payment(Method::PayForm, PaymentState::Charged, 5);
+            let charged = ShownEvent { checkout: CheckoutState::Paid, version: 6, ..charged };
+            charged.because("The gateway's support found one charge alone").decided_by(KeyRole::Staff)
         }
         EventKind::PaymentResolved => {
-            let told = ShownEvent { after: Some("unknown"), ..by_mbank(PaymentState::Rejected, 3) };
-            told.because("The gateway's support found no such payment").decided_by(KeyRole::Shop)
+            let resolved = ShownEvent { after: Some("unknown"), ..by_mbank(PaymentState::Rejected, 3) };
+            resolved.because("The gateway's support found no such payment").decided_by(KeyRole::Shop)
         }
         EventKind::PaymentStuck => by_mbank(PaymentState::Unknown, 3),
     }

@@ -15,18 +15,16 @@ const TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u00
 /// One that may be blank.
 const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 
-pub(super) const CHECKOUT_ID: Kind = Kind::Form {
-    schema: || json!({ "pattern": "^co_[0-9a-f]{32}$" }),
-    check: |checks, name, text| {
-        check_form(checks, name, text.parse::<CheckoutId>().is_ok(), "must be the identifier of a checkout");
-    },
-};
-pub(super) const PAYMENT_ID: Kind = Kind::Form {
-    schema: || json!({ "pattern": "^pay_[0-9a-f]{32}$" }),
-    check: |checks, name, text| {
-        check_form(checks, name, text.parse::<PaymentId>().is_ok(), "must be the identifier of a payment");
-    },
-};
+pub(super) const CHECKOUT_ID: Kind = Kind::Pattern(
+    "^co_[0-9a-f]{32}$",
+    |text| text.parse::<CheckoutId>().is_ok(),
+    "must be the identifier of a checkout",
+);
+pub(super) const PAYMENT_ID: Kind = Kind::Pattern(
+    "^pay_[0-9a-f]{32}$",
+    |text| text.parse::<PaymentId>().is_ok(),
+    "must be the identifier of a payment",
+);
 
 /// A field of a body, a parameter of a query, or a header.
 pub(super) struct Field {
@@ -35,6 +33,7 @@ pub(super) struct Field {
     pub(super) kind: Kind,
     pub(super) description: &'static str,
     default: Option<Literal>,
+    is_write_only: bool,
 }
 
 /// The value of an optional field that is not given.
@@ -49,7 +48,9 @@ pub(super) enum Literal {
 pub(super) enum Kind {
     /// A text that is not blank, has no control characters, and at most so many characters.
     Text { most: usize },
-    /// A text with a form of its own. JSON Schema can say less than the check: the two stand side by side.
+    /// A text that matches a pattern: its regular expression for the schema, beside it the same as code, and the sentence.
+    Pattern(&'static str, fn(&str) -> bool, &'static str),
+    /// A text with rules of its own. JSON Schema can say less than the check: the two stand side by side.
     Form { schema: fn() -> Value, check: fn(&mut Checks, &str, &str) },
     /// A whole number within a range.
     Integer { from: i64, to: i64 },
@@ -78,12 +79,23 @@ pub(super) enum Shape {
 pub(super) struct Variant(pub(super) &'static [&'static str], pub(super) &'static [Field]);
 
 impl Field {
-    pub(super) const fn required(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self { name, is_required: true, kind, description, default: None }
+    pub(super) const fn required(name: &'static str, kind: Kind) -> Self {
+        Self { name, is_required: true, kind, description: "", default: None, is_write_only: false }
     }
 
-    pub(super) const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self { name, is_required: false, kind, description, default: None }
+    pub(super) const fn optional(name: &'static str, kind: Kind) -> Self {
+        Self { is_required: false, ..Self::required(name, kind) }
+    }
+
+    pub(super) const fn about(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// A secret, which no response contains.
+    pub(super) const fn write_only(mut self) -> Self {
+        self.is_write_only = true;
+        self
     }
 
     pub(super) const fn with_default(mut self, default: Literal) -> Self {
@@ -114,6 +126,9 @@ impl Field {
                 choices.push(Value::Null);
             }
         }
+        if self.is_write_only {
+            schema["writeOnly"] = json!(true);
+        }
         if !self.description.is_empty() {
             schema["description"] = json!(self.description);
         }
@@ -127,7 +142,7 @@ impl Shape {
             Self::Object(fields) => object_schema(*fields),
             Self::OneOf { name, variants } => {
                 let schemas = variants.iter().map(|Variant(choices, fields)| {
-                    object_schema([&Field::required(name, Kind::Choice(choices), "")].into_iter().chain(*fields))
+                    object_schema([&Field::required(name, Kind::Choice(choices))].into_iter().chain(*fields))
                 });
                 json!({ "oneOf": schemas.collect::<Vec<_>>() })
             }
@@ -154,6 +169,7 @@ impl Kind {
     pub(super) fn schema(&self) -> Value {
         match self {
             Self::Text { most } => text_schema(*most),
+            Self::Pattern(pattern, ..) => json!({ "type": "string", "pattern": pattern }),
             Self::Form { schema, .. } => {
                 let mut schema = schema();
                 schema["type"] = json!("string");
@@ -179,24 +195,21 @@ impl Kind {
 
     /// Checks a value of a body. The members of an object of a table are not part of it.
     pub(super) fn check(&self, checks: &mut Checks, name: &str, value: &Json) {
-        match self {
-            Self::Text { .. } | Self::Form { .. } | Self::Choice(_) => match value {
-                Json::Text(text) => self.check_text(checks, name, text),
-                _ => checks.fail(name, Rule::Format, "must be a string"),
-            },
-            Self::Integer { from, to } => check_integer(checks, name, value.integer(), *from, *to),
-            Self::Methods(offered) => {
+        let is_text = |value: &Json| matches!(value, Json::Text(_));
+        match (self, value) {
+            (Self::Integer { from, to }, _) => check_integer(checks, name, value.integer(), *from, *to),
+            (Self::Methods(offered), _) => {
                 let is_method = |word: &Json| matches!(word, Json::Text(word) if word.parse::<Method>().is_ok());
                 if !matches!(value, Json::List(list) if list.iter().all(is_method)) {
                     checks.fail(name, Rule::OneOf, &format!("must be a list of {}", offered.join(", ")));
                 }
             }
-            Self::Texts { .. } => {
-                let is_text = |(_, value): &(_, Json)| matches!(value, Json::Text(_));
-                let are_texts = matches!(value, Json::Object(members) if members.iter().all(is_text));
-                check_form(checks, name, are_texts, "must be an object whose values are strings");
-            }
-            Self::Object(_) => check_form(checks, name, matches!(value, Json::Object(_)), "must be an object"),
+            (Self::Texts { .. }, Json::Object(members)) if members.iter().all(|(_, value)| is_text(value)) => {}
+            (Self::Texts { .. }, _) => checks.fail(name, Rule::Format, "must be an object whose values are strings"),
+            (Self::Object(_), Json::Object(_)) => {}
+            (Self::Object(_), _) => checks.fail(name, Rule::Format, "must be an object"),
+            (_, Json::Text(text)) => self.check_text(checks, name, text),
+            _ => checks.fail(name, Rule::Format, "must be a string"),
         }
     }
 
@@ -204,22 +217,17 @@ impl Kind {
     pub(super) fn check_text(&self, checks: &mut Checks, name: &str, text: &str) {
         match self {
             Self::Text { most } => checks.required_text(name, text, *most),
+            Self::Pattern(_, is_match, sentence) if !is_match(text) => checks.fail(name, Rule::Format, sentence),
             Self::Form { check, .. } => check(checks, name, text),
             Self::Integer { from, to } => check_integer(checks, name, text.parse().ok(), *from, *to),
             Self::Choice(choices) => check_choice(checks, name, text, choices),
-            Self::Methods(_) | Self::Texts { .. } | Self::Object(_) => {}
+            Self::Pattern(..) | Self::Methods(_) | Self::Texts { .. } | Self::Object(_) => {}
         }
     }
 }
 
 fn text_schema(most: usize) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": most, "pattern": TEXT })
-}
-
-pub(super) fn check_form(checks: &mut Checks, name: &str, is_right: bool, sentence: &str) {
-    if !is_right {
-        checks.fail(name, Rule::Format, sentence);
-    }
 }
 
 pub(super) fn check_choice(checks: &mut Checks, name: &str, text: &str, choices: &[&str]) {

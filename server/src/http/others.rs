@@ -29,7 +29,7 @@ pub(super) async fn callback(
         api.access.record_callback(caller.from);
     }
     match (taken, body.problem) {
-        // It is noted, and the gateway is told that it was not read.
+        // The callback is recorded, and the response says that its body was not read.
         (Ok(_), Some(problem)) => Err(problem.into()),
         (Ok(_), None) => JsonResponse::ok(&Done {}),
         (Err(problem @ ServerError::NotFound { .. }), _) => {
@@ -50,7 +50,7 @@ pub(super) async fn alive() -> Result<JsonResponse, Problem> {
 
 /// Its database takes writes, and it is not stopping.
 pub(super) async fn ready(State(api): Api) -> Result<JsonResponse, Problem> {
-    // Why not is told by who tries, once, and not for each that asks.
+    // The cause is logged once where it occurs, and not for each probe.
     let not_ready = |_| Problem::new(ProblemKind::Unavailable).retry_after(Duration::from_secs(1));
     api.server.is_ready().await.map_err(not_ready)?;
     JsonResponse::ok(&Health { status: "ok" })

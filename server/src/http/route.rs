@@ -17,20 +17,19 @@ use super::{
 };
 use crate::{server::LONGEST_KEY, values::error::Rule};
 
-/// The header of requests that move money.
-pub(super) const IDEMPOTENCY_KEY: Field = Field::required(
-    "Idempotency-Key",
-    Kind::Form {
-        schema: || json!({ "pattern": format!("^[0-9A-Za-z_-]{{1,{LONGEST_KEY}}}$") }),
-        check: |checks, name, text| {
-            let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-            if text.is_empty() || text.len() > LONGEST_KEY || !is_plain {
-                checks.fail(name, Rule::Format, "must be 1 to 64 letters, digits, hyphens and underscores");
-            } else {
-                checks.text(name, text, LONGEST_KEY);
-            }
-        },
+const KEY: Kind = Kind::Form {
+    schema: || json!({ "pattern": format!("^[0-9A-Za-z_-]{{1,{LONGEST_KEY}}}$") }),
+    check: |checks, name, text| {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        if text.is_empty() || text.len() > LONGEST_KEY || !is_plain {
+            checks.fail(name, Rule::Format, "must be 1 to 64 letters, digits, hyphens and underscores");
+        } else {
+            checks.text(name, text, LONGEST_KEY);
+        }
     },
+};
+/// The header of requests that move money.
+pub(super) const IDEMPOTENCY_KEY: Field = Field::required("Idempotency-Key", KEY).about(
     "A key that the caller generates for this attempt. The same key with the same body returns the same payment.",
 );
 

@@ -12,7 +12,7 @@ use crate::{net::Proxies, values::Hidden};
 pub struct HttpSettings {
     /// The address under which others reach the server, such as `https://pay.shop.example.kg`.
     pub public_url: String,
-    /// How long an app that begins or confirms a payment waits for its outcome, before it is told 202 and asks again.
+    /// How long a request that begins or confirms a payment waits for the outcome. After that, the response is 202, and the app polls.
     pub answer_within: Duration,
     /// The longest that a long poll may wait.
     pub longest_wait: Duration,
@@ -28,7 +28,7 @@ pub struct HttpSettings {
     pub per_token: u32,
     /// How many an API key may send.
     pub per_key: u32,
-    /// Whether shops are told where a checkout's hosted page is: true where [`pay_router`](crate::pay_router) is merged in.
+    /// Whether responses contain the URL of a checkout's hosted page: true where [`pay_router`](crate::pay_router) is merged in.
     pub has_pay_page: bool,
 }
 

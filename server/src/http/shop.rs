@@ -22,23 +22,20 @@ use crate::{
 };
 
 /// A reference is only looked up here: one that no checkout can have is not found.
-pub(super) const REFERENCE: Field = Field::required(
-    "reference",
-    Kind::Form { schema: || json!({ "minLength": 1, "maxLength": LONGEST_REFERENCE }), check: |_, _, _| {} },
-    "The shop's reference for the checkout.",
-);
-pub(super) const EVENTS_AFTER: Field = Field::optional(
-    "after",
-    Kind::Form {
-        schema: || json!({ "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$" }),
-        check: |checks, _, text| checks.add(text.parse::<Cursor>().err().into_iter().collect()),
-    },
-    "Cursor of the last event that was read, or `next` of the previous page. 0 starts at the first event.",
-)
-.with_default(Literal::Text("0"));
-pub(super) const LIMIT: Field =
-    Field::optional("limit", Kind::Integer { from: 1, to: 1000 }, "Maximum number of events to return.")
-        .with_default(Literal::Integer(100));
+const ANY_REFERENCE: Kind =
+    Kind::Form { schema: || json!({ "minLength": 1, "maxLength": LONGEST_REFERENCE }), check: |_, _, _| {} };
+const CURSOR: Kind = Kind::Form {
+    schema: || json!({ "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$" }),
+    check: |checks, _, text| checks.add(text.parse::<Cursor>().err().into_iter().collect()),
+};
+pub(super) const REFERENCE: Field =
+    Field::required("reference", ANY_REFERENCE).about("The shop's reference for the checkout.");
+pub(super) const EVENTS_AFTER: Field = Field::optional("after", CURSOR)
+    .about("Cursor of the last event that was read, or `next` of the previous page. 0 starts at the first event.")
+    .with_default(Literal::Text("0"));
+pub(super) const LIMIT: Field = Field::optional("limit", Kind::Integer { from: 1, to: 1000 })
+    .about("Maximum number of events to return.")
+    .with_default(Literal::Integer(100));
 
 pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<ShopCheckout<'_>>()

@@ -167,6 +167,7 @@ impl Failure {
 pub(crate) const LONGEST_NAME: usize = 100;
 /// What the gateway's page for the payer speaks unless the app says otherwise.
 pub(crate) const LANGUAGE: &str = "ru";
+pub(crate) const LANGUAGE_RULE: &str = "must be two small letters, such as ky";
 
 /// A card as its payer typed it, with what the gateway wants to know of the payer beside.
 ///
@@ -214,7 +215,9 @@ impl PayerCard {
             }
         }
         checks.text("card.holder_name", self.typed.holder_name(), LONGEST_NAME);
-        check_language(&mut checks, "language", &self.language);
+        if !is_language(&self.language) {
+            checks.fail("language", Rule::Format, LANGUAGE_RULE);
+        }
         checks.finish()
     }
 
@@ -233,10 +236,8 @@ impl PayerCard {
     }
 }
 
-pub(crate) fn check_language(checks: &mut Checks, field: &str, text: &str) {
-    if text.len() != 2 || !text.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        checks.fail(field, Rule::Format, "must be two small letters, such as ky");
-    }
+pub(crate) fn is_language(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// What may be shown and stored of a card.
