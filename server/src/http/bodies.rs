@@ -30,7 +30,7 @@ const RETURN_URL: Kind = Kind::Form {
     check: |checks, name, text| checks.return_url(name, text),
 };
 const PHONE: Kind = Kind::Form {
-    schema: || json!({ "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7]|9[0-8]|99[0-57-9])[0-9]{9,10})$" }),
+    schema: || json!({ "pattern": r"^(\+?996[1-9][0-9]{8}|0?[1-9][0-9]{8}|\+?([1-7][0-9]|9[0-8]|99[0-57-9])[0-9]{9,10})$" }),
     check: |checks, name, text| drop(checks.phone(name, text)),
 };
 const OTP: Kind = Kind::Form {
@@ -282,8 +282,10 @@ impl JsonBody for ConfirmPayment {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{strategy::Strategy, string::string_regex, test_runner::TestRunner};
+
     use super::*;
-    use crate::http::problem::Problem;
+    use crate::{http::problem::Problem, values::error::Checks};
 
     const RULES: BodyRules = BodyRules { takes_cards: false, from: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST) };
 
@@ -296,6 +298,40 @@ mod tests {
         assert!(ResolvePayment::parse(ResolvePayment::EXAMPLE.as_bytes(), &RULES).is_ok());
         assert!(ReplayEvents::parse(ReplayEvents::EXAMPLE.as_bytes(), &RULES).is_ok());
         assert!(ConfirmPayment::parse(ConfirmPayment::EXAMPLE.as_bytes(), &RULES).is_ok());
+    }
+
+    #[test]
+    fn texts_that_match_the_pattern_of_their_schema_are_accepted() {
+        let mut tried = Vec::new();
+        let mut runner = TestRunner::deterministic();
+        let shapes = [NewCheckout::shape(true), NewPayment::shape(true), ConfirmPayment::shape(true)];
+        let others = [ResolvePayment::shape(true), ReplayEvents::shape(true)];
+        for field in shapes.iter().chain(&others).flat_map(fields) {
+            let schema = field.kind.schema();
+            let (Kind::Pattern(..) | Kind::Form { .. }, Some(pattern)) = (&field.kind, schema["pattern"].as_str()) else {
+                continue;
+            };
+            let longest = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
+            let texts = string_regex(pattern.trim_matches(['^', '$'])).unwrap();
+            for _ in 0..2000 {
+                let text = texts.new_tree(&mut runner).unwrap().current();
+                if text.len() as u64 > longest {
+                    continue;
+                }
+                let mut checks = Checks::default();
+                field.kind.check_text(&mut checks, field.name, &text);
+                assert!(checks.finish().is_ok(), "{}: {text}", field.name);
+            }
+            tried.push(field.name);
+        }
+        assert!(["amount", "phone", "otp", "language", "instead_of"].iter().all(|name| tried.contains(name)), "{tried:?}");
+    }
+
+    fn fields(shape: &Shape) -> Vec<&'static Field> {
+        match shape {
+            Shape::Object(fields) => fields.iter().collect(),
+            Shape::OneOf { variants, .. } => variants.iter().flat_map(|Variant(_, fields)| *fields).collect(),
+        }
     }
 
     #[test]
