@@ -25,7 +25,7 @@ use crate::{
         inputs::{
             BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, SendOutcome, SendResult, TakePrepared,
         },
-        outputs::{Begun, ConfirmationBegun, RecordedPayment, SendTurn},
+        outputs::{RecordedPayment, SendTurn},
     },
     telemetry,
     values::{CheckoutId, Method, Millis, PaymentId, PaymentState, error::ServerError},
@@ -83,8 +83,8 @@ fn interrupted() -> Outcome {
 }
 
 impl Dispatcher {
-    /// Writes a payment down and sends it.
-    pub(crate) async fn begin(&self, mut begin: BeginPayment, request: GatewayRequest) -> Result<Begun, ServerError> {
+    /// Records a payment and sends it. One that the same request began before is returned as it is.
+    pub(crate) async fn begin(&self, mut begin: BeginPayment, request: GatewayRequest) -> Result<Payment, ServerError> {
         let method = request.method();
         let place = self.place(method).await;
         begin.is_sent_at_once = place.is_some();
@@ -92,30 +92,30 @@ impl Dispatcher {
             SendTarget { checkout: begin.checkout.clone(), payment: begin.id.clone(), sender: begin.sender.clone() };
         let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
         let started = self.runtime.monotonic();
-        let begun = match self.storage.begin_payment(begin).await {
+        let RecordedPayment { payment, is_changed } = match self.storage.begin_payment(begin).await {
             Ok(begun) => begun,
             Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
-                // Whether it was written is not known; that it was not sent, is. It may be written at any moment still.
+                // It was not sent, and may have been recorded, or still be: it must not stay open.
                 let _ = self.record(&sent, interrupted()).await;
                 return Err(problem.into());
             }
         };
-        let Begun::New(payment) = &begun else { return Ok(begun) };
-        if payment.state == PaymentState::Sending {
-            let payment = self.send(&sent, started, request).await?;
-            return Ok(Begun::New(payment.into()));
+        if !is_changed {
+            return Ok(payment);
         }
-        // A card does not wait.
-        if payment.state != PaymentState::Prepared {
-            return Ok(begun);
+        match payment.state {
+            PaymentState::Sending => self.send(&sent, started, request).await,
+            PaymentState::Prepared => {
+                let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
+                match self.wait(&sent, (method, place), send_for_ms, until).await? {
+                    SlotWait::Ready(_place, started) => self.send(&sent, started, request).await,
+                    SlotWait::Abandoned => self.record(&sent, interrupted()).await,
+                }
+            }
+            // A card does not wait.
+            _ => Ok(payment),
         }
-        let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
-        let payment = match self.wait(&sent, (method, place), send_for_ms, until).await? {
-            SlotWait::Ready(_place, started) => self.send(&sent, started, request).await?,
-            SlotWait::Abandoned => self.record(&sent, interrupted()).await?,
-        };
-        Ok(Begun::New(payment.into()))
     }
 
     /// A place among those that are sent at once, where one is free. What cannot wait prepared waits here, for a moment.
@@ -239,19 +239,19 @@ fn word(result: &SendResult) -> &'static str {
 // Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
 
 impl Dispatcher {
-    /// Writes a confirmation down and sends it.
+    /// Records a confirmation and sends it, unless the same request did before.
     pub(crate) async fn confirm(
         &self,
         begin: BeginConfirmation,
         otp: Zeroizing<String>,
-    ) -> Result<ConfirmationBegun, ServerError> {
+    ) -> Result<Payment, ServerError> {
         let target = SendTarget {
             checkout: begin.checkout.clone(),
             payment: begin.payment.clone(),
             sender: begin.sender.clone(),
         };
         let started = self.runtime.monotonic();
-        let begun = match self.storage.begin_confirmation(begin).await {
+        let RecordedPayment { payment, is_changed } = match self.storage.begin_confirmation(begin).await {
             Ok(begun) => begun,
             Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
@@ -259,14 +259,16 @@ impl Dispatcher {
                 return Err(problem.into());
             }
         };
-        let ConfirmationBegun::New(payment) = &begun else { return Ok(begun) };
+        if !is_changed {
+            return Ok(payment);
+        }
         let is_in_time = self.runtime.monotonic().saturating_sub(started) <= self.max_send_delay;
         let (result, exchange) = match is_in_time {
-            true => self.send_otp(payment, &otp).await,
+            true => self.send_otp(&payment, &otp).await,
             false => (not_sent(), None),
         };
         drop(otp);
-        Ok(ConfirmationBegun::New(self.record_confirmed(&target, result, exchange).await?.into()))
+        self.record_confirmed(&target, result, exchange).await
     }
 
     async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {

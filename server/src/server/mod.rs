@@ -37,7 +37,7 @@ use crate::{
     storage::{
         Storage, StorageError,
         inputs::{BeginConfirmation, BeginPayment, CheckoutLookup, Hint, Key, NewToken, OpenCheckout, Resolve},
-        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintOutcome, Opened, Resolved, Statistics},
+        outputs::{Decision, HintOutcome, Statistics},
     },
     tokens::{ApiKey, ClientToken, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
@@ -58,16 +58,6 @@ pub(crate) const LONGEST_NAME: usize = 100;
 const MOST_EVENTS: u32 = 1000;
 /// How long the figures for the metrics may take.
 const LONGEST_FIGURES: Duration = Duration::from_secs(8);
-
-/// What became of a decision of a person's.
-pub(crate) enum Decision {
-    /// It is noted, and told.
-    Noted(Payment),
-    /// It stood so before: nothing was noted.
-    Again(Payment),
-    /// Something happened since the person looked: nothing was noted.
-    Moved(Payment),
-}
 
 /// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
 ///
@@ -198,15 +188,8 @@ impl Server {
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         let page_secret = Hidden::new(hex(&self.random::<16>()?));
         let methods = wanted.offered_methods(self.shared.settings.offers_pay_forms);
-        let new = OpenCheckout { id, wanted: wanted.clone(), methods, callback_secret, page_secret };
-        match self.shared.storage.open_checkout(new).await? {
-            Opened::New(view) | Opened::Again(view) => Ok(*view),
-            Opened::ReferenceUsed => {
-                let known = self.shared.storage.checkout(CheckoutLookup::Reference(wanted.reference.clone())).await?;
-                let differs = known.map_or_else(|| vec!["content"], |known| wanted.differs_from(&known.checkout));
-                Err(ServerError::ReferenceUsed { differs })
-            }
-        }
+        let new = OpenCheckout { id, wanted, methods, callback_secret, page_secret };
+        Ok(self.shared.storage.open_checkout(new).await?)
     }
 
     /// Reads a checkout with its payments.
@@ -314,15 +297,9 @@ impl Server {
     }
 
     async fn cancel_for(&self, checkout: &CheckoutId, by: Option<DecidedBy>) -> Result<CheckoutView, ServerError> {
-        match self.shared.storage.cancel_checkout(checkout.clone(), by).await? {
-            Cancelled::Done(view) => {
-                self.shared.changed(checkout);
-                Ok(*view)
-            }
-            Cancelled::NotOpen(state) => Err(ServerError::NotOpen { state }),
-            Cancelled::UnderWay(state) => Err(ServerError::UnderWay { state }),
-            Cancelled::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
-        }
+        let cancelled = self.shared.storage.cancel_checkout(checkout.clone(), by).await?;
+        self.shared.changed(checkout);
+        Ok(cancelled)
     }
 
     /// Begins a payment on the gateway's page, or gives the one whose page is open.
@@ -414,16 +391,7 @@ impl Server {
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
         // Zeroization: our copy is wiped when it was sent, or the task ends without.
         let shared = self.shared.clone();
-        let begun = self.spawn_detached(async move { shared.dispatcher.confirm(begin, otp).await }, checkout).await?;
-        match begun {
-            ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
-            ConfirmationBegun::KeyReused => Err(ServerError::KeyReused),
-            ConfirmationBegun::NotOpen(state) => Err(ServerError::NotOpen { state }),
-            ConfirmationBegun::UnderWay(state) => Err(ServerError::UnderWay { state }),
-            ConfirmationBegun::NotAwaited(state) => Err(ServerError::NotAwaited { state }),
-            ConfirmationBegun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
-            ConfirmationBegun::Nowhere => Err(ServerError::NotFound { what: "payment" }),
-        }
+        self.spawn_detached(async move { shared.dispatcher.confirm(begin, otp).await }, checkout).await
     }
 
     /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
@@ -441,13 +409,11 @@ impl Server {
         reason: &str,
         by: impl Into<DecidedBy>,
     ) -> Result<Payment, ServerError> {
-        let (Decision::Noted(payment) | Decision::Again(payment) | Decision::Moved(payment)) =
-            self.decide(payment, resolution, reason, by, None).await?;
-        Ok(payment)
+        Ok(self.decide(payment, resolution, reason, by, None).await?.into_payment())
     }
 
-    /// The same for who needs to know whether anything was noted. With the version of the checkout that the person saw, nothing is
-    /// where something happened since.
+    /// The same for callers who need to know whether anything was recorded. With `seen`, the version of the checkout that the person
+    /// saw, nothing is recorded if the checkout has changed since.
     pub(crate) async fn decide(
         &self,
         payment: &PaymentId,
@@ -462,16 +428,11 @@ impl Server {
         checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
         let (payment, reason) = (payment.clone(), reason.to_owned());
-        match self.shared.storage.resolve(Resolve { payment, resolution, reason, by, seen }).await? {
-            Resolved::Done(payment) => {
-                self.shared.changed(&payment.checkout);
-                Ok(Decision::Noted(*payment))
-            }
-            Resolved::Again(payment) => Ok(Decision::Again(*payment)),
-            Resolved::Moved(payment) => Ok(Decision::Moved(*payment)),
-            Resolved::NotInDoubt(state) => Err(ServerError::NotInDoubt { state }),
-            Resolved::Nowhere => Err(ServerError::NotFound { what: "payment" }),
+        let decision = self.shared.storage.resolve(Resolve { payment, resolution, reason, by, seen }).await?;
+        if let Decision::Recorded(payment) = &decision {
+            self.shared.changed(&payment.checkout);
         }
+        Ok(decision)
     }
 
     /// Takes a callback of the gateway's, by the end of the address that it came to. **It proves nothing**: the payment is
@@ -492,21 +453,18 @@ impl Server {
             }
             _ => None,
         };
-        let noted = self.shared.storage.record_hint(hint).await?;
-        // One that came nowhere is told of where it is known who called.
-        if noted != HintOutcome::Nowhere {
-            self.metrics().called_back(reading.into());
-            if let Some((payment, exchange)) = unread {
-                log_unread(&payment, reading, &exchange);
-            }
+        // One with an unknown address is not counted here: it is logged where its caller is known.
+        let outcome = self.shared.storage.record_hint(hint).await?;
+        self.metrics().called_back(reading.into());
+        if let Some((payment, exchange)) = unread {
+            log_unread(&payment, reading, &exchange);
         }
-        match noted {
+        match outcome {
             HintOutcome::Due(due) => {
                 self.shared.poll_due.notify_one();
                 Ok(due > 0)
             }
             HintOutcome::SeenBefore => Ok(false),
-            HintOutcome::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
             HintOutcome::TooManyClaims => {
                 Err(ServerError::unavailable("callbacks claim more numbers for one payment than can be kept"))
             }
@@ -529,13 +487,12 @@ impl Server {
     /// [`ServerError::HistoryGone`] where the database was restored and has not got the cursor's event,
     /// [`ServerError::Unavailable`].
     pub async fn events_after(&self, cursor: &Cursor, most: u32) -> Result<Vec<Event>, ServerError> {
-        match self.shared.storage.events_after(cursor.clone(), most.clamp(1, MOST_EVENTS)).await? {
-            EventPage::Events(events) => Ok(events),
-            EventPage::HistoryGone { resume } => {
-                tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop reads events by a cursor of a history that is gone");
-                Err(ServerError::HistoryGone { resume })
-            }
+        let events = self.shared.storage.events_after(cursor.clone(), most.clamp(1, MOST_EVENTS)).await;
+        let events = events.map_err(ServerError::from);
+        if let Err(ServerError::HistoryGone { resume }) = &events {
+            tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop reads events by a cursor of a history that is gone");
         }
+        events
     }
 
     /// Delivers the events of a checkout, or of all, again from where their delivery was given up, or from the first one that the
@@ -620,15 +577,7 @@ impl Server {
             instead_of: instead_of.cloned(),
         };
         let shared = self.shared.clone();
-        let begun = self.spawn_detached(async move { shared.dispatcher.begin(begin, request).await }, checkout).await?;
-        match begun {
-            Begun::New(payment) | Begun::Again(payment) => Ok(*payment),
-            Begun::KeyReused => Err(ServerError::KeyReused),
-            Begun::NotOpen(state) => Err(ServerError::NotOpen { state }),
-            Begun::UnderWay(state) => Err(ServerError::UnderWay { state }),
-            Begun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
-            Begun::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
-        }
+        self.spawn_detached(async move { shared.dispatcher.begin(begin, request).await }, checkout).await
     }
 
     /// Runs on a task of its own what must not end with its caller: a request that is dropped half-way would leave a

@@ -107,14 +107,12 @@ impl Server {
         checks.required_text("reason", reason, LONGEST_REASON);
         checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
-        let note = RecordRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by };
-        let noted = self.shared.storage.record_refund(note).await?;
-        match noted {
-            RefundOutcome::Done => self.shared.changed(checkout),
-            RefundOutcome::NotDue | RefundOutcome::Moved => {}
-            RefundOutcome::Nowhere => return Err(ServerError::NotFound { what: "checkout" }),
+        let refund = RecordRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by };
+        let outcome = self.shared.storage.record_refund(refund).await?;
+        if outcome == RefundOutcome::Recorded {
+            self.shared.changed(checkout);
         }
-        Ok(noted)
+        Ok(outcome)
     }
 
     /// Whether events of this kind go out, where any do. One of a kind that this server does not know goes where all do.

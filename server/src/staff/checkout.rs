@@ -14,8 +14,11 @@ use crate::{
     events::{Event, EventKind},
     net::{page, see_other},
     payments::{Failure, Payment, machine::is_for_a_person},
-    server::{Decision, Server},
-    storage::staff::{History, ListedClaim, RefundOutcome, StoredExchange},
+    server::Server,
+    storage::{
+        outputs::Decision,
+        staff::{History, ListedClaim, RefundOutcome, StoredExchange},
+    },
     values::{CheckoutState, Method, PaymentState, Resolution, error::ServerError},
 };
 
@@ -317,11 +320,11 @@ pub(super) async fn replay(context: RequestContext) -> Result<Response, ErrorPag
 
 pub(super) async fn refund(context: RequestContext) -> Result<Response, ErrorPage> {
     let id = context.checkout()?;
-    let noted =
+    let refund =
         context.admin.server.record_refund(&id, seen_version(&context), context.form.get("reason"), context.by()).await;
-    let problem = match noted {
+    let problem = match refund {
         Ok(RefundOutcome::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
-        Ok(RefundOutcome::Moved) => MOVED,
+        Ok(RefundOutcome::Outdated) => MOVED,
         result => return finish(&context, result.map(drop), "refund").await,
     };
     shown(&context, StatusCode::CONFLICT, Some(problem.to_owned())).await
@@ -339,8 +342,8 @@ pub(super) async fn resolve(context: RequestContext) -> Result<Response, ErrorPa
     };
     let (reason, seen) = (context.form.get("reason"), Some(seen_version(&context)));
     match context.admin.server.decide(&payment, resolution, reason, context.by(), seen).await {
-        Ok(Decision::Moved(_)) => shown(&context, StatusCode::CONFLICT, Some(MOVED.to_owned())).await,
-        Ok(Decision::Again(_)) => {
+        Ok(Decision::Outdated(_)) => shown(&context, StatusCode::CONFLICT, Some(MOVED.to_owned())).await,
+        Ok(Decision::Unchanged(_)) => {
             let sentence =
                 "It stood so already: nothing was noted of what you wrote. What is below says who decided it.";
             shown(&context, StatusCode::CONFLICT, Some(sentence.to_owned())).await

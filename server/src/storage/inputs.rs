@@ -6,12 +6,12 @@ use kassa::{PaymentRef, PaymentStatus, Provider};
 
 use super::outputs::{Delivery, SkippedEvent};
 use crate::{
-    checkouts::new_checkout::NewCheckout,
+    checkouts::{CheckoutView, new_checkout::NewCheckout},
     events::EventKind,
     pace::SKIP_AFTER,
     payments::{Failure, exchange::Exchange},
     tokens::{DecidedBy, KeyRole, Permission, TokenHash},
-    values::{ApiKeyId, CheckoutId, Hidden, Method, Millis, PaymentId, Resolution},
+    values::{ApiKeyId, CheckoutId, Hidden, Method, Millis, PaymentId, Resolution, error::ServerError},
 };
 
 pub use crate::pace::queues::Slots;
@@ -29,6 +29,13 @@ pub struct OpenCheckout {
     pub callback_secret: Hidden,
     /// Where its hosted page is, if it is new.
     pub page_secret: Hidden,
+}
+
+impl OpenCheckout {
+    /// Its reference was used for another checkout.
+    pub(super) fn reference_used(&self, known: &CheckoutView) -> ServerError {
+        ServerError::ReferenceUsed { differs: self.wanted.differs_from(&known.checkout) }
+    }
 }
 
 /// By what a checkout is looked up.

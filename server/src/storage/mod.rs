@@ -15,8 +15,8 @@ use inputs::{
     Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep, TakePrepared,
 };
 use outputs::{
-    ApiKeyRow, Begun, Cancelled, ChangedCheckouts, ClaimedPolls, ConfirmationBegun, Deliveries, EventPage, HintOutcome,
-    Opened, RecordedPayment, Resolved, SendTurn, SkippedEvent, Statistics, SweepOutcome,
+    ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
+    SkippedEvent, Statistics, SweepOutcome,
 };
 use staff::{
     Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund, RefundOutcome,
@@ -25,26 +25,30 @@ use staff::{
 
 use crate::{
     checkouts::CheckoutView,
+    events::Event,
     runtime::Boxed,
     tokens::{DecidedBy, TokenHash},
     values::{ApiKeyId, CheckoutId, Cursor, Millis, error::ServerError},
 };
 
-/// What a storage will have answered.
+/// The future result of a transaction.
 pub type Stored<'a, T> = Boxed<'a, Result<T, StorageError>>;
 
-/// What the server keeps. **Each method is one transaction**: when it has answered, all of it is on the disk, and when it
-/// has not, all or nothing is. Every change of a state is conditional on the state before, and its event is written in the
-/// same transaction. All moments are the database's.
+/// The server's durable state. **Each method is one transaction**: after it returns, all of it is on the disk; if it never
+/// returns, all or nothing is. Every change of a state is conditional on the state before, and its event is written in the
+/// same transaction. A request that the state does not allow is [rejected](StorageError::Rejected): the transaction is rolled
+/// back. All moments are the database's.
 pub trait Storage: Send + Sync + 'static {
-    /// Opens a checkout, or finds the one of that reference.
-    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened>;
+    /// Opens a checkout, or finds the one that was opened before with this reference and the same content. Rejected where the
+    /// reference was used with other content.
+    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, CheckoutView>;
 
     /// Reads a checkout with its payments.
     fn checkout(&self, lookup: CheckoutLookup) -> Stored<'_, Option<CheckoutView>>;
 
-    /// Cancels an open checkout of which nothing is under way; where a person does, by this name.
-    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled>;
+    /// Cancels an open checkout; `by` names the person who does. One that is cancelled stays as it is. Rejected where there is no such
+    /// checkout, where it ended otherwise, or where a payment of it is under way.
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, CheckoutView>;
 
     /// Adds a client token to a checkout; false where there is no such checkout.
     fn add_token(&self, new: NewToken) -> Stored<'_, bool>;
@@ -67,25 +71,28 @@ pub trait Storage: Send + Sync + 'static {
     /// Revokes a key, and whoever is logged in with it is so no longer; false where there is none that is good.
     fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool>;
 
-    /// Writes a payment down that is about to be sent.
-    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun>;
+    /// Records a payment before it is sent, or finds the one that was begun before by the same request: that one is unchanged.
+    /// Rejected where there is no such checkout, it is not open, another payment of it may still take money, no attempts are left, or
+    /// the key was used with another body.
+    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, RecordedPayment>;
 
     /// Takes a payment that waited, to send it now.
     fn take_prepared(&self, take: TakePrepared) -> Stored<'_, SendTurn>;
 
-    /// Notes what sending brought.
+    /// Records the result of sending a payment.
     fn record_send_outcome(&self, sent: SendOutcome) -> Stored<'_, RecordedPayment>;
 
-    /// Writes down that a one-time password is about to be sent.
-    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun>;
+    /// Records that a one-time password is about to be sent; the payment is unchanged if the same request recorded it before. Rejected
+    /// as [`begin_payment`](Self::begin_payment) is, and where the payment awaits no password.
+    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, RecordedPayment>;
 
-    /// Notes what sending it brought.
+    /// Records the result of sending it.
     fn record_confirmation(&self, confirmed: ConfirmationOutcome) -> Stored<'_, RecordedPayment>;
 
-    /// Notes what a person decided of a payment of which nobody knows.
-    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved>;
+    /// Records what a person decided about a payment in doubt. Rejected where there is no such payment, or nothing to decide.
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Decision>;
 
-    /// Makes payments due at once.
+    /// Makes payments due at once. Rejected where a callback's address is unknown.
     fn record_hint(&self, hint: Hint) -> Stored<'_, HintOutcome>;
 
     /// Does what time does: sending that took too long, checkouts that expire, what is kept no longer; so many at once.
@@ -94,16 +101,17 @@ pub trait Storage: Send + Sync + 'static {
     /// Takes payments to ask the gateway about.
     fn claim_polls(&self, claim: ClaimPolls) -> Stored<'_, ClaimedPolls>;
 
-    /// Notes what the gateway answered.
+    /// Records what the gateway answered.
     fn record_poll_results(&self, answers: Vec<PollResult>) -> Stored<'_, ChangedCheckouts>;
 
-    /// Reads the events after a cursor, in the order in which they were committed.
-    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage>;
+    /// Reads the events after a cursor, in the order in which they were committed. Rejected where the cursor's event is not in this
+    /// database, which was restored from a backup.
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, Vec<Event>>;
 
     /// Takes the next event of streams that are due.
     fn claim_deliveries(&self, claim: ClaimDeliveries) -> Stored<'_, Deliveries>;
 
-    /// Notes what became of deliveries; the events that are stepped over from now on.
+    /// Records the results of deliveries; the events that are stepped over from now on.
     fn record_deliveries(&self, delivered: Vec<DeliveryOutcome>) -> Stored<'_, Vec<SkippedEvent>>;
 
     /// Starts a stream of events again that was given up, or stepped over what the shop refused, or every one; how many were. It goes
@@ -116,7 +124,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Reads a session that is not over, and whose key is good.
     fn staff_session(&self, hash: TokenHash) -> Stored<'_, Option<StaffSession>>;
 
-    /// Notes that a session is used, so that it lasts longer, within its limit.
+    /// Records that a session is used, so that it lasts longer, within its limit.
     fn use_staff_session(&self, hash: TokenHash) -> Stored<'_, ()>;
 
     /// Ends a session.
@@ -131,8 +139,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Reads all that happened to a checkout.
     fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>>;
 
-    /// Notes that money of an overpaid checkout was given back.
-    fn record_refund(&self, note: RecordRefund) -> Stored<'_, RefundOutcome>;
+    /// Records that money of an overpaid checkout was given back. Rejected where there is no such checkout.
+    fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome>;
 
     /// Reads what was charged in a time, the first one first.
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges>;
@@ -155,9 +163,9 @@ pub trait Storage: Send + Sync + 'static {
     }
 }
 
-// What can go wrong with a storage.
+// Errors: failures of the database, and requests that the state does not allow.
 
-/// A failure of the database.
+/// Why a transaction did not happen, or may not have happened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
@@ -187,6 +195,9 @@ pub enum StorageError {
     /// Too much waits for the database. Nothing was written.
     #[error("the database is busy, and nothing was written")]
     Busy,
+    /// The request was refused, by rules and by what is stored. The transaction was rolled back: nothing was written.
+    #[error(transparent)]
+    Rejected(ServerError),
     /// A value in it that this server did not write.
     #[error("the database holds a {what} that cannot be read")]
     #[non_exhaustive]
@@ -202,9 +213,19 @@ impl StorageError {
         Self::Failed { detail: detail.into() }
     }
 
+    /// There is no such thing.
+    fn not_found(what: &'static str) -> Self {
+        Self::Rejected(ServerError::NotFound { what })
+    }
+
     /// Whether nothing was written for certain.
     pub fn wrote_nothing(&self) -> bool {
-        matches!(self, Self::Busy | Self::Unreachable { .. } | Self::Newer { .. })
+        matches!(self, Self::Busy | Self::Unreachable { .. } | Self::Newer { .. } | Self::Rejected(_))
+    }
+
+    /// Whether the database failed. A request that was refused is no failure.
+    fn is_failure(&self) -> bool {
+        !matches!(self, Self::Rejected(_))
     }
 }
 
@@ -216,7 +237,20 @@ impl From<rusqlite::Error> for StorageError {
 
 impl From<StorageError> for ServerError {
     fn from(error: StorageError) -> Self {
-        Self::unavailable(error.to_string())
+        match error {
+            StorageError::Rejected(rejected) => rejected,
+            failed => Self::unavailable(failed.to_string()),
+        }
+    }
+}
+
+impl From<ServerError> for StorageError {
+    fn from(error: ServerError) -> Self {
+        match error {
+            // No rule says this, and what it was converted from may have been written.
+            ServerError::Unavailable { detail } => Self::Failed { detail },
+            rejected => Self::Rejected(rejected),
+        }
     }
 }
 

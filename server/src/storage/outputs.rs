@@ -1,25 +1,13 @@
-//! What a storage tells: plain values.
+//! The outputs of the storage: plain values.
 
 use kassa::PaymentRef;
 
 use crate::{
-    checkouts::CheckoutView,
-    events::{Event, EventKind},
+    events::EventKind,
     payments::Payment,
     tokens::{KeyRole, Permission, TokenHash},
-    values::{ApiKeyId, CheckoutId, CheckoutState, Cursor, Method, Millis, PaymentId, PaymentState},
+    values::{ApiKeyId, CheckoutId, Method, Millis, PaymentId, PaymentState},
 };
-
-/// What became of opening a checkout.
-#[derive(Clone, Debug)]
-pub enum Opened {
-    /// It is new.
-    New(Box<CheckoutView>),
-    /// It was opened before, with the same content.
-    Again(Box<CheckoutView>),
-    /// The reference was used for something else.
-    ReferenceUsed,
-}
 
 /// An API key, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,38 +28,6 @@ pub struct ApiKeyRow {
     pub revoked_at: Option<Millis>,
 }
 
-/// What became of cancelling a checkout.
-#[derive(Clone, Debug)]
-pub enum Cancelled {
-    /// It is cancelled now, or was before.
-    Done(Box<CheckoutView>),
-    /// It is not open.
-    NotOpen(CheckoutState),
-    /// One of its payments is under way.
-    UnderWay(PaymentState),
-    /// There is none.
-    Nowhere,
-}
-
-/// What became of writing a payment down.
-#[derive(Clone, Debug)]
-pub enum Begun {
-    /// It is written down, sending or prepared.
-    New(Box<Payment>),
-    /// The same was begun before: this is it.
-    Again(Box<Payment>),
-    /// The key was used with another body.
-    KeyReused,
-    /// The checkout is not open.
-    NotOpen(CheckoutState),
-    /// Another payment may still take money.
-    UnderWay(PaymentState),
-    /// Too many cards, or too many payments, were tried.
-    NoAttemptsLeft,
-    /// There is no such checkout.
-    Nowhere,
-}
-
 /// What became of taking a payment that waited.
 #[derive(Clone, Debug)]
 pub enum SendTurn {
@@ -83,49 +39,44 @@ pub enum SendTurn {
     Gone,
 }
 
-/// What became of writing a confirmation down.
+/// The result of a person's decision about a payment, with the payment as it is now.
 #[derive(Clone, Debug)]
-pub enum ConfirmationBegun {
-    /// It is written down: send it, to this payment.
-    New(Box<Payment>),
-    /// The same was begun before: this is the payment.
-    Again(Box<Payment>),
-    /// The key was used for something else.
-    KeyReused,
-    /// The checkout is not open.
-    NotOpen(CheckoutState),
-    /// A charge of another payment is in doubt.
-    UnderWay(PaymentState),
-    /// The payment awaits none.
-    NotAwaited(PaymentState),
-    /// Too many wrong ones.
-    NoAttemptsLeft,
-    /// There is no such payment.
-    Nowhere,
+pub enum Decision {
+    /// The decision is recorded.
+    Recorded(Box<Payment>),
+    /// The payment was in this state before: nothing is recorded.
+    Unchanged(Box<Payment>),
+    /// The checkout changed after the person saw it: nothing is recorded.
+    Outdated(Box<Payment>),
 }
 
-/// What became of a person's decision.
-#[derive(Clone, Debug)]
-pub enum Resolved {
-    /// It is so from now on.
-    Done(Box<Payment>),
-    /// It was so before.
-    Again(Box<Payment>),
-    /// Nothing was decided, as something happened since the person looked.
-    Moved(Box<Payment>),
-    /// There is nothing to decide.
-    NotInDoubt(PaymentState),
-    /// There is no such payment.
-    Nowhere,
+impl Decision {
+    /// The payment as it is now.
+    pub fn into_payment(self) -> Payment {
+        let (Self::Recorded(payment) | Self::Unchanged(payment) | Self::Outdated(payment)) = self;
+        *payment
+    }
 }
 
-/// A payment as it stands now, whether what was told changed it or came too late.
+/// A payment as it is after a transaction, whether the transaction changed it or not.
 #[derive(Clone, Debug)]
 pub struct RecordedPayment {
     /// The payment.
     pub payment: Payment,
-    /// Whether anything changed.
+    /// Whether the transaction changed its state. What it begins is to be sent; what was begun before is not sent again.
     pub is_changed: bool,
+}
+
+impl RecordedPayment {
+    /// The transaction changed it.
+    pub(super) fn changed(payment: &Payment) -> Self {
+        Self { payment: payment.clone(), is_changed: true }
+    }
+
+    /// It is as it was before.
+    pub(super) fn unchanged(payment: &Payment) -> Self {
+        Self { payment: payment.clone(), is_changed: false }
+    }
 }
 
 /// Which checkouts changed.
@@ -153,8 +104,6 @@ pub enum HintOutcome {
     SeenBefore,
     /// More numbers are claimed for the payment than can be kept: nothing was written.
     TooManyClaims,
-    /// It is about nothing that is known.
-    Nowhere,
 }
 
 /// A payment to ask about.
@@ -188,18 +137,6 @@ pub struct ClaimedPolls {
     pub questions: Vec<DuePoll>,
     /// The time until the next question may be asked, where one waits.
     pub next_in_ms: Option<Millis>,
-}
-
-/// What the feed has after a cursor.
-#[derive(Clone, Debug)]
-pub enum EventPage {
-    /// The next events.
-    Events(Vec<Event>),
-    /// The cursor's event is not in this database, which was restored from a backup.
-    HistoryGone {
-        /// Where to read on.
-        resume: Cursor,
-    },
 }
 
 /// An event to deliver.

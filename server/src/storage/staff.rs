@@ -1,4 +1,4 @@
-//! What the staff's pages tell a storage, and are told: plain values.
+//! The storage's inputs and outputs for the staff's pages: plain values.
 
 use std::collections::BTreeMap;
 
@@ -187,17 +187,15 @@ pub struct RecordRefund {
     pub by: DecidedBy,
 }
 
-/// What became of that.
+/// The result of recording a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefundOutcome {
-    /// It is noted.
-    Done,
-    /// Nothing is to be given back, or somebody said so before.
+    /// It is recorded.
+    Recorded,
+    /// Nothing is to be given back, or it was recorded before.
     NotDue,
-    /// Something happened to it that this person did not see: perhaps another one noted the same.
-    Moved,
-    /// There is no such checkout.
-    Nowhere,
+    /// The checkout changed after the person saw it, perhaps because another one recorded the same refund.
+    Outdated,
 }
 
 /// A time, from its first moment to before its last.

@@ -63,10 +63,14 @@ pub(crate) fn came_of(span: &Span, outcome: &str, is_failure: bool) {
     }
 }
 
-/// Does some work within a span, which notes its failure.
-pub(crate) async fn within<T, E>(span: Span, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+/// Does some work within a span, and marks the span as failed after an error that is a failure.
+pub(crate) async fn within<T, E>(
+    span: Span,
+    work: impl Future<Output = Result<T, E>>,
+    is_failure: fn(&E) -> bool,
+) -> Result<T, E> {
     let result = work.instrument(span.clone()).await;
-    if result.is_err() {
+    if result.as_ref().is_err_and(is_failure) {
         failed(&span);
     }
     result

@@ -230,11 +230,11 @@ fn each_payment_too_many_is_given_back_by_itself() {
     let (due, seen) = charged(&first);
     assert_eq!(due, 1);
     assert_eq!(charged(&second).0, 2);
-    assert_eq!(note(seen), RefundOutcome::Moved);
+    assert_eq!(note(seen), RefundOutcome::Outdated);
     let now = version();
     assert_eq!(
         (note(now), note(now), note(version())),
-        (RefundOutcome::Done, RefundOutcome::Moved, RefundOutcome::Done)
+        (RefundOutcome::Recorded, RefundOutcome::Outdated, RefundOutcome::Recorded)
     );
     assert_eq!(note(version()), RefundOutcome::NotDue);
     assert_eq!(kinds(&process).iter().filter(|kind| **kind == "checkout.refund_noted").count(), 2);

@@ -13,17 +13,14 @@ use kassa::{PaymentRef, PaymentStatus, Provider};
 use kassa_server::{
     ApiKey, CheckoutId, CheckoutState, ClaimState, Cursor, Event, EventKind, Exchange, ExchangeKind, Failure, Hidden,
     KeyRole, Method, NewCheckout, Payment, PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage,
-    Resolution, SqliteStorage, Storage, StorageError, TokenHash,
+    Resolution, ServerError, SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             BeginConfirmation, BeginPayment, CheckoutLookup, Claim, ClaimDeliveries, ClaimPolls, ConfirmResult,
             ConfirmationOutcome, DeliveryOutcome, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout,
             PollResult, Report, Resolve, SendOutcome, SendResult, Slots, StatusReport, Sweep, TakePrepared,
         },
-        outputs::{
-            Begun, Cancelled, ConfirmationBegun, Delivery, EventPage, HintOutcome, Opened, Resolved, SendTurn,
-            SkippedEvent, StatusQuery,
-        },
+        outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
         staff::{CheckoutFilter, ListCheckouts, Need, StoredExchange},
     },
@@ -156,9 +153,24 @@ fn said() -> Exchange {
 }
 
 fn events_after(storage: &dyn Storage, cursor: &Cursor, most: u32) -> Vec<Event> {
-    match block_on(storage.events_after(cursor.clone(), most)).unwrap() {
-        EventPage::Events(events) => events,
-        EventPage::HistoryGone { resume } => panic!("the history of {cursor} is gone: {resume}"),
+    block_on(storage.events_after(cursor.clone(), most)).unwrap()
+}
+
+/// What was begun now, and is to be sent.
+pub fn is_new(begun: &Result<RecordedPayment, StorageError>) -> bool {
+    begun.as_ref().is_ok_and(|begun| begun.is_changed)
+}
+
+/// What the same request began before.
+fn is_known(begun: &Result<RecordedPayment, StorageError>) -> bool {
+    begun.as_ref().is_ok_and(|begun| !begun.is_changed)
+}
+
+/// Why a request was rejected. Nothing of it was written.
+pub fn refusal<T: std::fmt::Debug>(result: &Result<T, StorageError>) -> ServerError {
+    match result {
+        Err(problem @ StorageError::Rejected(why)) if problem.wrote_nothing() => why.clone(),
+        other => panic!("not rejected: {other:?}"),
     }
 }
 
@@ -242,12 +254,12 @@ fn postgres_passes_the_suite() {
 }
 
 fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
-    assert!(matches!(block_on(storage.open_checkout(new(1))), Ok(Opened::New(view)) if view.checkout.version == 0));
+    assert!(matches!(block_on(storage.open_checkout(new(1))), Ok(view) if view.checkout.version == 0));
     let again = OpenCheckout { id: id(9), callback_secret: Hidden::new("9"), page_secret: Hidden::new("9"), ..new(1) };
-    assert!(matches!(block_on(storage.open_checkout(again)), Ok(Opened::Again(view)) if view.checkout.id == id(1)));
+    assert!(matches!(block_on(storage.open_checkout(again)), Ok(view) if view.checkout.id == id(1)));
     let mut other = new(1);
     other.wanted.amount = 391.into();
-    assert!(matches!(block_on(storage.open_checkout(other)), Ok(Opened::ReferenceUsed)));
+    assert!(matches!(refusal(&block_on(storage.open_checkout(other))), ServerError::ReferenceUsed { .. }));
     let read = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap();
     assert_eq!((read.checkout.amount, read.checkout.methods.len()), (390.into(), 3));
     let page_of = |number: u8| block_on(storage.checkout(CheckoutLookup::Page(new(number).page_secret))).unwrap();
@@ -256,8 +268,8 @@ fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     let by = |reference: &str| block_on(storage.checkout(CheckoutLookup::Reference(reference.to_owned()))).unwrap();
     assert_eq!(by("order-1").unwrap(), read);
     assert!(by("order-9").is_none());
-    assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::Done(_))));
-    assert!(matches!(block_on(storage.begin_payment(begin(1, 1, Method::Qr))), Ok(Begun::NotOpen(_))));
+    assert!(block_on(storage.cancel_checkout(id(1), None)).is_ok());
+    assert!(matches!(refusal(&block_on(storage.begin_payment(begin(1, 1, Method::Qr)))), ServerError::NotOpen { .. }));
 }
 
 fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
@@ -305,16 +317,19 @@ fn a_payer_cannot_fill_the_database_with_keys(storage: &dyn Storage, _: &Calenda
         key: Some(Key { text: format!("key-{key}"), fingerprint: vec![fingerprint] }),
         ..begin(1, 1, Method::Qr)
     };
-    let begin = |key, fingerprint| block_on(storage.begin_payment(with(key, fingerprint))).unwrap();
-    assert!(matches!(begin(0, 1), Begun::New(_)));
+    let begin = |key, fingerprint| block_on(storage.begin_payment(with(key, fingerprint)));
+    assert!(is_new(&begin(0, 1)));
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
     let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
     block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     for key in 1..300 {
-        assert!(matches!(begin(key, 1), Begun::Again(_)), "{key}");
+        assert!(is_known(&begin(key, 1)), "{key}");
     }
-    assert!(matches!(begin(0, 2), Begun::KeyReused) && matches!(begin(99, 2), Begun::KeyReused));
-    assert!(matches!(begin(299, 2), Begun::Again(_)), "it is not remembered, and the same is shown");
+    assert!(
+        matches!(refusal(&begin(0, 2)), ServerError::KeyReused)
+            && matches!(refusal(&begin(99, 2)), ServerError::KeyReused)
+    );
+    assert!(is_known(&begin(299, 2)), "it is not remembered, and the same is shown");
 }
 
 fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
@@ -323,24 +338,26 @@ fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
         key: Some(Key { text: "key".into(), fingerprint: vec![fingerprint] }),
         ..begin(1, number, Method::Mbank)
     };
-    assert!(matches!(block_on(storage.begin_payment(with(1, 1))), Ok(Begun::New(_))));
-    assert!(matches!(block_on(storage.begin_payment(with(2, 1))), Ok(Begun::Again(same)) if same.id == payment_id(1)));
-    assert!(matches!(block_on(storage.begin_payment(with(3, 2))), Ok(Begun::KeyReused)));
+    assert!(is_new(&block_on(storage.begin_payment(with(1, 1)))));
+    assert!(
+        matches!(block_on(storage.begin_payment(with(2, 1))), Ok(same) if !same.is_changed && same.payment.id == payment_id(1))
+    );
+    assert!(matches!(refusal(&block_on(storage.begin_payment(with(3, 2)))), ServerError::KeyReused));
 }
 
 fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
-    let begun = |number, method| block_on(storage.begin_payment(begin(1, number, method))).unwrap();
-    assert!(matches!(begun(1, Method::PayForm), Begun::New(_)));
+    let begun = |number, method| block_on(storage.begin_payment(begin(1, number, method)));
+    assert!(is_new(&begun(1, Method::PayForm)));
     assert!(
-        matches!(begun(2, Method::PayForm), Begun::Again(same) if same.id == payment_id(1)),
+        matches!(begun(2, Method::PayForm), Ok(same) if !same.is_changed && same.payment.id == payment_id(1)),
         "its page is shown again"
     );
-    assert!(matches!(begun(3, Method::Mbank), Begun::New(_)), "a pay-form is the exception");
+    assert!(is_new(&begun(3, Method::Mbank)), "a pay-form is the exception");
     for method in [Method::Mbank, Method::Qr, Method::Card] {
-        assert!(matches!(begun(4, method), Begun::UnderWay(PaymentState::Sending)));
+        assert!(matches!(refusal(&begun(4, method)), ServerError::UnderWay { state: PaymentState::Sending, .. }));
     }
-    assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::UnderWay(_))));
+    assert!(matches!(refusal(&block_on(storage.cancel_checkout(id(1), None))), ServerError::UnderWay { .. }));
 }
 
 /// By mobile bank, instead of another.
@@ -350,10 +367,10 @@ fn instead(number: u8, other: u8) -> BeginPayment {
     BeginPayment { instead_of: Some(payment_id(other)), key, phone_last2, ..begin(1, number, Method::Mbank) }
 }
 
-fn confirmed(storage: &dyn Storage, number: u8, sender: &str) -> ConfirmationBegun {
+fn confirmed(storage: &dyn Storage, number: u8, sender: &str) -> Result<RecordedPayment, StorageError> {
     let (checkout, payment) = (id(1), payment_id(number));
     let begin = BeginConfirmation { checkout, payment, key: None, sender: sender.into() };
-    block_on(storage.begin_confirmation(begin)).unwrap()
+    block_on(storage.begin_confirmation(begin))
 }
 
 fn not_confirmed(storage: &dyn Storage, number: u8, sender: &str) {
@@ -370,28 +387,46 @@ fn payment(storage: &dyn Storage, number: u8) -> Payment {
 
 fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let begun = |begin| block_on(storage.begin_payment(begin)).unwrap();
+    let begun = |begin| block_on(storage.begin_payment(begin));
     // A wrong password did nothing.
-    assert!(matches!(confirmed(storage, 1, "a"), ConfirmationBegun::New(_)));
+    assert!(is_new(&confirmed(storage, 1, "a")));
     not_confirmed(storage, 1, "a");
-    assert!(matches!(begun(begin(1, 2, Method::Mbank)), Begun::UnderWay(PaymentState::Awaiting)), "none names it");
-    assert!(matches!(begun(instead(2, 7)), Begun::UnderWay(PaymentState::Awaiting)), "another one is named");
+    assert!(
+        matches!(
+            refusal(&begun(begin(1, 2, Method::Mbank))),
+            ServerError::UnderWay { state: PaymentState::Awaiting, .. }
+        ),
+        "none names it"
+    );
+    assert!(
+        matches!(refusal(&begun(instead(2, 7))), ServerError::UnderWay { state: PaymentState::Awaiting, .. }),
+        "another one is named"
+    );
     assert!(payment(storage, 1).can_be_replaced());
 
-    assert!(matches!(begun(instead(2, 1)), Begun::New(new) if new.state == PaymentState::Sending));
-    assert!(matches!(begun(instead(2, 1)), Begun::Again(same) if same.id == payment_id(2)), "by its key");
+    assert!(matches!(begun(instead(2, 1)), Ok(new) if new.is_changed && new.payment.state == PaymentState::Sending));
+    assert!(
+        matches!(begun(instead(2, 1)), Ok(same) if !same.is_changed && same.payment.id == payment_id(2)),
+        "by its key"
+    );
     assert_eq!(payment(storage, 2).phone_last2.as_deref(), Some("01"));
     let left = payment(storage, 1);
     assert_eq!((left.state, left.is_replaced, left.can_be_replaced()), (PaymentState::Awaiting, true, false));
-    assert!(matches!(confirmed(storage, 1, "b"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
-    assert!(matches!(begun(instead(3, 1)), Begun::UnderWay(PaymentState::Sending)), "it is left once");
+    assert!(matches!(
+        refusal(&confirmed(storage, 1, "b")),
+        ServerError::NotAwaited { state: PaymentState::Awaiting, .. }
+    ));
+    assert!(
+        matches!(refusal(&begun(instead(3, 1))), ServerError::UnderWay { state: PaymentState::Sending, .. }),
+        "it is left once"
+    );
     let told =
         |kind| events_after(storage, &Cursor::default(), 100).iter().filter(|event| event.kind == Some(kind)).count();
     assert_eq!((told(EventKind::PaymentReplaced), told(EventKind::PaymentCreated)), (1, 2));
 
     // Its password stays good for nothing after the other one's end, and the gateway's report ends it.
     block_on(storage.record_send_outcome(accepted(1, 2, PaymentRef::mbank(payment_id(2).bare(), 390)))).unwrap();
-    assert!(matches!(confirmed(storage, 2, "c"), ConfirmationBegun::New(_)));
+    assert!(is_new(&confirmed(storage, 2, "c")));
     not_confirmed(storage, 2, "c");
     calendar.pass(Duration::from_secs(60));
     let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
@@ -402,31 +437,40 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
         assert_eq!(state(storage, 1, number), PaymentState::Rejected);
     };
     rejected(2);
-    assert!(matches!(confirmed(storage, 1, "d"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
+    assert!(matches!(
+        refusal(&confirmed(storage, 1, "d")),
+        ServerError::NotAwaited { state: PaymentState::Awaiting, .. }
+    ));
     rejected(1);
 
     // Each sends somebody a message: five are left, and no more.
-    assert!(matches!(begun(begin(1, 10, Method::Mbank)), Begun::New(_)));
+    assert!(is_new(&begun(begin(1, 10, Method::Mbank))));
     for number in 10..15 {
         block_on(storage.record_send_outcome(accepted(1, number, PaymentRef::mbank(payment_id(number).bare(), 390))))
             .unwrap();
         let begun = begun(instead(number + 1, number));
-        assert_eq!(matches!(begun, Begun::New(_)), number < 14, "{begun:?}");
-        assert_eq!(matches!(begun, Begun::NoAttemptsLeft), number == 14, "{begun:?}");
+        assert_eq!(is_new(&begun), number < 14, "{begun:?}");
+        assert!(number != 14 || matches!(refusal(&begun), ServerError::NoAttemptsLeft), "{begun:?}");
     }
-    assert!(matches!(confirmed(storage, 14, "e"), ConfirmationBegun::New(_)), "the last one is not left");
+    assert!(is_new(&confirmed(storage, 14, "e")), "the last one is not left");
 }
 
 fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let leave = || block_on(storage.begin_payment(instead(2, 1))).unwrap();
-    assert!(matches!(confirmed(storage, 1, "a"), ConfirmationBegun::New(_)));
-    assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "it is on its way");
+    let leave = || block_on(storage.begin_payment(instead(2, 1)));
+    assert!(is_new(&confirmed(storage, 1, "a")));
+    assert!(
+        matches!(refusal(&leave()), ServerError::UnderWay { state: PaymentState::Confirming, .. }),
+        "it is on its way"
+    );
     let result = ConfirmResult::Sent { reference: None };
     let (checkout, payment, sender) = (id(1), payment_id(1), "a".into());
     let unknown = ConfirmationOutcome { checkout, payment, sender, result, exchange: None };
     block_on(storage.record_confirmation(unknown)).unwrap();
-    assert!(matches!(leave(), Begun::UnderWay(PaymentState::Confirming)), "nobody knows what it did");
+    assert!(
+        matches!(refusal(&leave()), ServerError::UnderWay { state: PaymentState::Confirming, .. }),
+        "nobody knows what it did"
+    );
     assert!(!self::payment(storage, 1).is_replaced);
 }
 
@@ -434,40 +478,46 @@ fn of_leaving_and_confirming_at_once_one_happens(storage: &dyn Storage, calendar
     following(storage, calendar, 1);
     let (begun, confirmed) = std::thread::scope(|scope| {
         let confirming = scope.spawn(|| confirmed(storage, 1, "a"));
-        let leaving = scope.spawn(|| block_on(storage.begin_payment(instead(2, 1))).unwrap());
+        let leaving = scope.spawn(|| block_on(storage.begin_payment(instead(2, 1))));
         (leaving.join().unwrap(), confirming.join().unwrap())
     });
     let is_left = payment(storage, 1).is_replaced;
-    assert_eq!(matches!(begun, Begun::New(_)), is_left, "{begun:?}");
-    assert_eq!(matches!(confirmed, ConfirmationBegun::New(_)), !is_left, "{confirmed:?}");
+    assert_eq!(is_new(&begun), is_left, "{begun:?}");
+    assert_eq!(is_new(&confirmed), !is_left, "{confirmed:?}");
 }
 
 fn a_qr_code_is_left_for_another_way(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
-    let begun = |begin| block_on(storage.begin_payment(begin)).unwrap();
-    assert!(matches!(begun(begin(1, 1, Method::Qr)), Begun::New(_)));
-    assert!(matches!(begun(instead(2, 1)), Begun::UnderWay(PaymentState::Sending)), "nobody has seen its code");
+    let begun = |begin| block_on(storage.begin_payment(begin));
+    assert!(is_new(&begun(begin(1, 1, Method::Qr))));
+    assert!(
+        matches!(refusal(&begun(instead(2, 1))), ServerError::UnderWay { state: PaymentState::Sending, .. }),
+        "nobody has seen its code"
+    );
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
     let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
     block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     let other = BeginPayment { instead_of: Some(payment_id(1)), ..begin(1, 2, Method::PayForm) };
-    assert!(matches!(begun(other), Begun::New(_)));
-    assert!(matches!(begun(begin(1, 3, Method::Mbank)), Begun::New(_)), "what was left holds back nothing");
+    assert!(is_new(&begun(other)));
+    assert!(is_new(&begun(begin(1, 3, Method::Mbank))), "what was left holds back nothing");
     block_on(storage.record_send_outcome(accepted(1, 3, PaymentRef::mbank(payment_id(3).bare(), 390)))).unwrap();
 
     // The page that is open is shown again, and what is left for it is left all the same.
     let back = BeginPayment { instead_of: Some(payment_id(3)), ..begin(1, 4, Method::PayForm) };
-    assert!(matches!(begun(back), Begun::Again(same) if same.id == payment_id(2)));
+    assert!(matches!(begun(back), Ok(same) if !same.is_changed && same.payment.id == payment_id(2)));
     assert!(payment(storage, 3).is_replaced);
-    assert!(matches!(confirmed(storage, 3, "a"), ConfirmationBegun::NotAwaited(PaymentState::Awaiting)));
-    assert!(matches!(begun(begin(1, 5, Method::Qr)), Begun::New(_)), "a code that was left is not shown again");
+    assert!(matches!(
+        refusal(&confirmed(storage, 3, "a")),
+        ServerError::NotAwaited { state: PaymentState::Awaiting, .. }
+    ));
+    assert!(is_new(&begun(begin(1, 5, Method::Qr))), "a code that was left is not shown again");
 }
 
 fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Mbank) };
     assert!(
-        matches!(block_on(storage.begin_payment(waits(1))), Ok(Begun::New(one)) if one.state == PaymentState::Prepared)
+        matches!(block_on(storage.begin_payment(waits(1))), Ok(one) if one.is_changed && one.payment.state == PaymentState::Prepared)
     );
     let take = |sender: &str| {
         let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: sender.into(), send_for_ms: 80_000 };
@@ -496,14 +546,15 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Card) };
     let waits = |number| BeginPayment { card_last4: Some("2016".into()), ..waits(number) };
     let begun = block_on(storage.begin_payment(waits(1)));
-    let Ok(Begun::New(payment)) = begun else { panic!("{begun:?}") };
+    assert!(is_new(&begun), "{begun:?}");
+    let payment = begun.unwrap().payment;
     assert_eq!((payment.state, payment.card_last4.as_deref()), (PaymentState::NotMade, Some("2016")));
     let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: "sender-1".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(SendTurn::Gone)));
     let kinds: Vec<_> =
         events_after(storage, &Cursor::default(), 10).iter().map(|event| event.kind.unwrap().name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.not_made"]);
-    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Card))), Ok(Begun::New(_))), "another try may");
+    assert!(is_new(&block_on(storage.begin_payment(begin(1, 2, Method::Card)))), "another try may");
 }
 
 /// A card without a page is with the gateway alone, which has probably taken the money.
@@ -516,9 +567,9 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
         let result = SendResult::Accepted { reference: card.reference.clone(), page_url, qr_text: None };
         block_on(storage.record_send_outcome(sent(number, number, result))).unwrap();
     }
-    let cancel = |number| block_on(storage.cancel_checkout(id(number), None)).unwrap();
-    assert!(matches!(cancel(1), Cancelled::UnderWay(PaymentState::Awaiting)));
-    assert!(matches!(cancel(2), Cancelled::Done(_)), "its payer has confirmed nothing");
+    let cancel = |number| block_on(storage.cancel_checkout(id(number), None));
+    assert!(matches!(refusal(&cancel(1)), ServerError::UnderWay { state: PaymentState::Awaiting, .. }));
+    assert!(cancel(2).is_ok(), "its payer has confirmed nothing");
     calendar.pass(Duration::from_secs(3600));
     let open = || block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap().checkout.state;
     block_on(storage.sweep(SWEEP)).unwrap();
@@ -534,23 +585,23 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
 fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let ended = |number: u8, method, kind: &str| {
-        let begun = block_on(storage.begin_payment(begin(1, number, method))).unwrap();
+        let begun = block_on(storage.begin_payment(begin(1, number, method)));
         let result = SendResult::NothingHappened { failure: Failure::of_kind(kind), retry_after: None };
-        if matches!(begun, Begun::New(_)) {
+        if is_new(&begun) {
             block_on(storage.record_send_outcome(sent(1, number, result))).unwrap();
         }
         begun
     };
     let cards = [(1, "Refused"), (2, "Unavailable"), (3, "Interrupted"), (4, "Refused")];
     for (number, kind) in cards {
-        assert!(matches!(ended(number, Method::Card, kind), Begun::New(_)), "{number}: {kind} tells nothing of a card");
+        assert!(is_new(&ended(number, Method::Card, kind)), "{number}: {kind} tells nothing of a card");
     }
-    assert!(matches!(ended(5, Method::Card, "Refused"), Begun::NoAttemptsLeft));
+    assert!(matches!(refusal(&ended(5, Method::Card, "Refused")), ServerError::NoAttemptsLeft));
     for number in 5..=50 {
-        assert!(matches!(ended(number, Method::Mbank, "Refused"), Begun::New(_)), "other ways stay: {number}");
+        assert!(is_new(&ended(number, Method::Mbank, "Refused")), "other ways stay: {number}");
     }
     for method in [Method::Mbank, Method::Qr, Method::PayForm] {
-        assert!(matches!(ended(51, method, "Refused"), Begun::NoAttemptsLeft), "{method}");
+        assert!(matches!(refusal(&ended(51, method, "Refused")), ServerError::NoAttemptsLeft), "{method}");
     }
 }
 
@@ -580,10 +631,9 @@ fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Cal
     following(storage, calendar, 1);
     let begun = |number: u8, method| {
         block_on(storage.open_checkout(new(number))).unwrap();
-        match block_on(storage.begin_payment(begin(number, number, method))).unwrap() {
-            Begun::New(payment) => payment.state,
-            other => panic!("{other:?}"),
-        }
+        let begun = block_on(storage.begin_payment(begin(number, number, method)));
+        assert!(is_new(&begun), "{begun:?}");
+        begun.unwrap().payment.state
     };
     let take = |number: u8| {
         let (payment, sender) = (payment_id(number), format!("sender-{number}"));
@@ -653,8 +703,8 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Mismatch, PaymentState::Awaiting));
     let confirmation =
         BeginConfirmation { checkout: id(1), payment: payment_id(2), key: None, sender: "sender-2".into() };
-    let begun = block_on(storage.begin_confirmation(confirmation)).unwrap();
-    assert!(matches!(begun, ConfirmationBegun::UnderWay(PaymentState::Mismatch)), "{begun:?}");
+    let begun = block_on(storage.begin_confirmation(confirmation));
+    assert!(matches!(refusal(&begun), ServerError::UnderWay { state: PaymentState::Mismatch, .. }), "{begun:?}");
 }
 
 /// A callback about the code of a checkout, which says this.
@@ -871,7 +921,7 @@ fn only_the_sender_records_the_outcome(storage: &dyn Storage, _: &Calendar) {
     assert_eq!((recorded.is_changed, recorded.payment.state), (true, PaymentState::NotMade));
     assert_eq!(recorded.payment.failure.unwrap().kind, "Refused");
     assert!(!record("sender-1").is_changed);
-    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Mbank))), Ok(Begun::New(_))));
+    assert!(is_new(&block_on(storage.begin_payment(begin(1, 2, Method::Mbank)))));
 }
 
 fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar) {
@@ -879,19 +929,27 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     let resolve = |number, resolution| {
         let (reason, by) = ("the bank said so".into(), "Aizada".into());
-        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by, seen: None })).unwrap()
+        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by, seen: None }))
     };
-    assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
-    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));
+    assert!(matches!(refusal(&resolve(9, Resolution::Charged)), ServerError::NotFound { what: "payment", .. }));
+    assert!(matches!(
+        refusal(&resolve(1, Resolution::Charged)),
+        ServerError::NotInDoubt { state: PaymentState::Sending, .. }
+    ));
     calendar.pass(Duration::from_secs(80));
     block_on(storage.sweep(SWEEP)).unwrap();
-    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Done(one) if one.state == PaymentState::Rejected));
-    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Again(_)));
-    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Rejected)));
+    assert!(
+        matches!(resolve(1, Resolution::NotCharged), Ok(Decision::Recorded(one)) if one.state == PaymentState::Rejected)
+    );
+    assert!(matches!(resolve(1, Resolution::NotCharged), Ok(Decision::Unchanged(_))));
+    assert!(matches!(
+        refusal(&resolve(1, Resolution::Charged)),
+        ServerError::NotInDoubt { state: PaymentState::Rejected, .. }
+    ));
     let events = events_after(storage, &Cursor::default(), 100);
     let resolved: Vec<_> = events.iter().filter(|event| event.kind == Some(EventKind::PaymentResolved)).collect();
     assert_eq!((resolved.len(), resolved[0].number), (1, 3));
-    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Qr))), Ok(Begun::New(_))), "it is free");
+    assert!(is_new(&block_on(storage.begin_payment(begin(1, 2, Method::Qr)))), "it is free");
     // A person can be wrong.
     calendar.pass(Duration::from_secs(60));
     let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
@@ -1027,7 +1085,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     let (secret, payment) = ("x".into(), payment_id(1));
     let nobody =
         Hint::Callback { secret, payment, claim: None, status: None, same: None, exchange: None, is_whole: true };
-    assert_eq!(block_on(storage.record_hint(nobody)).unwrap(), HintOutcome::Nowhere);
+    assert!(matches!(refusal(&block_on(storage.record_hint(nobody))), ServerError::NotFound { .. }));
 }
 
 /// Else a payer who presses a button all the time is not asked about while others wait.
@@ -1076,7 +1134,7 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let begin = |sender: &str| {
         let begin = BeginConfirmation { checkout: id(1), payment: payment_id(1), key: None, sender: sender.into() };
-        block_on(storage.begin_confirmation(begin)).unwrap()
+        block_on(storage.begin_confirmation(begin))
     };
     let refuse = |sender: &str| {
         let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
@@ -1084,13 +1142,16 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
         let confirmed = ConfirmationOutcome { checkout, payment, sender, result, exchange: None };
         block_on(storage.record_confirmation(confirmed)).unwrap()
     };
-    assert!(matches!(begin("a"), ConfirmationBegun::New(_)));
-    assert!(matches!(begin("b"), ConfirmationBegun::NotAwaited(PaymentState::Confirming)), "one at a time");
+    assert!(is_new(&begin("a")));
+    assert!(
+        matches!(refusal(&begin("b")), ServerError::NotAwaited { state: PaymentState::Confirming, .. }),
+        "one at a time"
+    );
     assert!(!refuse("b").is_changed);
     assert_eq!(refuse("a").payment.attempts_left, 1);
-    assert!(matches!(begin("c"), ConfirmationBegun::New(_)));
+    assert!(is_new(&begin("c")));
     assert_eq!(refuse("c").payment.attempts_left, 0);
-    assert!(matches!(begin("d"), ConfirmationBegun::NoAttemptsLeft));
+    assert!(matches!(refusal(&begin("d")), ServerError::NoAttemptsLeft));
 }
 
 fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
@@ -1324,14 +1385,17 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
     block_on(storage.record_hint(hint())).unwrap();
     block_on(storage.record_poll_results(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
-    let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
+    let begun = |number| block_on(storage.begin_payment(begin(number)));
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
     block_on(storage.sweep(SWEEP)).unwrap();
-    assert!(matches!(begun(1), Begun::Again(_)) && matches!(begun(2), Begun::Again(_)));
+    assert!(is_known(&begun(1)) && is_known(&begun(2)));
     assert_eq!((block_on(storage.record_hint(hint())).unwrap(), kept(storage).len()), (HintOutcome::SeenBefore, 1));
     calendar.pass(Duration::from_secs(24 * 3600));
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
-    assert!(matches!(begun(1), Begun::NotOpen(_)) && matches!(begun(2), Begun::NotOpen(_)));
+    assert!(
+        matches!(refusal(&begun(1)), ServerError::NotOpen { .. })
+            && matches!(refusal(&begun(2)), ServerError::NotOpen { .. })
+    );
     assert!(matches!(block_on(storage.record_hint(hint())).unwrap(), HintOutcome::Due(1)));
     assert_eq!((state(storage, 1, 1), kept(storage).len()), (PaymentState::NotMade, 0));
     assert_eq!(events_after(storage, &Cursor::default(), 100).len(), 6, "what happened is never forgotten");
@@ -1425,7 +1489,7 @@ fn callers_are_refused_where_too_much_waits() {
     let written = waiting.into_iter().map(block_on).filter(Result::is_ok).count();
     let kept: u32 = other.query_row("SELECT COUNT(*) FROM checkouts", [], |row| row.get(0)).unwrap();
     assert!(written >= 2048 && written == kept as usize, "{written} were told, {kept} are there");
-    assert!(matches!(block_on(storage.open_checkout(order(2499))), Ok(Opened::New(_))));
+    assert_eq!(block_on(storage.open_checkout(order(2499))).unwrap().checkout.reference, order(2499).wanted.reference);
 }
 
 /// The index, and not the code, keeps a second payment out.

@@ -18,9 +18,9 @@ use crate::{
             BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, Key, SendOutcome, SendResult,
             TakePrepared,
         },
-        outputs::{Begun, ConfirmationBegun, RecordedPayment, SendTurn},
+        outputs::{RecordedPayment, SendTurn},
     },
-    values::{CheckoutState, Method, Millis, PaymentId, PaymentState},
+    values::{CheckoutState, Method, Millis, PaymentId, PaymentState, error::ServerError},
 };
 
 /// After which time a payment that the gateway accepted is first asked about: the interface's interval.
@@ -86,29 +86,29 @@ pub(in crate::storage) fn numbers_of_confirmed(confirmed: &ConfirmationOutcome) 
     }
 }
 
-/// Writes a payment down.
+/// Records a payment before it is sent.
 pub(in crate::storage) fn begin(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
     known: Option<KnownKey>,
     begin: &BeginPayment,
-) -> Result<Begun, StorageError> {
+) -> Result<RecordedPayment, StorageError> {
     aggregate.check()?;
     match used(known, begin.key.as_ref()) {
-        KeyMatch::ForSomethingElse => return Ok(Begun::KeyReused),
-        KeyMatch::For(id) => return aggregate.payment(&id).map(|payment| Begun::Again(payment.into())),
+        KeyMatch::ForSomethingElse => return Err(ServerError::KeyReused.into()),
+        KeyMatch::For(id) => return aggregate.payment(&id).map(RecordedPayment::unchanged),
         KeyMatch::Never => {}
     }
     match aggregate.state_by_now(changes.now) {
         CheckoutState::Open => {}
-        state => return Ok(Begun::NotOpen(state)),
+        state => return Err(ServerError::NotOpen { state }.into()),
     }
     let left = begin.instead_of.as_ref().and_then(|id| aggregate.place(id));
     let left = left.filter(|at| aggregate.payments[*at].payment.can_be_replaced());
     let shown = reusable_payment(&aggregate.payments, begin.method, left);
     if let (Some(same), None) = (&shown, left) {
         changes.use_key(aggregate, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
-        return Ok(Begun::Again(same.clone().into()));
+        return Ok(RecordedPayment::unchanged(same));
     }
     // A pay-form holds back nothing, and neither does what its payer left, unless a charge of it is in doubt: then its payer has
     // probably paid.
@@ -118,21 +118,21 @@ pub(in crate::storage) fn begin(
         state.is_in_doubt() || (method != Method::PayForm && !is_left && state.may_take_money())
     };
     if let Some((_, other)) = aggregate.payments.iter().enumerate().find(holds_back) {
-        return Ok(Begun::UnderWay(other.payment.state));
+        return Err(ServerError::UnderWay { state: other.payment.state }.into());
     }
     if left.is_some() && aggregate.payments.iter().filter(|row| row.payment.is_replaced).count() >= MOST_REPLACED {
-        return Ok(Begun::NoAttemptsLeft);
+        return Err(ServerError::NoAttemptsLeft.into());
     }
     if let (Some(same), Some(at)) = (shown, left) {
         replace(changes, aggregate, at)?;
         changes.use_key(aggregate, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
-        return Ok(Begun::Again(same.into()));
+        return Ok(RecordedPayment::unchanged(&same));
     }
     let tried = aggregate.payments.len();
     if tried >= MOST_PAYMENTS
         || (begin.method == Method::Card && tried_cards(&aggregate.payments) >= begin.card_attempts)
     {
-        return Ok(Begun::NoAttemptsLeft);
+        return Err(ServerError::NoAttemptsLeft.into());
     }
     let is_sent_at_once = begin.is_sent_at_once && changes.pauses.wait(begin.method, changes.now).is_none();
     if is_sent_at_once {
@@ -159,7 +159,7 @@ pub(in crate::storage) fn begin(
     if !is_sent_at_once && !begin.method.may_wait() {
         not_made(changes, aggregate, tried, &Failure::of_kind("Unavailable"))?;
     }
-    Ok(Begun::New(aggregate.payments[tried].payment.clone().into()))
+    Ok(RecordedPayment::changed(&aggregate.payments[tried].payment))
 }
 
 impl CheckoutAggregate {
@@ -170,8 +170,8 @@ impl CheckoutAggregate {
     }
 
     /// One that must be there.
-    fn payment(&self, id: &PaymentId) -> Result<Payment, StorageError> {
-        let found = self.place(id).map(|at| self.payments[at].payment.clone());
+    fn payment(&self, id: &PaymentId) -> Result<&Payment, StorageError> {
+        let found = self.place(id).map(|at| &self.payments[at].payment);
         found.ok_or(StorageError::Damaged { what: "payment's identifier" })
     }
 }
@@ -282,7 +282,7 @@ pub(in crate::storage) fn record_send_outcome(
     sent: &SendOutcome,
 ) -> Result<RecordedPayment, StorageError> {
     if aggregate.payments[at].sender != sent.sender {
-        return Ok(RecordedPayment { payment: aggregate.payments[at].payment.clone(), is_changed: false });
+        return Ok(RecordedPayment::unchanged(&aggregate.payments[at].payment));
     }
     if let Some(exchange) = &sent.exchange {
         changes.record_exchange(&sent.payment, exchange, Some(&sent.sender));
@@ -413,45 +413,45 @@ fn may_have_been_sent(payment: &Payment) -> bool {
     payment.failure.as_ref().is_none_or(|failure| !NEVER_LOOKED_AT.contains(&failure.kind.as_str()))
 }
 
-/// Writes down that a one-time password is about to be sent.
+/// Records that a one-time password is about to be sent.
 pub(in crate::storage) fn begin_confirmation(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
     known: Option<KnownKey>,
     begin: &BeginConfirmation,
-) -> Result<ConfirmationBegun, StorageError> {
+) -> Result<RecordedPayment, StorageError> {
     aggregate.check()?;
-    let Some(at) = aggregate.place(&begin.payment) else { return Ok(ConfirmationBegun::Nowhere) };
+    let at = aggregate.place(&begin.payment).ok_or(StorageError::not_found("payment"))?;
     match used(known, begin.key.as_ref()) {
         KeyMatch::For(id) if id == begin.payment => {
-            return Ok(ConfirmationBegun::Again(aggregate.payments[at].payment.clone().into()));
+            return Ok(RecordedPayment::unchanged(&aggregate.payments[at].payment));
         }
-        KeyMatch::For(_) | KeyMatch::ForSomethingElse => return Ok(ConfirmationBegun::KeyReused),
+        KeyMatch::For(_) | KeyMatch::ForSomethingElse => return Err(ServerError::KeyReused.into()),
         KeyMatch::Never => {}
     }
     match aggregate.state_by_now(changes.now) {
         CheckoutState::Open => {}
-        state => return Ok(ConfirmationBegun::NotOpen(state)),
+        state => return Err(ServerError::NotOpen { state }.into()),
     }
     if let Some(state) = aggregate.in_doubt_beside(at) {
-        return Ok(ConfirmationBegun::UnderWay(state));
+        return Err(ServerError::UnderWay { state }.into());
     }
     let before = aggregate.payments[at].payment.state;
     // What its payer left is never confirmed any more.
     if aggregate.payments[at].payment.is_replaced {
-        return Ok(ConfirmationBegun::NotAwaited(before));
+        return Err(ServerError::NotAwaited { state: before }.into());
     }
     if before == PaymentState::Awaiting && aggregate.payments[at].payment.attempts_left == 0 {
-        return Ok(ConfirmationBegun::NoAttemptsLeft);
+        return Err(ServerError::NoAttemptsLeft.into());
     }
     if !apply(changes, aggregate, at, Trigger::ConfirmationBegun, Cause::default())? {
-        return Ok(ConfirmationBegun::NotAwaited(before));
+        return Err(ServerError::NotAwaited { state: before }.into());
     }
     changes.use_key(aggregate, begin.key.as_ref(), &begin.payment, KeyUse::ToSend);
     let row = &mut aggregate.payments[at];
     row.sender.clone_from(&begin.sender);
     row.dirty.rest = true;
-    Ok(ConfirmationBegun::New(row.payment.clone().into()))
+    Ok(RecordedPayment::changed(&row.payment))
 }
 
 /// What its sender alone can say. Where the password was sent, or may have been, there is no second one: the gateway's
@@ -463,7 +463,7 @@ pub(in crate::storage) fn record_confirmation(
     confirmed: &ConfirmationOutcome,
 ) -> Result<RecordedPayment, StorageError> {
     if aggregate.payments[at].sender != confirmed.sender {
-        return Ok(RecordedPayment { payment: aggregate.payments[at].payment.clone(), is_changed: false });
+        return Ok(RecordedPayment::unchanged(&aggregate.payments[at].payment));
     }
     if let Some(exchange) = &confirmed.exchange {
         changes.record_exchange(&confirmed.payment, exchange, Some(&confirmed.sender));

@@ -15,11 +15,11 @@ use crate::{
     storage::{
         StorageError,
         inputs::Resolve,
-        outputs::{Cancelled, Resolved},
+        outputs::Decision,
         staff::{RecordRefund, RefundOutcome},
     },
     tokens::DecidedBy,
-    values::{CheckoutState, ClaimState, Method, Millis, PaymentState, Resolution},
+    values::{CheckoutState, ClaimState, Method, Millis, PaymentState, Resolution, error::ServerError},
 };
 
 /// The numbers that such a decision may take: those that were claimed for this pay-form and may have paid for it.
@@ -28,23 +28,23 @@ pub(in crate::storage) fn numbers_to_resolve(row: &PaymentRow) -> Vec<Number> {
     row.claims.iter().filter(may_have_paid).map(|claim| Number::order(&claim.number)).collect()
 }
 
-/// Notes a decision.
+/// Records a decision.
 pub(in crate::storage) fn resolve(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
     at: usize,
     resolve: &Resolve,
-) -> Result<Resolved, StorageError> {
+) -> Result<Decision, StorageError> {
     aggregate.check()?;
     let row = &aggregate.payments[at];
     let (before, is_in_doubt) = (row.payment.state, row.payment.is_in_doubt);
     if before == resolve.resolution.state() && !is_in_doubt {
-        return Ok(Resolved::Again(row.payment.clone().into()));
+        return Ok(Decision::Unchanged(row.payment.clone().into()));
     }
     let can_be_decided = is_for_a_person(before) || is_in_doubt;
     // Whether something happened to the checkout since the person looked at it.
     if can_be_decided && resolve.seen.is_some_and(|seen| seen != aggregate.root.version) {
-        return Ok(Resolved::Moved(row.payment.clone().into()));
+        return Ok(Decision::Outdated(row.payment.clone().into()));
     }
     if before == PaymentState::Charged && is_in_doubt {
         return review(changes, aggregate, at, resolve);
@@ -55,7 +55,7 @@ pub(in crate::storage) fn resolve(
     };
     let why = Cause { reason: Some(&resolve.reason), by: Some(&resolve.by) };
     if !can_be_decided || !apply(changes, aggregate, at, trigger, why)? {
-        return Ok(Resolved::NotInDoubt(before));
+        return Err(ServerError::NotInDoubt { state: before }.into());
     }
     let row = &mut aggregate.payments[at];
     row.is_resolved = true;
@@ -64,7 +64,7 @@ pub(in crate::storage) fn resolve(
         take_claimed_numbers(changes, row);
     }
     keep_polling(changes, row);
-    Ok(Resolved::Done(row.payment.clone().into()))
+    Ok(Decision::Recorded(row.payment.clone().into()))
 }
 
 /// One more charge was reported of a charged payment, and cannot be believed. The payment stays charged; if the other charge
@@ -74,7 +74,7 @@ fn review(
     aggregate: &mut CheckoutAggregate,
     at: usize,
     resolve: &Resolve,
-) -> Result<Resolved, StorageError> {
+) -> Result<Decision, StorageError> {
     aggregate.payments[at].set_doubt(false);
     let details = EventDetails {
         payment: Some(at),
@@ -88,7 +88,7 @@ fn review(
         aggregate.payments[at].count_claims_in_doubt();
         apply_to_checkout(changes, aggregate, CheckoutTrigger::PaymentCharged, Some(at), Some(&resolve.by))?;
     }
-    Ok(Resolved::Done(aggregate.payments[at].payment.clone().into()))
+    Ok(Decision::Recorded(aggregate.payments[at].payment.clone().into()))
 }
 
 /// What was claimed for this one, and not for another one, pays for nothing else.
@@ -127,25 +127,24 @@ const SHORTEST_WAIT: Millis = 60_000;
 const NO_TRANSACTION: &str =
     "its QR code was shown and may have been paid, and the gateway told no transaction to ask it by";
 
-/// Cancels a checkout; nothing where it is cancelled by now, or why it is not. Nothing is cancelled under a request that is
-/// on its way, or of which nobody knows what it did.
+/// Cancels a checkout; one that is cancelled stays as it is. Rejected while a request is in flight, or its outcome is unknown.
 pub(in crate::storage) fn cancel(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
     by: Option<&DecidedBy>,
-) -> Result<Option<Cancelled>, StorageError> {
+) -> Result<(), StorageError> {
     aggregate.check()?;
     match aggregate.root.state {
         CheckoutState::Open => {}
-        CheckoutState::Cancelled => return Ok(None),
-        state => return Ok(Some(Cancelled::NotOpen(state))),
+        CheckoutState::Cancelled => return Ok(()),
+        state => return Err(ServerError::NotOpen { state }.into()),
     }
     if let Some(row) = aggregate.payments.iter().find(|row| row.payment.is_under_way()) {
-        return Ok(Some(Cancelled::UnderWay(row.payment.state)));
+        return Err(ServerError::UnderWay { state: row.payment.state }.into());
     }
     escalate_unpollable_codes(changes, aggregate)?;
     apply_to_checkout(changes, aggregate, CheckoutTrigger::Cancelled, None, by)?;
-    Ok(None)
+    Ok(())
 }
 
 /// A checkout ends without being paid, as far as anybody knows. A code that was shown, and that nobody can ask about, may have been
@@ -185,22 +184,22 @@ pub(in crate::storage) fn expire(
     apply_to_checkout(changes, aggregate, CheckoutTrigger::TimePassed, None, None)
 }
 
-/// Each note is of one payment too many, with the event that says why, and who gave it back. The last one takes the checkout off
-/// the list of those that need a person.
+/// Records that one payment too many was given back, with an event that says why and by whom. After the last one the checkout needs
+/// no person any more.
 pub(in crate::storage) fn record_refund(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
-    note: &RecordRefund,
+    refund: &RecordRefund,
 ) -> Result<RefundOutcome, StorageError> {
     if aggregate.root.refunds_due == 0 {
         return Ok(RefundOutcome::NotDue);
     }
-    if aggregate.root.version != note.version {
-        return Ok(RefundOutcome::Moved);
+    if aggregate.root.version != refund.version {
+        return Ok(RefundOutcome::Outdated);
     }
     aggregate.root.refunds_due -= 1;
     aggregate.root.dirty.state = true;
-    let details = EventDetails { reason: Some(&note.reason), by: Some(&note.by), ..EventDetails::default() };
+    let details = EventDetails { reason: Some(&refund.reason), by: Some(&refund.by), ..EventDetails::default() };
     record_event(changes, aggregate, EventKind::CheckoutRefundNoted, &details)?;
-    Ok(RefundOutcome::Done)
+    Ok(RefundOutcome::Recorded)
 }

@@ -16,7 +16,7 @@ use crate::{
         StorageError,
         aggregate::resolution,
         inputs::{CheckoutLookup, NewApiKey, NewToken, OpenCheckout},
-        outputs::{ApiKeyRow, Cancelled, Opened},
+        outputs::ApiKeyRow,
         staff::{RecordRefund, RefundOutcome},
     },
     tokens::{DecidedBy, TokenHash},
@@ -30,7 +30,7 @@ const OPEN: &str = "INSERT INTO checkouts (id, reference, fingerprint, amount, c
     ON CONFLICT (reference) DO NOTHING";
 const OF_REFERENCE: &str = "SELECT id, fingerprint FROM checkouts WHERE reference = $1";
 
-pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<Opened, Problem> {
+pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<CheckoutView, Problem> {
     let wanted = &new.wanted;
     let fingerprint = wanted.fingerprint();
     let metadata =
@@ -65,11 +65,8 @@ pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<Opened, Pro
     let missing = StorageError::Damaged { what: "reference" };
     let row = found.get(1).and_then(|rows| rows.first()).ok_or(missing)?;
     let (found, before): (&str, &[u8]) = (row.try_get(0)?, row.try_get(1)?);
-    if before != fingerprint {
-        return Ok(Opened::ReferenceUsed);
-    }
-    let view = rows::kept_view(db, found).await?.into();
-    Ok(if found == id { Opened::New(view) } else { Opened::Again(view) })
+    let known = rows::kept_view(db, found).await?;
+    if before == fingerprint { Ok(known) } else { Err(StorageError::from(new.reference_used(&known)).into()) }
 }
 
 pub(super) async fn find(db: &Session, lookup: &CheckoutLookup) -> Result<Option<CheckoutView>, Problem> {
@@ -93,7 +90,7 @@ pub(super) async fn find(db: &Session, lookup: &CheckoutLookup) -> Result<Option
 
 /// How long an expired token is known by its hash.
 const REMEMBERED: Millis = 24 * 3600 * 1000;
-/// What has just expired may still be on a screen: it is told from a guess.
+/// A token that has just expired may still be on a screen: it is distinguished from a guess.
 const FORGET: &str = "DELETE FROM tokens WHERE checkout_id = $1 AND expires_at <= now_ms() - $2";
 const ADD: &str = "INSERT INTO tokens (hash, checkout_id, expires_at)
     SELECT $1, id, now_ms() + $3 FROM checkouts WHERE id = $2 RETURNING 1";
@@ -158,22 +155,19 @@ fn read_api_key(row: &Row) -> Result<ApiKeyRow, Problem> {
 
 // Transactions about checkouts that end without being paid, and about money that was given back.
 
-pub(super) async fn cancel(db: &Session, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, Problem> {
+pub(super) async fn cancel(db: &Session, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<CheckoutView, Problem> {
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;
-    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(Cancelled::Nowhere) };
-    if let Some(refused) = resolution::cancel(changes, aggregate, by)? {
-        return Ok(refused);
-    }
+    let (changes, aggregate) = opened.aggregate().ok_or(StorageError::not_found("checkout"))?;
+    resolution::cancel(changes, aggregate, by)?;
     save(db, &opened.changes, &opened.aggregates);
     db.flush().await?;
-    let view = find(db, &CheckoutLookup::Id(id.clone())).await?;
-    Ok(view.map_or(Cancelled::Nowhere, |view| Cancelled::Done(view.into())))
+    rows::kept_view(db, id.as_str()).await
 }
 
-pub(super) async fn record_refund(db: &Session, note: &RecordRefund) -> Result<RefundOutcome, Problem> {
-    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&note.checkout)), With::default()).await?;
-    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(RefundOutcome::Nowhere) };
-    let noted = resolution::record_refund(changes, aggregate, note)?;
+pub(super) async fn record_refund(db: &Session, refund: &RecordRefund) -> Result<RefundOutcome, Problem> {
+    let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&refund.checkout)), With::default()).await?;
+    let (changes, aggregate) = opened.aggregate().ok_or(StorageError::not_found("checkout"))?;
+    let outcome = resolution::record_refund(changes, aggregate, refund)?;
     save(db, &opened.changes, &opened.aggregates);
-    Ok(noted)
+    Ok(outcome)
 }

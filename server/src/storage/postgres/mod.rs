@@ -39,8 +39,8 @@ use super::{
         TakePrepared,
     },
     outputs::{
-        ApiKeyRow, Begun, Cancelled, ChangedCheckouts, ClaimedPolls, ConfirmationBegun, Deliveries, EventPage,
-        HintOutcome, Opened, RecordedPayment, Resolved, SendTurn, SkippedEvent, Statistics, SweepOutcome,
+        ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
+        SkippedEvent, Statistics, SweepOutcome,
     },
     sqlite::connection::DatabaseFile,
     staff::{
@@ -50,6 +50,7 @@ use super::{
 };
 use crate::{
     checkouts::CheckoutView,
+    events::Event,
     pace::{
         queues::{METHODS, QUEUES, Queue},
         rate_limit::{GatewayFeedback, PollLimit},
@@ -111,7 +112,8 @@ impl PostgresStorage {
         T: Send + 'static,
     {
         let span = telemetry::transaction("postgresql", name);
-        Box::pin(telemetry::within(span, self.connections.run(kind, input, work)))
+        let transaction = self.connections.run(kind, input, work);
+        Box::pin(telemetry::within(span, transaction, StorageError::is_failure))
     }
 
     /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
@@ -231,7 +233,7 @@ fn advice(result: Result<(), StorageError>) {
 }
 
 impl Storage for PostgresStorage {
-    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened> {
+    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, CheckoutView> {
         self.run("open_checkout", Kind::Write, new, |db, new| Box::pin(checkouts::open(db, new)))
     }
 
@@ -239,7 +241,7 @@ impl Storage for PostgresStorage {
         self.run("checkout", Kind::Read, lookup, |db, lookup| Box::pin(checkouts::find(db, lookup)))
     }
 
-    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, CheckoutView> {
         self.run("cancel_checkout", Kind::Write, (id, by), |db, (id, by)| {
             Box::pin(checkouts::cancel(db, id, by.as_ref()))
         })
@@ -273,7 +275,7 @@ impl Storage for PostgresStorage {
         self.run("revoke_api_key", Kind::Write, id, |db, id| Box::pin(checkouts::revoke_api_key(db, id)))
     }
 
-    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
+    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, RecordedPayment> {
         self.run("begin_payment", Kind::Write, begin, |db, begin| Box::pin(payments::begin(db, begin)))
     }
 
@@ -285,7 +287,7 @@ impl Storage for PostgresStorage {
         self.run("record_send_outcome", Kind::GoOn, sent, |db, sent| Box::pin(payments::record_send_outcome(db, sent)))
     }
 
-    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
+    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, RecordedPayment> {
         self.run("begin_confirmation", Kind::Write, begin, |db, begin| {
             Box::pin(payments::begin_confirmation(db, begin))
         })
@@ -297,7 +299,7 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Decision> {
         self.run("resolve", Kind::Write, resolve, |db, resolve| Box::pin(payments::resolve(db, resolve)))
     }
 
@@ -322,7 +324,7 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, Vec<Event>> {
         self.run("events_after", Kind::GoOn, (cursor, most), |db, (cursor, most)| {
             Box::pin(outbox::events_after(db, cursor, *most))
         })
@@ -384,8 +386,8 @@ impl Storage for PostgresStorage {
         self.run("history", Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
     }
 
-    fn record_refund(&self, note: RecordRefund) -> Stored<'_, RefundOutcome> {
-        self.run("record_refund", Kind::Write, note, |db, note| Box::pin(checkouts::record_refund(db, note)))
+    fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome> {
+        self.run("record_refund", Kind::Write, refund, |db, refund| Box::pin(checkouts::record_refund(db, refund)))
     }
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {

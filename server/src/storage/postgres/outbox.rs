@@ -14,11 +14,12 @@ use crate::{
     events::Event,
     pace::{GIVEN_UP_AFTER, pause_after},
     storage::{
+        StorageError,
         inputs::{ClaimDeliveries, DeliveryOutcome, DeliveryResult},
-        outputs::{Deliveries, Delivery, EventPage, SkippedEvent},
+        outputs::{Deliveries, Delivery, SkippedEvent},
         staff::RefusedEvent,
     },
-    values::{CheckoutId, Cursor, Millis},
+    values::{CheckoutId, Cursor, Millis, error::ServerError},
 };
 
 const AFTER: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
@@ -39,7 +40,7 @@ const MOST_PLACED: i64 = 2_000;
 
 /// The feed. The order of identifiers is not the order of commits, so the feed has places of its own, given by its readers to
 /// what is committed: a transaction that commits late comes late in it, and is never behind a reader.
-pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Result<EventPage, Problem> {
+pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Result<Vec<Event>, Problem> {
     let (seq, limit) = (cursor.seq, i64::from(most));
     let after = || -> Query<'_> { (AFTER, vec![&seq, &limit]) };
     let mut found = db.together(vec![(IS_NEW_THERE, vec![]), (AT, vec![&seq, &cursor.at]), after()]).await?;
@@ -48,7 +49,7 @@ pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Re
         None => false,
     };
     if !cursor.is_start() && !is_known {
-        return Ok(EventPage::HistoryGone { resume: resume(db, cursor).await? });
+        return Err(StorageError::from(ServerError::HistoryGone { resume: resume(db, cursor).await? }).into());
     }
     let is_more = !found[0].is_empty();
     // Who still reads what is old need not wait for others.
@@ -56,8 +57,7 @@ pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Re
         // A new statement after the lock sees what its last holder wrote.
         found = db.together(vec![(LOCK, vec![]), (GIVE_PLACES, vec![&MOST_PLACED]), after()]).await?;
     }
-    let events = found.pop().unwrap_or_default().iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    Ok(EventPage::Events(events))
+    found.pop().unwrap_or_default().iter().map(read).collect()
 }
 
 /// The last event that was surely written before the history ended that the cursor is of. Places are given in the order of

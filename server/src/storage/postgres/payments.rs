@@ -9,21 +9,22 @@ use super::{
 };
 use crate::{
     storage::{
+        StorageError,
         aggregate::{
             hints::{self, CallbackHint},
             payments, resolution,
         },
         inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Resolve, SendOutcome, TakePrepared},
-        outputs::{Begun, ConfirmationBegun, HintOutcome, RecordedPayment, Resolved, SendTurn},
+        outputs::{Decision, HintOutcome, RecordedPayment, SendTurn},
     },
     values::PaymentId,
 };
 
-pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, Problem> {
+pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<RecordedPayment, Problem> {
     let with = With { numbers: payments::numbers_of_begun(begin), key: begin.key.as_ref(), ..With::default() };
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
     let known = opened.known.take();
-    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(Begun::Nowhere) };
+    let (changes, aggregate) = opened.aggregate().ok_or(StorageError::not_found("checkout"))?;
     let begun = payments::begin(changes, aggregate, known, begin)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(begun)
@@ -47,11 +48,11 @@ pub(super) async fn record_send_outcome(db: &Session, sent: &SendOutcome) -> Res
     Ok(recorded)
 }
 
-pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {
+pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<RecordedPayment, Problem> {
     let with = With { key: begin.key.as_ref(), ..With::default() };
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
     let known = opened.known.take();
-    let Some((changes, aggregate)) = opened.aggregate() else { return Ok(ConfirmationBegun::Nowhere) };
+    let (changes, aggregate) = opened.aggregate().ok_or(StorageError::not_found("payment"))?;
     let begun = payments::begin_confirmation(changes, aggregate, known, begin)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(begun)
@@ -70,19 +71,19 @@ pub(super) async fn record_confirmation(
 }
 
 /// What was claimed is read before it is known which numbers may be taken.
-pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Resolved, Problem> {
+pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Decision, Problem> {
     let payment = slice::from_ref(&resolve.payment);
     let mut opened = aggregates::open(db, Of::Payments(payment), With { due: payment, ..With::default() }).await?;
     if opened.aggregates.is_empty() {
-        return Ok(Resolved::Nowhere);
+        return Err(StorageError::not_found("payment").into());
     }
     let (_, aggregate, at) = opened.at(&resolve.payment)?;
     let numbers = resolution::numbers_to_resolve(&aggregate.payments[at]);
     opened.changes.numbers = aggregates::owners(db, &numbers).await?;
     let (changes, aggregate, at) = opened.at(&resolve.payment)?;
-    let resolved = resolution::resolve(changes, aggregate, at, resolve)?;
+    let decision = resolution::resolve(changes, aggregate, at, resolve)?;
     save(db, &opened.changes, &opened.aggregates);
-    Ok(resolved)
+    Ok(decision)
 }
 
 // Transactions about hints: callbacks, returns, apps that look.
@@ -95,15 +96,15 @@ pub(super) async fn record_hint(db: &Session, hint: &Hint) -> Result<HintOutcome
         Hint::Checkout { id } => {
             let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(id)), With::default()).await?;
             let Some((changes, aggregate)) = opened.aggregate() else { return Ok(HintOutcome::Due(0)) };
-            let noted = hints::look(changes, aggregate);
+            let outcome = hints::look(changes, aggregate);
             save(db, &opened.changes, &opened.aggregates);
-            Ok(noted)
+            Ok(outcome)
         }
         Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
             let known = db.row(IS_KNOWN, &[&payment.as_str(), secret]).await?;
             // Whoever guesses addresses locks nothing.
             if known.is_none() {
-                return Ok(HintOutcome::Nowhere);
+                return Err(StorageError::not_found("callback address").into());
             }
             let (claim, status) = (claim.as_ref(), status.as_ref());
             let callback = CallbackHint { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
@@ -133,9 +134,9 @@ async fn call_back(
         return Ok(HintOutcome::SeenBefore);
     }
     let (changes, aggregate, at) = opened.at(payment)?;
-    let noted = hints::call_back(changes, aggregate, at, callback)?;
-    if noted == HintOutcome::TooManyClaims {
-        return Ok(noted);
+    let outcome = hints::call_back(changes, aggregate, at, callback)?;
+    if outcome == HintOutcome::TooManyClaims {
+        return Ok(outcome);
     }
     save(db, &opened.changes, &opened.aggregates);
     // Only now: what is remembered is dealt with.
@@ -144,5 +145,5 @@ async fn call_back(
         db.later(REMEMBER, vec![Box::new(id.clone()), Box::new(same.to_vec()), Box::new(opened.changes.now)]);
         db.later(FORGET, vec![Box::new(id), Box::new(MOST_CALLBACKS)]);
     }
-    Ok(noted)
+    Ok(outcome)
 }

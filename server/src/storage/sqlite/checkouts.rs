@@ -15,13 +15,13 @@ use crate::{
         StorageError,
         aggregate::resolution,
         inputs::{CheckoutLookup, NewApiKey, NewToken, OpenCheckout},
-        outputs::{ApiKeyRow, Cancelled, Opened},
+        outputs::ApiKeyRow,
     },
     tokens::{DecidedBy, TokenHash},
     values::{ApiKeyId, CheckoutId, CheckoutState, Millis, millis},
 };
 
-pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, StorageError> {
+pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<CheckoutView, StorageError> {
     let wanted = &new.wanted;
     let fingerprint = wanted.fingerprint();
     let known: Option<(String, Vec<u8>)> = db
@@ -29,10 +29,8 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
         .query_row([&wanted.reference], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     if let Some((id, before)) = known {
-        if before != fingerprint {
-            return Ok(Opened::ReferenceUsed);
-        }
-        return Ok(Opened::Again(kept_view(db, &rows::read(&id, "checkout")?)?.into()));
+        let known = kept_view(db, &rows::read(&id, "checkout")?)?;
+        return if before == fingerprint { Ok(known) } else { Err(new.reference_used(&known).into()) };
     }
     let metadata =
         serde_json::to_string(&wanted.metadata).map_err(|problem| StorageError::failed(problem.to_string()))?;
@@ -58,7 +56,7 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
         now,
         now.saturating_add(millis(wanted.lifetime)),
     ])?;
-    Ok(Opened::New(kept_view(db, &new.id)?.into()))
+    kept_view(db, &new.id)
 }
 
 pub(super) fn find(db: &Connection, lookup: &CheckoutLookup) -> Result<Option<CheckoutView>, StorageError> {
@@ -82,14 +80,12 @@ pub(super) fn find(db: &Connection, lookup: &CheckoutLookup) -> Result<Option<Ch
     id.map_or(Ok(None), |id| rows::view(db, &rows::read(&id, "checkout")?))
 }
 
-pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, StorageError> {
-    let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(Cancelled::Nowhere) };
+pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<CheckoutView, StorageError> {
+    let mut aggregate = aggregates::open(db, id)?.ok_or(StorageError::not_found("checkout"))?;
     let mut changes = aggregates::begin(db, &[])?;
-    if let Some(refused) = resolution::cancel(&mut changes, &mut aggregate, by)? {
-        return Ok(refused);
-    }
+    resolution::cancel(&mut changes, &mut aggregate, by)?;
     aggregates::save(db, &changes, &aggregate)?;
-    Ok(Cancelled::Done(kept_view(db, id)?.into()))
+    kept_view(db, id)
 }
 
 /// How long an expired token is known by its hash.
@@ -100,7 +96,7 @@ pub(super) fn add_token(db: &Connection, new: &NewToken) -> Result<bool, Storage
         return Ok(false);
     }
     let now = now(db)?;
-    // What has just expired may still be on a screen: it is told from a guess.
+    // A token that has just expired may still be on a screen: it is distinguished from a guess.
     db.prepare_cached("DELETE FROM tokens WHERE checkout_id = ?1 AND expires_at <= ?2")?
         .execute((new.checkout.as_str(), now.saturating_sub(REMEMBERED)))?;
     db.prepare_cached("INSERT INTO tokens (hash, checkout_id, expires_at) VALUES (?1, ?2, ?3)")?.execute((
@@ -165,7 +161,7 @@ pub(super) fn all_api_keys(db: &Connection) -> Result<Vec<ApiKeyRow>, StorageErr
     Ok(statement.query_map([], read_api_key)?.collect::<Result<_, _>>()?)
 }
 
-/// Who is logged in with it is so no longer.
+/// Ends the sessions that were started with it, too.
 pub(super) fn revoke_api_key(db: &Connection, id: &ApiKeyId) -> Result<bool, StorageError> {
     let revoked = db
         .prepare_cached("UPDATE api_keys SET revoked_at = now_ms() WHERE id = ?1 AND revoked_at IS NULL")?

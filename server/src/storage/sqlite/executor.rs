@@ -14,7 +14,7 @@ use crate::{runtime::Boxed, storage::StorageError};
 
 /// Runs transactions on the database.
 pub trait Executor: Send + Sync + 'static {
-    /// Runs a job that writes, in a transaction. What it answers is told after the commit. [`StorageError::Busy`] where it is
+    /// Runs a job that writes, in a transaction, and passes on its answer after the commit. [`StorageError::Busy`] where it is
     /// not taken.
     fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>>;
 
@@ -25,7 +25,7 @@ pub trait Executor: Send + Sync + 'static {
 type Answer = Box<dyn FnOnce(Result<(), StorageError>) + Send>;
 type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 
-/// Whose work it is, which says what happens where too much waits (admission control).
+/// Who started the work, which decides whether it is refused when the queue is full (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSource {
     /// A caller asks for something new: it can be refused.
@@ -38,8 +38,8 @@ pub enum JobSource {
 pub struct Job {
     /// The storage's method that it does.
     pub name: &'static str,
-    /// Whose work it is.
-    pub asked: JobSource,
+    /// Who started it.
+    pub source: JobSource,
     work: Work,
 }
 
@@ -49,7 +49,7 @@ impl Job {
         (self.work)(Ok(connection))
     }
 
-    /// Tells whoever asked why nothing of it is done.
+    /// Answers the caller with the reason why nothing of it is done.
     pub fn refuse(self, problem: StorageError) {
         (self.work)(Err(problem)).answer(Ok(()));
     }
@@ -57,35 +57,41 @@ impl Job {
 
 /// Work that was done, and is not committed yet.
 pub struct Done {
-    /// False where it must be rolled back.
+    /// False where it must be rolled back: it failed, or was rejected.
     pub is_ok: bool,
     answer: Answer,
 }
 
 impl Done {
-    /// Tells whoever asked, after the commit or its failure.
+    /// Answers the caller, after the commit or its failure.
     pub fn answer(self, committed: Result<(), StorageError>) {
         (self.answer)(committed);
     }
 }
 
-/// A job, and where its answer will be.
+/// A job, and the receiver of its answer.
 pub(super) fn job<T: Send + 'static>(
     name: &'static str,
-    asked: JobSource,
+    source: JobSource,
     work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
 ) -> (Job, oneshot::Receiver<Result<T, StorageError>>) {
-    let (tell, told) = oneshot::channel();
+    let (sender, answer) = oneshot::channel();
     let work = move |connection: Result<&Connection, StorageError>| {
         let result = connection.and_then(work);
         let is_ok = result.is_ok();
         let answer = move |committed: Result<(), StorageError>| {
-            // Nobody may wait for it any more.
-            let _ = tell.send(result.and_then(|value| committed.map(|()| value)));
+            let result = match (result, committed) {
+                (Err(failed), _) if failed.is_failure() => Err(failed),
+                // Also a rejection depends on the commit: it may follow from what another job of the group wrote.
+                (_, Err(not_committed)) => Err(not_committed),
+                (result, Ok(())) => result,
+            };
+            // The caller may have given up.
+            let _ = sender.send(result);
         };
         Done { is_ok, answer: Box::new(answer) }
     };
-    (Job { name, asked, work: Box::new(work) }, told)
+    (Job { name, source, work: Box::new(work) }, answer)
 }
 
 // Bounded queue (admission control) between callers and the threads of the database: where too much waits, callers are
@@ -112,10 +118,10 @@ pub(super) fn queue(longest: usize) -> (Queue, Jobs) {
 }
 
 impl Queue {
-    /// Takes a job, or says that too many wait. Where the thread is gone, the job is dropped, and whoever waits for its answer is told so.
+    /// Takes a job, or says that too many wait. Where the thread is gone, the job is dropped, and its caller gets an error.
     pub(super) fn hand_over(&self, job: Job) -> Result<(), StorageError> {
         let waiting = self.waiting.fetch_add(1, Ordering::AcqRel);
-        if waiting >= self.longest && job.asked == JobSource::ByCaller {
+        if waiting >= self.longest && job.source == JobSource::ByCaller {
             self.waiting.fetch_sub(1, Ordering::AcqRel);
             return Err(StorageError::Busy);
         }
@@ -154,7 +160,7 @@ mod queue_tests {
     #[test]
     fn where_too_much_waits_callers_are_refused_and_what_was_begun_goes_on() {
         let (queue, work) = queue(2);
-        let hand_over = |asked| queue.hand_over(job("test", asked, |_| Ok(())).0);
+        let hand_over = |source| queue.hand_over(job("test", source, |_| Ok(())).0);
         assert_eq!([hand_over(JobSource::ByCaller), hand_over(JobSource::ByCaller)], [Ok(()), Ok(())]);
         assert_eq!(hand_over(JobSource::ByCaller), Err(StorageError::Busy));
         assert_eq!(hand_over(JobSource::ByServer), Ok(()));

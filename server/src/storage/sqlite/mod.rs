@@ -30,8 +30,8 @@ use super::{
         TakePrepared,
     },
     outputs::{
-        ApiKeyRow, Begun, Cancelled, ChangedCheckouts, ClaimedPolls, ConfirmationBegun, Deliveries, EventPage,
-        HintOutcome, Opened, RecordedPayment, Resolved, SendTurn, SkippedEvent, Statistics, SweepOutcome,
+        ApiKeyRow, ChangedCheckouts, ClaimedPolls, Decision, Deliveries, HintOutcome, RecordedPayment, SendTurn,
+        SkippedEvent, Statistics, SweepOutcome,
     },
     staff::{
         Charges, CheckoutList, Ends, History, ListCheckouts, Need, NewStaffSession, Period, RecordRefund,
@@ -40,6 +40,7 @@ use super::{
 };
 use crate::{
     checkouts::CheckoutView,
+    events::Event,
     runtime::Boxed,
     telemetry,
     tokens::{DecidedBy, TokenHash},
@@ -89,8 +90,8 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, JobSource::ByCaller, work);
-        answer(name, self.executor.write(job), told)
+        let (job, answer) = job(name, JobSource::ByCaller, work);
+        answered(name, self.executor.write(job), answer)
     }
 
     /// What the server began, and goes on with.
@@ -99,8 +100,8 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, JobSource::ByServer, work);
-        answer(name, self.executor.write(job), told)
+        let (job, answer) = job(name, JobSource::ByServer, work);
+        answered(name, self.executor.write(job), answer)
     }
 
     fn read<T: Send + 'static>(
@@ -108,21 +109,21 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, JobSource::ByCaller, work);
-        answer(name, self.executor.read(job), told)
+        let (job, answer) = job(name, JobSource::ByCaller, work);
+        answered(name, self.executor.read(job), answer)
     }
 }
 
-fn answer<T: Send + 'static>(
+fn answered<T: Send + 'static>(
     name: &'static str,
     handed_over: Boxed<'static, Result<(), StorageError>>,
-    told: oneshot::Receiver<Result<T, StorageError>>,
+    answer: oneshot::Receiver<Result<T, StorageError>>,
 ) -> Stored<'static, T> {
     let answered = async move {
         handed_over.await?;
-        told.await.unwrap_or_else(|_| Err(gone()))
+        answer.await.unwrap_or_else(|_| Err(gone()))
     };
-    Box::pin(telemetry::within(telemetry::transaction("sqlite", name), answered))
+    Box::pin(telemetry::within(telemetry::transaction("sqlite", name), answered, StorageError::is_failure))
 }
 
 fn gone() -> StorageError {
@@ -130,7 +131,7 @@ fn gone() -> StorageError {
 }
 
 impl Storage for SqliteStorage {
-    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened> {
+    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, CheckoutView> {
         self.write("open_checkout", move |db| checkouts::open(db, &new))
     }
 
@@ -138,7 +139,7 @@ impl Storage for SqliteStorage {
         self.read("checkout", move |db| checkouts::find(db, &lookup))
     }
 
-    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, CheckoutView> {
         self.write("cancel_checkout", move |db| checkouts::cancel(db, &id, by.as_ref()))
     }
 
@@ -170,7 +171,7 @@ impl Storage for SqliteStorage {
         self.write("revoke_api_key", move |db| checkouts::revoke_api_key(db, &id))
     }
 
-    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
+    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, RecordedPayment> {
         self.write("begin_payment", move |db| payments::begin(db, &begin))
     }
 
@@ -182,7 +183,7 @@ impl Storage for SqliteStorage {
         self.go_on("record_send_outcome", move |db| payments::record_send_outcome(db, &sent))
     }
 
-    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
+    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, RecordedPayment> {
         self.write("begin_confirmation", move |db| payments::begin_confirmation(db, &begin))
     }
 
@@ -190,7 +191,7 @@ impl Storage for SqliteStorage {
         self.go_on("record_confirmation", move |db| payments::record_confirmation(db, &confirmed))
     }
 
-    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Decision> {
         self.write("resolve", move |db| payments::resolve(db, &resolve))
     }
 
@@ -210,7 +211,7 @@ impl Storage for SqliteStorage {
         self.go_on("record_poll_results", move |db| polls::record(db, &answers))
     }
 
-    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, Vec<Event>> {
         self.read("events_after", move |db| outbox::events_after(db, &cursor, most))
     }
 
@@ -257,8 +258,8 @@ impl Storage for SqliteStorage {
         self.read("history", move |db| staff::history(db, &id))
     }
 
-    fn record_refund(&self, note: RecordRefund) -> Stored<'_, RefundOutcome> {
-        self.write("record_refund", move |db| staff::record_refund(db, &note))
+    fn record_refund(&self, refund: RecordRefund) -> Stored<'_, RefundOutcome> {
+        self.write("record_refund", move |db| staff::record_refund(db, &refund))
     }
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {

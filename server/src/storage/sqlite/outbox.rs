@@ -10,10 +10,10 @@ use crate::{
         StorageError,
         aggregate::changes::NewEvent,
         inputs::{ClaimDeliveries, DeliveryOutcome, DeliveryResult},
-        outputs::{Deliveries, Delivery, EventPage, SkippedEvent},
+        outputs::{Deliveries, Delivery, SkippedEvent},
         staff::RefusedEvent,
     },
-    values::{CheckoutId, Cursor, Millis, PaymentId},
+    values::{CheckoutId, Cursor, Millis, PaymentId, error::ServerError},
 };
 
 const EVENT: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events";
@@ -55,12 +55,12 @@ fn wake(db: &Connection, now: Millis, checkout: &CheckoutId) -> Result<(), Stora
     Ok(())
 }
 
-pub(super) fn events_after(db: &Connection, cursor: &Cursor, most: u32) -> Result<EventPage, StorageError> {
+pub(super) fn events_after(db: &Connection, cursor: &Cursor, most: u32) -> Result<Vec<Event>, StorageError> {
     if !cursor.is_start() && !is_known(db, cursor)? {
-        return Ok(EventPage::HistoryGone { resume: resume(db, cursor)? });
+        return Err(ServerError::HistoryGone { resume: resume(db, cursor)? }.into());
     }
     let mut statement = db.prepare_cached(&format!("{EVENT} WHERE seq > ?1 ORDER BY seq LIMIT ?2"))?;
-    Ok(EventPage::Events(all_of(statement.query((cursor.seq, most))?)?))
+    all_of(statement.query((cursor.seq, most))?)
 }
 
 fn is_known(db: &Connection, cursor: &Cursor) -> Result<bool, StorageError> {

@@ -16,7 +16,7 @@ use crate::{
             resolution,
         },
         inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Key, Resolve, SendOutcome, TakePrepared},
-        outputs::{Begun, ConfirmationBegun, HintOutcome, RecordedPayment, Resolved, SendTurn},
+        outputs::{Decision, HintOutcome, RecordedPayment, SendTurn},
     },
     values::{CheckoutId, Millis, PaymentId},
 };
@@ -30,8 +30,8 @@ fn known_key(db: &Connection, checkout: &CheckoutId, key: Option<&Key>) -> Resul
     known.map(|(fingerprint, id)| Ok(KnownKey { fingerprint, payment: read(&id, "payment")? })).transpose()
 }
 
-pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, StorageError> {
-    let Some(mut aggregate) = aggregates::open(db, &begin.checkout)? else { return Ok(Begun::Nowhere) };
+pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<RecordedPayment, StorageError> {
+    let mut aggregate = aggregates::open(db, &begin.checkout)?.ok_or(StorageError::not_found("checkout"))?;
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
     let mut changes = aggregates::begin(db, &payments::numbers_of_begun(begin))?;
     changes.pauses = read_pauses(db)?;
@@ -58,11 +58,8 @@ pub(super) fn record_send_outcome(db: &Connection, sent: &SendOutcome) -> Result
     Ok(recorded)
 }
 
-pub(super) fn begin_confirmation(
-    db: &Connection,
-    begin: &BeginConfirmation,
-) -> Result<ConfirmationBegun, StorageError> {
-    let Some(mut aggregate) = aggregates::open(db, &begin.checkout)? else { return Ok(ConfirmationBegun::Nowhere) };
+pub(super) fn begin_confirmation(db: &Connection, begin: &BeginConfirmation) -> Result<RecordedPayment, StorageError> {
+    let mut aggregate = aggregates::open(db, &begin.checkout)?.ok_or(StorageError::not_found("payment"))?;
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
     let mut changes = aggregates::begin(db, &[])?;
     let begun = payments::begin_confirmation(&mut changes, &mut aggregate, known, begin)?;
@@ -81,13 +78,13 @@ pub(super) fn record_confirmation(
     Ok(recorded)
 }
 
-pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Resolved, StorageError> {
-    let Some(mut aggregate) = aggregates::open_at(db, &resolve.payment)? else { return Ok(Resolved::Nowhere) };
+pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Decision, StorageError> {
+    let mut aggregate = aggregates::open_at(db, &resolve.payment)?.ok_or(StorageError::not_found("payment"))?;
     aggregate.payments[0].claims = aggregates::claims(db, &resolve.payment)?;
     let mut changes = aggregates::begin(db, &resolution::numbers_to_resolve(&aggregate.payments[0]))?;
-    let resolved = resolution::resolve(&mut changes, &mut aggregate, 0, resolve)?;
+    let decision = resolution::resolve(&mut changes, &mut aggregate, 0, resolve)?;
     aggregates::save(db, &changes, &aggregate)?;
-    Ok(resolved)
+    Ok(decision)
 }
 
 // Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
@@ -100,16 +97,15 @@ pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, S
         Hint::Checkout { id } => {
             let Some(mut aggregate) = aggregates::open(db, id)? else { return Ok(HintOutcome::Due(0)) };
             let mut changes = aggregates::begin(db, &[])?;
-            let noted = hints::look(&mut changes, &mut aggregate);
+            let outcome = hints::look(&mut changes, &mut aggregate);
             aggregates::save(db, &changes, &aggregate)?;
-            Ok(noted)
+            Ok(outcome)
         }
         Hint::Callback { secret, payment, claim, status, same, exchange, is_whole } => {
-            let Some(checkout) = rows::checkout_where(db, "callback_secret", secret)? else {
-                return Ok(HintOutcome::Nowhere);
-            };
+            let unknown = || StorageError::not_found("callback address");
+            let checkout = rows::checkout_where(db, "callback_secret", secret)?.ok_or_else(unknown)?;
             let aggregate = aggregates::open_at(db, payment)?.filter(|aggregate| aggregate.root.id == checkout.id);
-            let Some(mut aggregate) = aggregate else { return Ok(HintOutcome::Nowhere) };
+            let mut aggregate = aggregate.ok_or_else(unknown)?;
             let mut changes = aggregates::begin(db, &[])?;
             if let Some(same) = same
                 && was_seen(db, payment, same)?
@@ -119,16 +115,16 @@ pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, S
             aggregate.payments[0].claims = aggregates::claims(db, payment)?;
             let (claim, status) = (claim.as_ref(), status.as_ref());
             let callback = CallbackHint { claim, status, exchange: exchange.as_deref(), is_whole: *is_whole };
-            let noted = hints::call_back(&mut changes, &mut aggregate, 0, callback)?;
-            if noted == HintOutcome::TooManyClaims {
-                return Ok(noted);
+            let outcome = hints::call_back(&mut changes, &mut aggregate, 0, callback)?;
+            if outcome == HintOutcome::TooManyClaims {
+                return Ok(outcome);
             }
             aggregates::save(db, &changes, &aggregate)?;
             // Only now: what is remembered is dealt with.
             if let Some(same) = same {
                 remember(db, payment, same, changes.now)?;
             }
-            Ok(noted)
+            Ok(outcome)
         }
     }
 }

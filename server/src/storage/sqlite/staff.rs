@@ -295,12 +295,12 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
-pub(super) fn record_refund(db: &Connection, note: &RecordRefund) -> Result<RefundOutcome, StorageError> {
-    let Some(mut aggregate) = aggregates::open(db, &note.checkout)? else { return Ok(RefundOutcome::Nowhere) };
+pub(super) fn record_refund(db: &Connection, refund: &RecordRefund) -> Result<RefundOutcome, StorageError> {
+    let mut aggregate = aggregates::open(db, &refund.checkout)?.ok_or(StorageError::not_found("checkout"))?;
     let mut changes = aggregates::begin(db, &[])?;
-    let noted = resolution::record_refund(&mut changes, &mut aggregate, note)?;
+    let outcome = resolution::record_refund(&mut changes, &mut aggregate, refund)?;
     aggregates::save(db, &changes, &aggregate)?;
-    Ok(noted)
+    Ok(outcome)
 }
 
 /// Charged is absorbing: each payment has one event that made it so.

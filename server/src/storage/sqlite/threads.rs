@@ -189,6 +189,7 @@ mod tests {
         super::executor::{JobSource, job},
         *,
     };
+    use crate::values::error::ServerError;
 
     /// What a commit refuses was told to nobody as done.
     #[test]
@@ -214,6 +215,39 @@ mod tests {
         let (late, mut answer) = insert("INSERT INTO children VALUES (3)");
         write_group(&db, &files, iter::once(late));
         assert!(answer.try_recv().unwrap().is_err(), "nor is one alone told that it is done");
+    }
+
+    /// A rejection is no failure of the group: its own job alone is rolled back. What it says may follow from another job of the group,
+    /// so it holds only after the commit.
+    #[test]
+    fn a_rejected_job_is_rolled_back_alone_and_answered_after_the_commit() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(
+            "PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
+             CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);",
+        )
+        .unwrap();
+        let files = Files::default();
+        let rejection = || StorageError::from(ServerError::KeyReused);
+        let insert = |sql: &'static str| job("insert", JobSource::ByCaller, move |db| Ok(db.execute(sql, [])?));
+        let rejected = || {
+            job::<usize>("reject", JobSource::ByCaller, move |db| {
+                db.execute("INSERT INTO parents VALUES (7)", [])?;
+                Err(rejection())
+            })
+        };
+        for (other, is_committed) in
+            [("INSERT INTO parents VALUES (1)", true), ("INSERT INTO children VALUES (2)", false)]
+        {
+            let ((good, mut good_answer), (bad, mut bad_answer)) = (insert(other), rejected());
+            write_group(&db, &files, [bad, good].into_iter());
+            assert_eq!(good_answer.try_recv().unwrap().is_ok(), is_committed);
+            assert_eq!(bad_answer.try_recv().unwrap() == Err(rejection()), is_committed);
+        }
+        let (alone, mut answer) = rejected();
+        write_group(&db, &files, iter::once(alone));
+        assert_eq!(answer.try_recv().unwrap(), Err(rejection()));
+        assert_eq!(db.query_row("SELECT group_concat(id) FROM parents", [], |row| row.get(0)), Ok("1".to_owned()));
     }
 
     /// It shares its transaction with nobody, and leaves as little behind as in a group.
