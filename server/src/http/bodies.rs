@@ -282,7 +282,11 @@ impl JsonBody for ConfirmPayment {
 
 #[cfg(test)]
 mod tests {
-    use proptest::{strategy::Strategy, string::string_regex, test_runner::TestRunner};
+    use proptest::{
+        strategy::{Strategy, ValueTree},
+        string::string_regex,
+        test_runner::TestRunner,
+    };
 
     use super::*;
     use crate::{http::problem::Problem, values::error::Checks};
@@ -308,7 +312,8 @@ mod tests {
         let others = [ResolvePayment::shape(true), ReplayEvents::shape(true)];
         for field in shapes.iter().chain(&others).flat_map(fields) {
             let schema = field.kind.schema();
-            let (Kind::Pattern(..) | Kind::Form { .. }, Some(pattern)) = (&field.kind, schema["pattern"].as_str()) else {
+            let (Kind::Pattern(..) | Kind::Form { .. }, Some(pattern)) = (&field.kind, schema["pattern"].as_str())
+            else {
                 continue;
             };
             let longest = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
@@ -324,7 +329,10 @@ mod tests {
             }
             tried.push(field.name);
         }
-        assert!(["amount", "phone", "otp", "language", "instead_of"].iter().all(|name| tried.contains(name)), "{tried:?}");
+        assert!(
+            ["amount", "phone", "otp", "language", "instead_of"].iter().all(|name| tried.contains(name)),
+            "{tried:?}"
+        );
     }
 
     fn fields(shape: &Shape) -> Vec<&'static Field> {

@@ -7,9 +7,7 @@ use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
     CheckoutId, Exchange, ExchangeKind, Hidden, Method, PaymentId, Storage,
-    storage::{
-        inputs::{BeginPayment, Key, OpenCheckout, SendOutcome, SendResult},
-    },
+    storage::inputs::{BeginPayment, Key, OpenCheckout, SendOutcome, SendResult},
 };
 
 use crate::{
