@@ -35,7 +35,7 @@ def uses_number_again(sandbox: Sandbox, order_number: str, amount_som: int) -> N
 
 
 @pytest.mark.parametrize(("language", "scripts"), [("en", True), ("ru", True), ("ky", False)])
-def test_who_may_have_paid_another_amount_is_not_asked_again(
+def test_payer_with_amount_mismatch_is_not_asked_to_pay_again(
     meet: Meet, sandbox: Sandbox, language: str, *, scripts: bool
 ) -> None:
     buyer = meet(language, size="small", scripts=scripts)
@@ -66,7 +66,7 @@ def test_a_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     assert len(buyer.payments) == 1
 
 
-def test_who_paid_what_was_cancelled_is_not_asked_again(meet: Meet, sandbox: Sandbox) -> None:
+def test_payer_of_cancelled_checkout_is_not_asked_to_pay_again(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet("ru", size="small")
     buyer.picks("qr")
     buyer.goes_on()
@@ -99,7 +99,7 @@ def buyer(browser: Browser, server_of_its_own: KassaServer, site: Shop) -> Itera
     buyer.close()
 
 
-def test_who_entered_too_many_codes_waits(buyer: Buyer) -> None:
+def test_payer_after_too_many_otp_attempts_waits(buyer: Buyer) -> None:
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     buyer.enters("000000")
     buyer.sees("no-codes-left")
@@ -135,7 +135,7 @@ def test_a_code_in_elqr_opens_in_the_app_of_a_bank(buyer: Buyer, tmp_path: Path)
     buyer.look("show-qr-bank-apps")
 
 
-def test_what_nobody_paid_in_time(buyer: Buyer, tmp_path: Path) -> None:
+def test_expired_checkout_page(buyer: Buyer, tmp_path: Path) -> None:
     buyer.sees("choose")
     with closing(sqlite3.connect(tmp_path / "kassa.db", timeout=PATIENCE)) as database, database:
         # A minute at the least, which no test should wait for.

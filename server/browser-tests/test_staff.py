@@ -99,9 +99,7 @@ def test_a_wrong_key_is_refused_and_guessing_is_slowed_down(visit: Open, own_his
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
-def test_a_person_finds_a_payment_reads_what_the_gateway_said_and_decides(
-    visit: Open, own_history: History, scripts: bool
-) -> None:
+def test_staff_finds_and_resolves_payment(visit: Open, own_history: History, scripts: bool) -> None:
     visitor = visit(own_history, "small", scripts=scripts)
     page = visitor.page
     log_in(visitor, own_history)
@@ -122,7 +120,7 @@ def test_a_person_finds_a_payment_reads_what_the_gateway_said_and_decides(
     expect(page.get_by_role("button", name="Decide")).to_have_count(0)
 
 
-def test_who_only_looks_has_no_button_to_press(visit: Open, history: History) -> None:
+def test_read_only_staff_sees_no_action_buttons(visit: Open, history: History) -> None:
     visitor = visit(history)
     log_in(visitor, history, "look")
     for reference in ("unknown", "overpaid", "undelivered", "nobody paid"):
@@ -130,9 +128,7 @@ def test_who_only_looks_has_no_button_to_press(visit: Open, history: History) ->
         expect(visitor.page.get_by_role("button")).to_have_text(["Log out"])
 
 
-def test_a_refund_is_noted_and_events_are_delivered_again_and_a_checkout_is_cancelled(
-    visit: Open, own_history: History
-) -> None:
+def test_staff_notes_refund_replays_events_and_cancels(visit: Open, own_history: History) -> None:
     visitor = visit(own_history)
     page, url = visitor.page, own_history.server.url
     log_in(visitor, own_history)
@@ -154,9 +150,7 @@ def test_a_refund_is_noted_and_events_are_delivered_again_and_a_checkout_is_canc
     expect(page.locator("#all ~ .table-box")).not_to_contain_text("overpaid")
 
 
-def test_an_export_is_mapped_once_and_its_reading_is_remembered(
-    visit: Open, own_history: History, tmp_path: Path
-) -> None:
+def test_statement_mapping_is_remembered(visit: Open, own_history: History, tmp_path: Path) -> None:
     visitor = visit(own_history)
     page = visitor.page
     log_in(visitor, own_history)

@@ -38,7 +38,7 @@ def test_nobody_is_asked_to_pay_what_may_be_paid(meet: Meet, sandbox: Sandbox, w
     assert len(buyer.payments) == 1
 
 
-def test_what_was_declined_can_be_tried_again(meet: Meet) -> None:
+def test_declined_payment_can_be_retried(meet: Meet) -> None:
     buyer = meet("ru", size="small")
     buyer.gives_phone(phones.MBANK_DECLINED.phone)
     buyer.enters(phones.MBANK_DECLINED.otp)
@@ -63,7 +63,7 @@ def test_the_bank_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
         buyer.sees("paid")
 
 
-def test_what_has_ended(meet: Meet) -> None:
+def test_cancelled_and_unknown_checkout_pages(meet: Meet) -> None:
     buyer = meet("ky", size="small", dark=True)
     buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
     buyer.sees("cancelled")
@@ -124,7 +124,7 @@ def test_a_form_whose_sending_was_stopped_can_be_sent_again(meet: Meet) -> None:
     assert len(buyer.payments) == 1
 
 
-def test_what_is_typed_stays_when_the_page_changes(meet: Meet) -> None:
+def test_typed_input_survives_page_update(meet: Meet) -> None:
     buyer = meet()
     buyer.picks("mbank")
     phone = buyer.page.locator("#phone")
@@ -141,7 +141,7 @@ def test_what_is_typed_stays_when_the_page_changes(meet: Meet) -> None:
     expect(buyer.page.locator("#way-mbank")).to_be_checked()
 
 
-def test_a_cut_line_is_told_and_mends_by_itself(meet: Meet, site: Shop) -> None:
+def test_lost_connection_is_shown_and_recovers(meet: Meet, site: Shop) -> None:
     buyer = meet("ru")
     buyer.gives_phone(phones.MBANK_APPROVED.phone)
     buyer.sees("enter-code")

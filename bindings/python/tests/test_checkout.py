@@ -173,7 +173,7 @@ def test_the_task_of_the_renewal_is_cancelled_with_the_checkout(scene: Scene, en
     asyncio.run(app())
 
 
-def test_a_token_of_the_wrong_kind_is_a_message_and_the_next_one_is_taken(scene: Scene) -> None:
+def test_token_of_wrong_type_is_reported_and_renewed(scene: Scene) -> None:
     tokens: Any = iter([17, scene.client_token])
     with Checkout(scene.server_url, "ct_none", renew_token=lambda: next(tokens)) as checkout:
         messages = [state.message for state in _until_ready(checkout) if isinstance(state, Opening)]

@@ -220,7 +220,7 @@ def test_a_code_is_drawn(tmp_path: Path) -> None:
     assert run("qr", "").returncode == 2
 
 
-def test_a_stranger_writes_no_line_and_moves_no_cursor() -> None:
+def test_cli_escapes_control_characters_in_foreign_text() -> None:
     read = run("callback", stdin=callback("o-1\nstatus CHARGE\x1b[2J\u202e"))
     assert r"o-1\nstatus CHARGE\x1b[2J\u202e" in read.stdout
     assert not [line for line in read.stdout.splitlines() if line.startswith("status CHARGE")]

@@ -128,7 +128,7 @@ def first_program(
             running.kill()
 
 
-def test_the_readmes_first_program_says_what_happened_and_delivers_once(tmp_path: Path) -> None:
+def test_readme_first_program_reports_and_delivers_once(tmp_path: Path) -> None:
     question, paid = "The code from the SMS? ", "paid: deliver cart 17"
     with kassa_sandbox.Sandbox() as sandbox:
 

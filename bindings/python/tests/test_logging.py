@@ -420,7 +420,7 @@ def nothing_is_kept() -> Generator[None]:
         _logs.look(())
 
 
-def test_the_last_lines_of_a_payment_that_was_given_up_come_in_its_context(raw: RawGateway) -> None:
+def test_abandoned_payment_logs_in_its_own_context(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED), CHARGED)
 
@@ -515,9 +515,7 @@ def test_ctrl_c_in_a_handler_ends_the_call_and_loses_no_line(raw: RawGateway) ->
     assert heard.texts[2].startswith("responded")
 
 
-def test_a_handler_that_calls_kassa_while_a_call_waits_does_not_go_round(
-    raw: RawGateway, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_handler_calling_kassa_does_not_recurse(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of its calls brings a line. Handed on while the first call still waits, they would bring calls without end."""
     with raw.gateway() as gateway:
 

@@ -93,7 +93,7 @@ def player(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return Player(monkeypatch, capsys)
 
 
-def test_other_names_are_found_and_a_word_means_what_a_person_says(player: Player) -> None:
+def test_probe_finds_renamed_fields_and_asks_for_status_words(player: Player) -> None:
     plan = replace(PLAN, steps=("mbank", "card", "pay-form"))
     with running(renamed()) as gateway:
         # Whether a word means that money was taken, no response can teach.
@@ -117,7 +117,7 @@ def test_the_places_of_the_identifier_are_tried_one_after_the_other(player: Play
         player.again(gateway, first, MBANK)
 
 
-def test_pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten(player: Player) -> None:
+def test_probe_learns_nothing_from_html_or_empty_responses(player: Player) -> None:
     with running(pages()) as gateway:
         ran = player.play(gateway, PLAN)
         assert ran.has_problem("no response came, or an empty one")
@@ -129,7 +129,7 @@ def test_pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten(pla
         assert any(line.endswith("PENDING: what came of it is not known") for line in told), ran.text
 
 
-def test_what_is_said_of_a_number_that_nobody_has_teaches_nothing(player: Player) -> None:
+def test_probe_learns_nothing_from_unknown_order_number(player: Player) -> None:
     with running(slow()) as gateway:
         declined = player.play(gateway, replace(MBANK, says_yes=False))
         assert declined.dialect == {"base": "interface"}
@@ -138,14 +138,14 @@ def test_what_is_said_of_a_number_that_nobody_has_teaches_nothing(player: Player
         assert asked.has_problem("the gateway knows this number in none of the ways")
 
 
-def test_a_word_that_is_seen_before_the_confirmation_is_not_proposed_as_charged(player: Player) -> None:
+def test_probe_rejects_charged_word_seen_before_confirming(player: Player) -> None:
     with running(renamed()) as gateway:
         ran = player.play(gateway, replace(MBANK, charged_words=("new",)))
     assert ran.has_problem("this word does not mean charged")
     assert "charged_words" not in ran.dialect
 
 
-def test_a_payment_that_is_read_as_charged_too_early_is_not_confirmed(player: Player) -> None:
+def test_probe_does_not_confirm_payment_read_as_charged_early(player: Player) -> None:
     with running(renamed()) as gateway:
         ran = player.play(gateway, MBANK, kassa.Dialect.from_json('{"charged_words": ["NEW"]}'))
         assert gateway.count("/confirm") == 0
@@ -169,7 +169,7 @@ def with_words_of_qr_status(words: list[str]) -> kassa.Dialect:
         ("qr", ("Created",), "the given dialect reads that as charged"),
     ],
 )
-def test_a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints(
+def test_probe_removes_wrong_charged_word_everywhere(
     player: Player, step: str, named: tuple[str, ...], told: str, words: list[str], left: list[str] | None
 ) -> None:
     with running(complete(kassa.QrCode("a code").png(400))) as gateway:
@@ -182,7 +182,7 @@ def test_a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints(
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
-def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(player: Player, is_seen: bool) -> None:
+def test_probe_polls_unknown_confirmation_and_never_resends(player: Player, is_seen: bool) -> None:
     plan = replace(MBANK, wait=PATIENCE if is_seen else 0, pause=0.001)
     with running(slow()) as gateway:
         ran = player.play(gateway, plan, kassa.Dialect.named("finipay"))
@@ -191,7 +191,7 @@ def test_a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again(play
     assert ran.has_problem("the outcome of the confirmation is unknown") is not is_seen
 
 
-def test_everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left(player: Player) -> None:
+def test_complete_probe_run_reports_all_read(player: Player) -> None:
     given, plan = kassa.Dialect.from_json(json.dumps(COMPLETE)), replace(PLAN, says_yes=False)
     with running(complete(kassa.QrCode("a code").png(400))) as gateway:
         ran = player.play(gateway, plan, given, typed="y\n" * 20)
@@ -204,7 +204,7 @@ def test_everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_le
         assert ALL_READ not in alone.text
 
 
-def test_a_run_that_was_broken_off_does_not_say_that_everything_was_read(player: Player) -> None:
+def test_interrupted_probe_run_does_not_report_all_read(player: Player) -> None:
     broken_off = Probe(PLAN, kassa.Dialect())
     broken_off.conclude()
     told = player.captured.readouterr().out
@@ -266,7 +266,7 @@ def test_files_are_written_after_ctrl_c(tmp_path: Path) -> None:
     assert dialect == kassa.Dialect.from_json(json.dumps(COMPLETE)), "nothing had to be learned"
 
 
-def test_everything_was_read_only_where_nothing_is_unread_or_skipped(player: Player) -> None:
+def test_probe_with_skipped_or_unread_parts_is_not_all_read(player: Player) -> None:
     with running(by_quid()) as gateway:
         declined = player.play(gateway, replace(PLAN, says_yes=False))
         assert not declined.is_clean
@@ -297,7 +297,7 @@ def test_a_given_number_is_asked_about_and_nothing_is_created(player: Player) ->
     assert '"CREATED", amount 1' in ran.text
 
 
-def test_whether_a_provider_knows_a_number_is_proved_with_that_provider(player: Player) -> None:
+def test_probe_verifies_number_per_provider(player: Player) -> None:
     """The gateway answers about any number of one provider's, so its answer proves none of them."""
     of_nobody: list[str] = []
 
@@ -319,7 +319,7 @@ def test_whether_a_provider_knows_a_number_is_proved_with_that_provider(player: 
     ("dialect", "report", "written"),
     [("x" * 300, "report.md", ["report.md"]), ("found.json", "x" * 300, ["found.json"]), ("x" * 300, "y" * 300, [])],
 )
-def test_a_file_that_cannot_be_written_does_not_keep_the_other_one_from_being_written(
+def test_probe_writes_other_file_when_one_fails(
     player: Player, tmp_path: Path, dialect: str, report: str, written: list[str]
 ) -> None:
     """No file system takes such a name. What a run has found is not lost with it."""
@@ -352,7 +352,7 @@ def echoing(otp: str) -> Answer:
     return answer
 
 
-def test_what_a_gateway_echoes_shows_no_password_moves_no_cursor_and_writes_no_markdown(player: Player) -> None:
+def test_gateway_text_is_masked_and_escaped(player: Player) -> None:
     with running(echoing("451207")) as gateway:
         ran = player.play(gateway, replace(MBANK, otp="451207"))
     assert "451207" not in ran.text
@@ -367,7 +367,7 @@ def test_text_is_escaped_for_markdown() -> None:
     assert fenced("", "``` x\r\ny\x07") == "````\n``` x\ny\\x07\n````"
 
 
-def test_phones_logins_and_passwords_are_hidden_however_they_are_written() -> None:
+def test_scrubber_masks_phones_logins_and_passwords() -> None:
     scrubber = Scrubber(Plan(otp="0451207"), ["merchant-7"])
     for text, clean in (
         ("to +996 (772) 14-00-14.", "to +*** (***) **-**-**."),
@@ -381,7 +381,7 @@ def test_phones_logins_and_passwords_are_hidden_however_they_are_written() -> No
         assert scrubber.text(text) == clean
 
 
-def test_a_bad_status_word_is_refused_by_its_name_and_the_rule() -> None:
+def test_invalid_status_word_error_names_word_and_rule() -> None:
     for charged, rejected, word, rule in (
         ("", "NO", '""', "is blank"),
         ("  ", "NO", '"  "', "is blank"),
@@ -406,7 +406,7 @@ def test_the_host_is_compared_with_its_port_and_in_any_letter_case() -> None:
             confirmed_host(url, named)
 
 
-def test_what_the_base_reads_stays_and_comes_first() -> None:
+def test_proposal_keeps_base_dialect_locations_first() -> None:
     proposal = Proposal(kassa.Dialect.named("finipay"))
     assert proposal.put("mbank_payment", "gateway_number", "/other/number")
     assert proposal.set_identifier("/other/number", None)

@@ -155,7 +155,7 @@ def test_leaving_early_lets_others_recover(tmp_path: Path, leave: Callable[[kass
 
 
 @pytest.mark.parametrize("follow_new", [False, True])
-def test_closing_the_gateway_ends_a_recovery_at_once_and_lets_others_recover(tmp_path: Path, follow_new: bool) -> None:
+def test_gateway_close_ends_recovery_and_releases_entries(tmp_path: Path, follow_new: bool) -> None:
     # The clock stands still, so neither the next question nor the deadline ever comes.
     gateway = a_shop(tmp_path).gateway.with_journal(tmp_path)
     recovery = gateway.recover(kassa.RecoveryPolicy(follow_new=follow_new))
@@ -179,7 +179,7 @@ def test_closing_the_gateway_ends_a_recovery_at_once_and_lets_others_recover(tmp
     assert recovered_by_another(tmp_path) == ["cake charged"]
 
 
-def test_closing_lets_others_recover_where_nobody_waits_in_the_recovery(tmp_path: Path) -> None:
+def test_gateway_close_releases_entries_of_idle_recovery(tmp_path: Path) -> None:
     gateway = a_shop(tmp_path).gateway.with_journal(tmp_path)
     recovery = gateway.recover()
     assert getattr(next(recovery), "note", None) == "cake"

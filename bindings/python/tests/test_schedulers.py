@@ -423,7 +423,7 @@ def test_watches_recovery_and_logging_work_under_trio(raw: RawGateway, tmp_path:
 
 
 @pytest.mark.parametrize("ends", ["closed", "let go of", "with the run"])
-def test_the_task_of_the_renewal_is_cancelled_with_the_checkout_under_trio(raw: RawGateway, ends: str) -> None:
+def test_trio_token_renewal_is_cancelled_with_checkout(raw: RawGateway, ends: str) -> None:
     raw.answers(response(401, '{"type": "urn:kassa:problem:unauthorized", "title": "Unauthorized"}'))
     cancelled: list[bool] = []
 

@@ -64,7 +64,7 @@ def test_every_hint_can_be_resolved(name: str) -> None:
         assert [field.name for field in dataclasses.fields(public) if isinstance(field.type, str)] == []
 
 
-def test_every_public_name_is_typed_for_a_program_that_uses_the_package(tmp_path: Path) -> None:
+def test_every_public_name_is_typed(tmp_path: Path) -> None:
     """What is not annotated is inferred, and each type checker infers something else."""
     # With this option it does not listen to --pythonpath, and takes the first Python that it finds.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -580,7 +580,7 @@ def kept_or_shipped(gateway: kassa.Gateway, callback: kassa.Callback, payment: k
     return "shipped" if gateway.verify_callback(callback, payment) else "kept"  # pyright: ignore[reportGeneralTypeIssues]
 
 
-def test_a_rejected_payment_is_not_shipped_by_asking_whether_there_is_a_verdict() -> None:
+def test_verdict_truthiness_raises_type_error() -> None:
     fake = FakeGateway()
     created = fake.gateway.create_mbank_payment(mbank_payment(order_number="order-1"))
     callback = kassa.Callback.parse(fake.reject("order-1").callback)

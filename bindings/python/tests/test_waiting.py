@@ -134,7 +134,7 @@ def refuses(gateway: kassa.Gateway) -> bool:
 
 
 @pytest.mark.parametrize("how", ["cancel", "timeout"])
-def test_giving_up_in_asyncio_is_heard_at_once_and_the_payment_is_sent_once(raw: RawGateway, how: str) -> None:
+def test_cancelled_asyncio_payment_is_sent_once(raw: RawGateway, how: str) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
 
@@ -384,7 +384,7 @@ def test_a_close_with_a_timeout_says_what_is_left(raw: RawGateway) -> None:
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_leaves_the_block_at_once_and_the_journal_has_the_payment(raw: RawGateway, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_block_and_journal_keeps_payment(raw: RawGateway, tmp_path: Path) -> None:
     raw.answers(silence)
     main_thread = threading.main_thread().ident
     assert main_thread is not None
@@ -408,9 +408,7 @@ def test_ctrl_c_leaves_the_block_at_once_and_the_journal_has_the_payment(raw: Ra
     found_by_the_next_process(payment.order_number, tmp_path)
 
 
-def test_a_cancelled_task_leaves_the_block_at_once_and_the_journal_has_the_payment(
-    raw: RawGateway, tmp_path: Path
-) -> None:
+def test_cancelled_task_leaves_block_and_journal_keeps_payment(raw: RawGateway, tmp_path: Path) -> None:
     raw.answers(silence)
     payment = card_payment()
 

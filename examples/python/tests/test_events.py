@@ -73,7 +73,7 @@ def test_an_event_that_comes_twice_is_taken_once(shop: ShopProcess, order: str) 
     assert "We owe you" not in get(shop.page_of(order))
 
 
-def test_a_shop_that_died_before_it_told_its_people_tells_them_then(shop: ShopProcess, order: str) -> None:
+def test_shop_delivers_after_crash_on_repeated_event(shop: ShopProcess, order: str) -> None:
     event_id = new_id()
     shop.keep(Event(event_id, order, 2, "checkout.paid"))
     assert deliveries(shop, order) == 0

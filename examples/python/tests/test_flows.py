@@ -38,7 +38,7 @@ def test_a_card_is_confirmed_at_the_bank(payer: Payer, books: Books, shop: ShopP
     wait_until(lambda: shop.log().count(f"order {order_page.rpartition('/')[2]}: paid: deliver") == 1, shop.log)
 
 
-def test_a_card_is_declined_at_the_bank_and_the_order_paid_in_another_way(payer: Payer, books: Books) -> None:
+def test_order_with_declined_card_is_paid_by_another_method(payer: Payer, books: Books) -> None:
     payer.order()
     payer.open_pay_form()
     payer.type_card(cards.DECLINED)
@@ -77,7 +77,7 @@ def test_mbank_forgives_one_wrong_code(payer: Payer, books: Books) -> None:
     assert books.asked("mbank/confirm") == [400, 200]
 
 
-def test_what_mbank_declines_takes_no_money_and_can_be_tried_again(payer: Payer, books: Books) -> None:
+def test_declined_mbank_payment_can_be_retried(payer: Payer, books: Books) -> None:
     order_page = payer.order()
     payer.pay_by_mbank(phones.MBANK_DECLINED.phone)
     payer.type_otp(phones.MBANK_DECLINED.otp)
@@ -163,7 +163,7 @@ def test_the_pages_are_good_to_read_in_the_dark(browser: Browser, stage: Stage) 
     payer.close()
 
 
-def test_who_comes_back_before_the_shop_is_told_sees_that_it_will_be(payer: Payer, books: Books) -> None:
+def test_payer_returning_before_webhook_sees_waiting_notice(payer: Payer, books: Books) -> None:
     order_page = payer.order()
     payer.goes_back_to_the_shop()
     payer.sees("We are being told")

@@ -106,7 +106,7 @@ def test_a_page_looks_again_as_long_as_more_may_come() -> None:
     assert not standing([FIRST], [shown, paid()]).may_change
 
 
-def test_what_is_over_may_still_be_paid_where_its_payer_was_shown_something() -> None:
+def test_ended_checkout_shown_to_payer_may_be_paid_late() -> None:
     shown = told("payment.accepted", "awaiting")
     for end in ("checkout.expired", "checkout.cancelled"):
         assert standing([FIRST], [shown, told(end)]).may_be_paid_late
@@ -120,7 +120,7 @@ def test_nobody_is_sent_to_pay_what_may_be_paid(state: State) -> None:
     assert not Standing(state).can_be_paid
 
 
-def test_what_an_older_page_can_still_take_is_told_beside_the_new_one() -> None:
+def test_older_checkout_may_still_be_paid_beside_new_one() -> None:
     expired = [AWAITED, told("checkout.expired")]
     assert standing([FIRST], expired).may_be_paid_late
     assert standing([FIRST, SECOND], expired) == Standing(State.OPEN, may_be_paid_late=True)

@@ -82,7 +82,7 @@ def is_gone(url: str) -> bool:
     return False
 
 
-def test_the_shop_ends_with_all_that_it_brought_when_it_is_told_to(own: ShopProcess) -> None:
+def test_shop_stops_with_all_its_processes(own: ShopProcess) -> None:
     printed = told_addresses(own)
     assert "Mountain honey" in get(own.url)
     assert own.stop() in (143, -signal.SIGTERM)

@@ -320,7 +320,7 @@ def test_what_is_paid_twice_is_owed(payer: Payer, shop: ShopProcess, sandbox: Sa
     assert "We owe you" not in get(order_page)
 
 
-def test_what_is_paid_after_it_was_cancelled_is_given_back(
+def test_order_paid_after_cancellation_is_refunded(
     payer: Payer, shop: ShopProcess, sandbox: Sandbox, books: Books
 ) -> None:
     order_page = payer.order()

@@ -110,7 +110,7 @@ fn a_payment_created_elsewhere_stays_open_after_a_wrong_password() {
 }
 
 #[test]
-fn payments_that_end_otherwise_end_the_program_otherwise() {
+fn exit_code_reflects_payment_result() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let (run, declined) = shop.json(&["card", "--pan", "4111111111000124"]);

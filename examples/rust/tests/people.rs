@@ -129,7 +129,7 @@ fn an_order_that_paid_once_pays_for_nothing_else() {
 
 /// A pay-form has no number: the address of its callback tells whose it is, long after the program that made it ended.
 #[test]
-fn the_address_that_was_called_tells_what_was_paid_for() {
+fn callback_address_identifies_pay_form() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     for heard_by in [["callback", "--count", "1"].as_slice(), &["watch", "--resume"]] {
@@ -155,7 +155,7 @@ fn the_address_that_was_called_tells_what_was_paid_for() {
 }
 
 #[test]
-fn what_nobody_paid_is_listed_until_a_person_says_otherwise() {
+fn unpaid_payment_is_listed_until_resolved_by_a_person() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let (_, made) = shop.json(&["pay-form", "--no-wait"]);
@@ -197,7 +197,7 @@ fn a_callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
 }
 
 #[test]
-fn what_was_paid_is_told_although_a_later_payment_cannot_begin() {
+fn paid_payment_is_reported_when_a_later_one_fails() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     let mut story = Story::of(&shop, &["all", "--interactive"]);

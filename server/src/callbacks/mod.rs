@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_nobody_was_given_are_nowhere() {
+    fn callback_to_malformed_address_is_not_found() {
         for address in ["", "/", "0f", "0f/0f", &format!("{}/x", secret())] {
             let received = ReceivedCallback { address, query: "", body: b"{}", problem: None };
             assert!(matches!(received.hint(&Dialect::default()), Err(ServerError::NotFound { .. })), "{address}");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_claimed_whatever_else_is_odd() {
+    fn callback_order_number_is_read_despite_other_defects() {
         let charged = Some(PaymentStatus::Charged);
         let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
         for (body, query) in [(WHOLE.as_bytes(), ""), (&packed(WHOLE)[..], ""), (WHOLE.as_bytes(), "sign=1")] {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn status_in_the_body_counts_beside_a_number_in_the_query() {
+    fn callback_combines_body_status_with_query_order_number() {
         let claim = Claim { number: "GW&1".into(), provider: None };
         for body in
             [r#" {"status":"CHARGE","amount":390.00}"#, "status=CHARGE&amount=390", r#"{"data":{"status":"CHARGE"}}"#]
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn status_counts_without_any_order_number() {
+    fn callback_status_is_read_without_order_number() {
         for (body, query) in
             [(r#"{"status":"CHARGE","amount":1}"#, "sign=1"), ("status=CHARGE", ""), ("status=CHARGE", "sign=1")]
         {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_is_read_by_the_dialect() {
+    fn callback_status_is_read_by_dialect_words() {
         let dialect = Dialect::from_json(r#"{"charged_words": ["PAID"], "rejected_words": ["FAILED"]}"#).unwrap();
         let other = |word: &str| Some(PaymentStatus::Other(word.to_owned()));
         for (word, by_default, by_dialect) in [
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_kept_masked_and_bounded() {
+    fn unreadable_callback_is_stored_masked_and_truncated() {
         let long = "x".repeat(LONGEST_NUMBER + 1);
         for body in ["", "nothing", "{}", "[]", "\u{1f}\u{8b}", &format!(r#"{{"orderNumber":"{long}"}}"#)] {
             let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_read_beside_a_number_that_cannot_be_used() {
+    fn callback_status_is_read_beside_unusable_order_number() {
         let same = |body: &str| {
             let address = address(&secret(), &payment());
             let received = ReceivedCallback { address: &address, query: "", body: body.as_bytes(), problem: None };

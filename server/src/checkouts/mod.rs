@@ -128,7 +128,7 @@ mod machine_tests {
     use super::*;
 
     #[test]
-    fn every_state_and_everything_that_happens_is_in_the_table() {
+    fn transition_table_covers_every_state_and_trigger() {
         use CheckoutState::*;
         for state in CheckoutState::iter() {
             let paid = next(state, Trigger::PaymentCharged).unwrap();

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_is_of_the_content() {
+    fn checkout_fingerprint_depends_on_content() {
         let same = NewCheckout { amount: "390.00".parse().unwrap(), ..wanted() };
         assert_eq!(same.fingerprint(), wanted().fingerprint());
         for other in [
@@ -275,7 +275,7 @@ mod tests {
 
     /// The content is the same, whatever the server can verify by the time that it is asked for again.
     #[test]
-    fn a_pay_form_that_cannot_be_verified_is_offered_by_name_alone() {
+    fn unverifiable_pay_form_is_offered_only_if_requested() {
         let by_name = wanted().with_methods([Method::PayForm]);
         assert_eq!(wanted().offered_methods(true), [Method::PayForm, Method::Qr, Method::Mbank]);
         assert_eq!(wanted().offered_methods(false), [Method::Qr, Method::Mbank]);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_taken_by_name_alone_and_where_cards_are_on() {
+    fn card_method_must_be_requested_and_enabled() {
         assert!(!wanted().allowed_methods().contains(&Method::Card));
         let by_card = wanted().with_methods([Method::Card]);
         assert_eq!(by_card.allowed_methods(), [Method::Card]);

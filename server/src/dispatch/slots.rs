@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_that_hangs_leaves_places_for_the_others() {
+    fn hanging_method_leaves_slots_for_other_methods() {
         for (all, of_one) in [(1, 1), (7, 7), (8, 5), (64, 52)] {
             let slots = SendSlots::new(all);
             let hanging: Vec<_> = std::iter::from_fn(|| slots.free(Method::Mbank)).collect();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_takes_whichever_is_free_first() {
+    fn waiting_send_takes_first_free_slot() {
         let slots = SendSlots::new(8);
         let mut held: Vec<_> = std::iter::from_fn(|| slots.free(Method::Mbank)).collect();
         let mut waiting = Box::pin(slots.wait(Method::Mbank));

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_plain_texts() {
+    fn amount_field_accepts_plain_decimal_strings_only() {
         for text in ["390", "390.5", "390.50", "0", "0.99"] {
             assert!(is_plain(text), "{text}");
         }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_shows_every_body() {
+    fn documentation_page_shows_every_example_body() {
         let mut page = fs::read_to_string(PAGE).unwrap();
         for (name, body) in bodies() {
             let mark = format!("<!-- body: {name} -->\n```json\n");

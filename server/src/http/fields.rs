@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_whole_however_they_are_written() {
+    fn integer_field_accepts_any_integral_notation() {
         for (text, number) in
             [("60", Some(60)), ("60.0", Some(60)), ("6e1", Some(60)), ("60.5", None), ("-60", None), ("1e300", None)]
         {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn card_numbers_are_refused_wherever_they_stand() {
+    fn card_number_anywhere_in_body_is_rejected() {
         for body in [
             r#"{"reference": "4000 0000 0000 2016"}"#,
             r#"{"reference": 4000000000002016}"#,
@@ -265,7 +265,7 @@ mod tests {
 
     /// Dialled from abroad, a number of the country has 14 digits, and one in ten has a right check digit.
     #[test]
-    fn a_phone_number_is_no_card_number_however_it_is_dialled() {
+    fn phone_number_is_not_mistaken_for_card_number() {
         for last in 0..10 {
             let body = format!(r#"{{"method": "mbank", "phone": "00996 700 000 00{last}"}}"#);
             assert!(parse(&body, false).is_ok(), "{body}");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_card_may_stand_in_one_place_alone_and_where_cards_are_on() {
+    fn card_number_is_accepted_only_in_card_field_when_enabled() {
         let pan = "4000 0000 0000 2016";
         let right = format!(r#"{{"method": "card", "card": {{"number": "{pan}", "cvc": "737"}}}}"#);
         let mut card = parse(&right, true).unwrap().object("card").unwrap();
@@ -304,12 +304,12 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_given_once() {
+    fn duplicate_field_is_rejected() {
         assert_eq!(finish(r#"{"reference": "a", "reference": "b"}"#), [("reference".to_owned(), Rule::Format)]);
     }
 
     #[test]
-    fn what_is_no_object_is_refused() {
+    fn body_that_is_not_an_object_is_rejected() {
         for body in ["[]", "1", "nul", "{", "\"\"", "{}{}"] {
             assert_eq!(broken(&parse(body, false).err().unwrap()), [("body", Rule::Format)], "{body}");
         }

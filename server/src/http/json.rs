@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_wiped_when_it_is_dropped() {
+    fn parsed_json_is_wiped_on_drop() {
         let json: Json = serde_json::from_str(&format!(r#"{{"card": {{"number": "{NUMBER}"}}}}"#)).unwrap();
         assert!(json.holds_card_number(None));
         let place = text_of(&json).as_ptr() as usize;
@@ -130,7 +130,7 @@ mod tests {
 
     /// That the test sees what is not wiped.
     #[test]
-    fn what_is_not_wiped_would_be_seen() {
+    fn unwiped_memory_is_detected() {
         let text = NUMBER.to_owned();
         let place = text.as_ptr() as usize;
         assert!(holds_after(|| drop(text), place, NUMBER.as_bytes()));

@@ -262,7 +262,7 @@ mod counters_tests {
     }
 
     #[test]
-    fn a_database_that_does_not_answer_has_no_figures() {
+    fn metrics_without_database_omit_payment_gauges() {
         let text = Metrics::default().text(true, None);
         assert!(text.contains("\nkassa_database_up 0\n"));
         assert!(!text.contains("kassa_open_payments"), "{text}");
@@ -270,14 +270,14 @@ mod counters_tests {
 
     /// Prometheus refuses a whole answer for one line that is wrong.
     #[test]
-    fn it_is_what_prometheus_reads() {
+    fn metrics_text_is_valid_prometheus_format() {
         for text in [filled(), Metrics::default().text(true, None)] {
             check(&text);
         }
     }
 
     #[test]
-    fn each_is_told_of_in_the_documents() {
+    fn every_metric_is_documented() {
         let page = include_str!("../../../docs/server-design.md");
         for name in filled().lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
             assert!(page.contains(&format!("`{name}`")), "{name}");
@@ -291,7 +291,7 @@ mod counters_tests {
     }
 
     #[test]
-    fn dashboard_and_alarms_ask_for_what_there_is() {
+    fn dashboard_and_alerts_use_existing_metrics() {
         let text = filled();
         let there: BTreeSet<&str> =
             text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()).collect();

@@ -93,7 +93,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test(start_paused = true)]
-    async fn what_was_read_is_wiped_with_its_last_copy() {
+    async fn request_body_is_wiped_with_its_last_copy() {
         let bytes = read_body(body(LIMIT, 1, Duration::ZERO), LIMIT, DEADLINE).await.unwrap();
         let (place, text, copy) = (bytes.as_ptr() as usize, bytes.to_vec(), bytes.clone());
         assert!(crate::net::memory::holds_after(|| drop(bytes), place, &text), "another copy has it");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_is_too_large_too_slow_or_broken_is_not() {
+    async fn request_body_too_large_slow_or_broken_is_rejected() {
         let one_more = body(LIMIT + 1, 1, Duration::ZERO);
         assert_eq!(read_body(one_more, LIMIT, DEADLINE).await, Err(BodyError::TooLarge));
         let endless = body(usize::MAX, 10_000, Duration::ZERO);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn named_proxies_say_who_called_them() {
+    fn trusted_proxy_supplies_client_address() {
         for peer in ["10.1.2.3", "192.0.2.7", "::ffff:10.1.2.3", "2001:db8:1:2::3"] {
             assert_eq!(called_by(peer, &["198.51.100.1"]), "198.51.100.1", "{peer}");
         }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_believed() {
+    fn forwarded_for_from_untrusted_peer_is_ignored() {
         assert_eq!(called_by("198.51.100.7", &["203.0.113.9"]), "198.51.100.7");
         assert_eq!(called_by("192.0.2.8", &["203.0.113.9"]), "192.0.2.8");
         let mut headers = HeaderMap::new();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_ends_the_way() {
+    fn invalid_forwarded_for_entry_stops_resolution() {
         for nobody in ["unknown", "", "203.0.113.9,", "203.0.113.9, _hidden"] {
             assert_eq!(called_by("10.0.0.1", &[nobody]), "10.0.0.1", "{nobody}");
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_proxy_is_refused() {
+    fn invalid_proxy_setting_is_rejected() {
         assert_eq!(Proxies::of(["10.0.0.1", "192.0.2.7, 10.0.0.2"]).unwrap().0.len(), 3);
         for text in ["", "10.0.0.1,", "proxy.example", "10.0.0.0/33", "0.0.0.0/0", "::/0", "10.0.0.1:80"] {
             assert!(matches!(text.parse::<Proxies>(), Err(NetError::Proxy { .. })), "{text}");

@@ -277,7 +277,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn who_reads_nothing_is_given_up() {
+    async fn connection_with_stalled_reader_times_out() {
         let (stream, _reader) = duplex(16);
         let start = Instant::now();
         let problem = WriteLimited::new(stream, LIMIT).write_all(&[1; 64]).await.unwrap_err();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_reads_slowly_gets_all_of_it() {
+    async fn connection_with_slow_reader_receives_full_response() {
         let (stream, mut reader) = duplex(16);
         let reading = async {
             let mut all = 0;

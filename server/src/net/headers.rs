@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_told_to_come_back_too_early() {
+    fn retry_after_header_rounds_up_to_seconds() {
         for (wait, expected) in [(0, 1), (1, 1), (1000, 1), (1001, 2), (61_500, 62)] {
             assert_eq!(retry_after(Duration::from_millis(wait)), HeaderValue::from(expected), "{wait} ms");
         }

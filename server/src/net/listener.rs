@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_descriptors_left_is_waited_out_without_spinning() {
+    async fn listener_without_descriptors_pauses_before_retry() {
         let start = Instant::now();
         // EMFILE
         let from = failing((0..10).map(|_| io::Error::from_raw_os_error(24)));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_ended_early_holds_up_no_other() {
+    async fn aborted_connection_does_not_delay_accept() {
         let start = Instant::now();
         let from = failing((0..10).map(|_| ErrorKind::ConnectionAborted.into()));
         next_connection(&from, &LogLimit::default()).await;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_allows_is_read() {
+    fn open_file_limit_is_parsed_from_proc_limits() {
         let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
             Max processes             127234               127234               processes \n\
             Max open files            1024                 524288               files     \n";
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn database_and_gateway_keep_theirs() {
+    fn connection_limit_reserves_files_for_database_and_gateway() {
         assert_eq!((for_callers(1024), for_callers(65_536)), (768, 65_280));
         assert_eq!(for_callers(100), 50, "where there is too little for both, both get a part");
     }

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_most_idle_ones_loses_the_longest_idle() {
+    fn connection_limit_closes_longest_idle_of_busiest_address() {
         let registry = registry(10);
         let (many, few) = (opened(&registry, 1, 5), opened(&registry, 2, 3));
         let others = [open(&registry, 3).0, open(&registry, 4).0];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_being_answered_is_never_closed() {
+    fn connection_with_request_in_flight_is_never_closed() {
         let registry = registry(4);
         let slots = [opened(&registry, 1, 2), opened(&registry, 2, 2)].concat();
         let answering: Vec<_> = slots.iter().map(|slot| slot.begin().expect("a place")).collect();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_comes_too_late_is_not_begun() {
+    fn request_on_closing_connection_is_not_started() {
         let registry = registry(1);
         let (old, _) = open(&registry, 1);
         let (new, _) = open(&registry, 2);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_at_its_share_takes_from_itself_alone() {
+    fn address_at_connection_share_closes_only_its_own() {
         let registry = registry(8);
         let slots = opened(&registry, 1, 4);
         let (newer, reached) = open(&registry, 1);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_has_no_share() {
+    fn proxy_is_exempt_from_connection_share() {
         let registry = registry(8);
         let slots: Vec<_> = (0..8).map(|_| registry.admit(address(1), true)).collect();
         assert!(slots.iter().all(|admission| admission.slot.is_some() && admission.reached.is_none()));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_free_again_and_nothing_is_left_behind() {
+    fn closed_connections_free_slots_and_leave_no_state() {
         let registry = registry(100);
         for _ in 0..3 {
             let mut slots = opened(&registry, 1, 50);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_are_about_to_close_than_files_are_kept_for() {
+    fn closing_connections_are_bounded_by_reserved_files() {
         let registry = registry(1000);
         let slots = [opened(&registry, 1, 500), opened(&registry, 2, 500)].concat();
         let mut more = Vec::new();

@@ -126,7 +126,7 @@ mod clock_tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_is_set_back_is_noticed_and_one_that_is_adjusted_is_not() {
+    fn clock_set_back_is_detected_and_adjustment_is_ignored() {
         let small = [(0, 0), (0, 59_999), (60_000, 0)].map(|(seen, now)| clock_change(seen, now));
         assert_eq!(small, [ClockChange::Small; 3]);
         assert_eq!(clock_change(0, 60_000), ClockChange::Forward);
@@ -139,7 +139,7 @@ mod pauses_tests {
     use super::*;
 
     #[test]
-    fn three_days_are_a_dozen_attempts() {
+    fn webhook_is_retried_twelve_times_in_three_days() {
         assert_eq!((pause_after(1), pause_after(4), pause_after(99)), (5 * SECOND, 10 * MINUTE, 12 * HOUR));
         let mut passed = 0;
         let attempts = (1..).take_while(|failures| {
@@ -155,7 +155,7 @@ mod schedule_tests {
     use super::*;
 
     #[test]
-    fn the_older_the_less_often() {
+    fn poll_interval_grows_with_payment_age() {
         for (age, interval) in [
             (0, 10 * SECOND),
             (20 * MINUTE - 1, 10 * SECOND),
@@ -171,7 +171,7 @@ mod schedule_tests {
     }
 
     #[test]
-    fn after_an_end_questions_grow_apart_and_end() {
+    fn polls_after_final_state_back_off_and_stop() {
         let (mut age, mut asked) = (0, Vec::new());
         while let Some(interval) = interval_after_end(age) {
             age += interval;
@@ -183,7 +183,7 @@ mod schedule_tests {
     }
 
     #[test]
-    fn jitter_is_little_where_a_payer_waits() {
+    fn poll_jitter_is_small_for_short_intervals() {
         let spread = |interval| {
             let all: Vec<_> = (0..=1000).map(|random| jittered(interval, random)).collect();
             (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0))

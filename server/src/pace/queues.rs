@@ -106,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn indices_are_the_order_of_all_queues() {
+    fn queue_index_matches_queue_order() {
         assert!(Queue::all().map(Queue::index).eq(0..QUEUES));
     }
 
     #[test]
-    fn each_class_has_its_turns_and_the_most_urgent_the_most() {
+    fn poll_classes_share_turns_by_urgency() {
         let asked = asked_of(8_000, |_| true);
         let of = |class| asked.iter().filter(|queue| queue.class == class).count();
         assert_eq!(Class::ALL.map(of), [5_000, 2_000, 1_000]);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_method_has_its_turns_in_each_class() {
+    fn poll_methods_take_turns_in_each_class() {
         let asked = asked_of(32, |_| true);
         for queue in Queue::all() {
             assert!(asked.contains(&queue), "{queue:?}");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_hangs_leaves_places_for_the_others() {
+    fn hanging_method_leaves_slots_for_other_methods() {
         for all in [8, 16, 32, 100] {
             let mut places = Slots::new(all);
             let mut hanging = 0;

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_fails_slows_down_no_other_method() {
+    fn failing_endpoint_does_not_slow_other_methods() {
         let failing = GatewayFeedback { troubles: vec![None], is_well: false };
         let mut limit = PollLimit::full(100, 0);
         for second in 1..10 {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_presses_all_the_time_leaves_a_share_to_the_others() {
+    fn hinted_polls_leave_share_to_other_classes() {
         let mut limit = PollLimit::full(10, 0);
         let due = due(&[
             (Class::Hinted, Method::Mbank, 400),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_counted_and_not_questions() {
+    fn poll_limit_counts_requests_not_polls() {
         let due = due(&[(Class::Fresh, Method::PayForm, 400)]);
         let mut limit = PollLimit::full(10, 0);
         let mut asked = 0;
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_beyond_does_not_stop_a_lower_rate() {
+    fn poll_limit_recovers_from_debt_at_lower_rate() {
         let mut limit = PollLimit::full(50, 0);
         limit.all.tokens = -350 * WHOLE;
         let due = due(&[(Class::Fresh, Method::Mbank, 1)]);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_clock_wrote_that_was_put_back_is_written_again() {
+    fn poll_limit_from_the_future_is_detected() {
         let stop = GatewayFeedback { troubles: vec![Some(Duration::from_secs(60))], is_well: false };
         let limit = PollLimit::full(10, 1_000).noted(Method::Qr, &stop, 50_000_000);
         assert!(limit.is_ahead(2_000) && !limit.is_ahead(50_000_000));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_is_told_of_methods_that_have_a_place() {
+    fn next_poll_time_ignores_methods_without_free_slot() {
         let mut next = [None; QUEUES];
         next[Queue { class: Class::Fresh, method: Method::Mbank }.index()] = Some(0);
         let mut places = Slots::new(8);
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_rate_is_asked() {
+    fn poll_bucket_never_exceeds_rate() {
         let (bucket, taken) = Bucket::full(10, 0).take(100, 10, 0);
         assert_eq!(taken, 10);
         let (bucket, taken) = bucket.take(100, 10, 500);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_halves_it_once_a_second_and_it_recovers() {
+    fn poll_rate_halves_at_most_once_a_second_and_recovers() {
         let bucket = Bucket::full(100, 0).troubled(None, 1000).troubled(None, 1500);
         assert_eq!(bucket.rate, 50_000);
         let bucket = bucket.troubled(None, 2000).heard(2000);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn it_recovers_when_the_gateway_answers_and_otherwise_after_a_minute() {
+    fn poll_rate_recovers_on_response_or_after_a_minute() {
         let troubled = Bucket::full(100, 0).troubled(None, 1000);
         let (unheard, taken) = troubled.take(1000, 100, 31_000);
         assert_eq!((taken, unheard.rate, unheard.is_unheard(31_000)), (50, 50_000, true));
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_of_many_answers_is_no_overload() {
+    fn single_failure_among_many_responses_is_not_overload() {
         assert!(is_overload(1, 1) && is_overload(1, 10) && is_overload(64, 64));
         assert!(!is_overload(1, 11) && !is_overload(0, 0));
     }
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_within_a_minute_and_one_question_tries() {
+    fn paused_polling_resumes_with_one_poll_within_a_minute() {
         let stopped = Bucket::full(10, 0).troubled(Some(Duration::from_secs(3_600)), 1000);
         assert_eq!(stopped.take(10, 10, 60_999).1, 0);
         let (trying, taken) = stopped.take(10, 10, 61_000);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_put_back_stops_nothing() {
+    fn poll_bucket_survives_clock_set_back() {
         let (bucket, _) = Bucket::full(10, 10_000_000).take(10, 10, 10_000_000);
         let (bucket, taken) = bucket.take(10, 10, 5_000_000);
         assert_eq!(taken, 0);

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picked_one_counts_then_the_heaviest_one_of_ours() {
+    fn language_prefers_selection_then_accept_language_weight() {
         for (list, expected) in [
             ("ru-KG,ru;q=0.9,en;q=0.8", Language::Russian),
             ("de, en;q=0.5, ky;q=0.7", Language::Kyrgyz),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_written_as_people_do() {
+    fn amount_is_formatted_for_language() {
         for (amount, english, russian) in [
             ("390", "390 som", "390 сом"),
             ("390.00", "390 som", "390 сом"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_bishkeks() {
+    fn timestamp_is_shown_in_bishkek_time() {
         let at = 1_795_444_200_000; // 2026-11-23 14:30 UTC
         assert_eq!(moment(at, Language::English), "23 November 2026, 20:30");
         assert_eq!(moment(at, Language::Kyrgyz), "23.11.2026, 20:30");

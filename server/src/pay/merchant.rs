@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_upon_any_colour_can_be_read() {
+    fn text_color_has_contrast_on_any_brand_color() {
         for code in (0..=0x00ff_ffff_u32).step_by(97) {
             let [_, red, green, blue] = code.to_be_bytes();
             let colour = Colour([red, green, blue]);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_colours_are_taken() {
+    fn invalid_brand_color_is_rejected() {
         assert_eq!("#1F4f8f".parse::<Colour>().unwrap().to_string(), "#1f4f8f");
         for text in ["", "#", "1f4f8f", "#1f4f8", "#1f4f8g", "#+f4f8f", "#1f4f8f;", "red", "#é1f4"] {
             assert!(text.parse::<Colour>().is_err(), "{text}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_known_by_their_first_bytes() {
+    fn logo_media_type_is_detected_by_signature() {
         let kind = |bytes: &[u8]| Logo::new(bytes.to_vec()).map(|logo| logo.media_type());
         assert_eq!(kind(b"\x89PNG\r\n\x1a\n..."), Ok("image/png"));
         assert_eq!(kind(b"\xff\xd8\xff\xe0..."), Ok("image/jpeg"));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_as_its_reader_reads_it() {
+    fn encoded_text_is_decoded_as_readers_see_it() {
         for (source, text) in [
             ("plain 1 текст", "plain 1 текст"),
             ("%2B996%20%35", "+996 5"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_layer_is_kept() {
+    fn decoding_keeps_every_layer() {
         for (source, texts) in [("4%1", &["4%1"][..]), (r"%254\u0031", &[r"%254\u0031", "%41", "A"][..])] {
             let layers = Decoded::layers(source);
             assert_eq!(layers.iter().map(Decoded::text).collect::<Vec<_>>(), texts, "{source}");

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_that_the_gateway_reported_is_kept() {
+    fn differing_gateway_number_is_kept_in_exchange() {
         let payment = PaymentRef::card("order-1", 390.into(), "KGS").with_gateway_number("gw-1");
         for (number, words, kept) in [
             (Some("Fp17"), Some("PAYMENT_SUCCESS"), Some("reported under the number Fp17: PAYMENT_SUCCESS")),

@@ -173,7 +173,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_state_and_everything_that_happens_is_in_the_table() {
+    fn transition_table_covers_every_state_and_trigger() {
         for (state, trigger) in PaymentState::iter().flat_map(|state| Trigger::iter().map(move |it| (state, it))) {
             let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
             let told = next(state, Method::Mbank, trigger).map(|change| change.to);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn time_alone_never_ends_what_is_unknown_and_nothing_takes_a_charge_back() {
+    fn unknown_payment_never_times_out_and_charged_is_final() {
         for trigger in [PreparedTooLong, SendingTooLong, OutcomeUnknown, SendingTaken] {
             assert_eq!(next(Unknown, Method::Mbank, trigger), None, "{trigger:?}");
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn money_after_an_end_is_told_loudly() {
+    fn late_charge_after_final_state_emits_event() {
         for state in [NotMade, Rejected, Mismatch] {
             let change = next(state, Method::Mbank, ReportedCharged).unwrap();
             assert_eq!((change.event, change.after), (EventKind::PaymentCharged, Some(state)));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_decides_says_what_stood_before() {
+    fn manual_resolution_event_records_previous_state() {
         for trigger in [ResolvedCharged, ResolvedNotCharged] {
             let change = next(Unknown, Method::Mbank, trigger).unwrap();
             assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));

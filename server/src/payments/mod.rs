@@ -273,7 +273,7 @@ mod payer_card_tests {
     }
 
     #[test]
-    fn every_broken_rule_is_named_as_it_is_called_here() {
+    fn card_violations_use_api_field_names() {
         let typed = CardInput::new().with_number("4000 0000 0000 2016").with_expiry("08/2031").with_cvc("737");
         let typed = typed.with_holder_name("Aibek Usenov");
         assert_eq!(broken(typed.clone()), []);
@@ -290,7 +290,7 @@ mod payer_card_tests {
     }
 
     #[test]
-    fn the_last_four_digits_alone_are_shown() {
+    fn card_view_shows_last_four_digits_only() {
         let card = Card::new("4000 0000 0000 2016", "08", 2031, "737", "Aibek Usenov");
         assert_eq!(last4(&card).as_deref(), Some("2016"));
         assert_eq!(last4(&Card::new("2016", "08", 2031, "737", "Aibek Usenov")), None);

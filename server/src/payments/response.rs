@@ -448,12 +448,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_that_not_every_database_keeps_is_left_out() {
+    fn nul_character_is_removed_from_response_text() {
         assert_eq!(words("B\0a\0d gateway"), "Bad gateway");
     }
 
     #[test]
-    fn neither_a_card_s_number_nor_a_phone_is_kept() {
+    fn stored_response_masks_card_number_and_phone() {
         for (response, kept) in [
             (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
             (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
@@ -482,7 +482,7 @@ mod tests {
 
     /// Who only looks at a response on the staff's pages must not be able to pay, or to call back.
     #[test]
-    fn the_server_s_own_addresses_are_not_kept() {
+    fn stored_response_masks_page_and_callback_secrets() {
         let secret = CALLBACKS;
         for (response, kept) in [
             ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_is_found_however_it_is_written() {
+    fn phone_in_response_is_masked_in_any_format() {
         for (response, kept) in [
             ("phone=%2B996555000101&n=1", "phone=%2B***&n=1"),
             ("phone%253D%252B996%2520555%2520000%2520101", "phone%253D%252B***"),
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_found_by_its_name() {
+    fn otp_and_cvc_in_response_are_masked_by_name() {
         for (response, kept) in [
             (r#"{"otp":"918273","cvc":737}"#, r#"{"otp":"***","cvc":***}"#),
             ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
@@ -537,7 +537,7 @@ mod tests {
 
     /// Whatever form it has, and where nothing else gives it away.
     #[test]
-    fn what_a_request_held_is_found_in_its_answer() {
+    fn request_secrets_echoed_in_response_are_masked() {
         let secrets = secrets();
         for (response, kept) in [
             ("to 555000101 or 555-000-101, x996555000101x7", "to *** or ***, x***x7"),
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_response_ends_at_a_whole_letter() {
+    fn long_response_is_truncated_at_character_boundary() {
         let kept = shortened(&"ы".repeat(LONGEST_RESPONSE));
         assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_RESPONSE / 2);
         assert!(kept.ends_with('…'));

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_status_word_is_refused_by_its_name_and_the_rule() {
+    fn invalid_status_word_error_names_word_and_rule() {
         let check = |charged: &[&str], rejected: &[&str]| {
             let all = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
             let plan = ProbePlan { charged_words: all(charged), rejected_words: all(rejected), ..ProbePlan::default() };

@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_names_the_nearest_base_and_what_differs() {
+    fn proposal_file_holds_nearest_base_and_differences() {
         for (given, base) in [("interface", "interface"), ("finipay", "finipay")] {
             let mut proposal = Proposal::new(&Dialect::named(given).unwrap());
             assert_eq!(serde_json::from_str::<Value>(&proposal.file()).unwrap(), json!({"base": base}));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_base_reads_stays_and_comes_first() {
+    fn proposal_keeps_base_dialect_locations_first() {
         let finipay: Value = serde_json::from_str(&Dialect::named("finipay").unwrap().to_json()).unwrap();
         let mut proposal = Proposal::new(&Dialect::named("finipay").unwrap());
         assert!(proposal.put("mbank_payment", "gateway_number", "/other/number"));
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_withdrawn_in_any_letter_case() {
+    fn proposal_withdraws_status_word_in_any_case() {
         let mut proposal = Proposal::new(&Dialect::default());
         assert!(proposal.put_word("charged_words", "Paid"));
         assert!(proposal.withdraw_word("charged_words", "PAID"));
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_by_what_stands_there() {
+    fn probe_locates_fields_by_name_and_value() {
         let raw = r#"{"head": {"resultCode": "0", "currencyCode": "KGS"}, "body": {"no": "o-1", "sum": 1.00, "state": "NEW"}}"#;
         let leaves = leaves(raw);
         let known = Known { order_number: Some("o-1".to_owned()), amounts: vec![Decimal::ONE], ..Known::default() };

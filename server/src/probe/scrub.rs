@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_one_time_password_is_hidden_in_texts_and_numbers() {
+    fn scrubber_masks_otp_in_strings_and_numbers() {
         let plan = ProbePlan { otp: "0451207".to_owned(), ..ProbePlan::default() };
         let scrubber = Scrubber::new(&plan);
         for (text, clean) in [
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn phones_cards_and_logins_are_hidden_however_they_are_written() {
+    fn scrubber_masks_phones_cards_and_logins_in_any_format() {
         let plan = ProbePlan { secrets: vec!["merchant-7".to_owned()], ..ProbePlan::default() };
         let scrubber = Scrubber::new(&plan);
         for (text, clean) in [

@@ -186,7 +186,7 @@ mod rate_tests {
     const PER: Duration = Duration::from_secs(10);
 
     #[test]
-    fn a_key_gets_its_calls_at_once_and_then_evenly() {
+    fn rate_limit_allows_burst_then_steady_rate() {
         let limit = RateLimit::new(5, PER);
         let mut now = Instant::now();
         let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
@@ -204,7 +204,7 @@ mod rate_tests {
     }
 
     #[test]
-    fn looking_takes_nothing() {
+    fn rate_limit_peek_consumes_nothing() {
         let (limit, now) = (RateLimit::new(1, PER), Instant::now());
         for _ in 0..3 {
             assert_eq!(limit.peek(&"a", now), Ok(()));
@@ -215,7 +215,7 @@ mod rate_tests {
     }
 
     #[test]
-    fn nobody_fills_the_memory_and_known_keys_keep_their_own() {
+    fn rate_limit_at_max_keys_shares_one_bucket_for_new_keys() {
         let limit = RateLimit::new(3, PER);
         let now = Instant::now();
         for key in 0..MOST_KEYS {
@@ -239,7 +239,7 @@ mod recent_tests {
     const DAY: Duration = Duration::from_secs(24 * 3600);
 
     #[test]
-    fn it_is_remembered_for_a_time() {
+    fn recent_caller_is_remembered_for_limited_time() {
         let (recent, now) = (RecentCallers::new(10, DAY), Instant::now());
         recent.note("a", now);
         let nearly = DAY - Duration::from_secs(1);
@@ -267,7 +267,7 @@ mod log_limit_tests {
     use super::*;
 
     #[test]
-    fn it_is_told_once_a_minute_with_how_many_were_not() {
+    fn log_limit_logs_once_a_minute_with_suppressed_count() {
         let (state, mut now) = (LogLimit::default(), Instant::now());
         assert_eq!(state.is_time(now), Some(0));
         for _ in 0..150 {

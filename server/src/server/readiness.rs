@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_tried_once_a_second_and_what_failed_is_tried_again() {
+    fn readiness_write_check_runs_at_most_once_a_second() {
         let world = World::default();
         assert_eq!((world.ask(well()), world.ask(full())), (Ok(()), Ok(())), "the second is answered by the first");
         world.pass_a_second();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_who_go_away_bring_about_one_try() {
+    fn readiness_check_is_shared_by_cancelled_callers() {
         let world = World::default();
         for _ in 0..10 {
             assert!(world.asking(full()).now_or_never().is_none());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_says_nothing_takes_no_writes() {
+    fn readiness_check_without_disk_response_fails() {
         assert!(World::default().ask(Box::pin(pending())).is_err());
     }
 }

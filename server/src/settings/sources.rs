@@ -250,7 +250,7 @@ mod file_tests {
     }
 
     #[test]
-    fn what_it_says_has_its_line() {
+    fn settings_file_value_keeps_its_line_number() {
         let text = "listen = '[::1]:80'\npoll_workers = 7\nproxies = ['10.0.0.1', '10.1.0.0/16']\n\n[gateway]\nlogin = \
              \"shop\"\n";
         let (said, problems) = read_text(text);
@@ -266,7 +266,7 @@ mod file_tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_and_no_value() {
+    fn settings_file_errors_are_all_reported_without_values() {
         let (_, problems) = read_text(
             "lisen = 'hunter2'\nlog = 2026-11-28\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
         );
@@ -299,7 +299,7 @@ mod parse_tests {
     use super::*;
 
     #[test]
-    fn kinds_are_named_and_one_that_is_unknown_is_told() {
+    fn event_kinds_list_rejects_unknown_kind() {
         let both = [EventKind::CheckoutPaid, EventKind::PaymentStuck];
         assert_eq!(event_kinds("checkout.paid, payment.stuck,checkout.paid").unwrap(), both);
         let told = event_kinds("checkout.paid,checkout.payd").unwrap_err();

@@ -269,7 +269,7 @@ mod time_tests {
     use super::*;
 
     #[test]
-    fn times_are_read_with_their_units() {
+    fn duration_setting_requires_unit() {
         for (text, ms) in [("500ms", 500), ("60s", 60_000), ("15m", 900_000), ("1h30m", 5_400_000), ("2d", 172_800_000)]
         {
             assert_eq!(parse(text), Ok(Duration::from_millis(ms)), "{text}");

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_as_programs_for_tables_write_them() {
+    fn statement_amount_is_parsed_in_spreadsheet_formats() {
         for (text, expected) in [
             ("390", "390"),
             ("390.00", "390"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_and_currencies_stand_before_and_behind() {
+    fn statement_amount_accepts_sign_and_currency_on_either_side() {
         for (text, is_negative, currency) in [
             ("-390,00", true, None),
             ("\u{2212}390,00", true, None),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_two_amounts_or_is_none_is_not_read() {
+    fn ambiguous_or_invalid_statement_amount_is_rejected() {
         for text in ["1.390", "1,390", "12,345", "390.000", "-1.390", "1,390 KGS", "(1.390)"] {
             assert_eq!(read(text), Err(AmountError::Ambiguous), "{text}");
         }

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn known_names_are_found_however_they_are_written() {
+    fn statement_columns_are_recognized_in_any_spelling() {
         for names in [
             ["order_number", "amount"],
             ["\u{feff}Order Number", " AMOUNT "],
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_columns_by_one_name_none_is_chosen() {
+    fn duplicate_statement_column_is_ambiguous() {
         for names in [
             ["order_number", "amount", "Amount"],
             ["order_number", "Сумма, KGS", "Сумма, USD"],
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_come_out_of_what_keeps_programs_for_tables_from_changing_them() {
+    fn statement_cell_is_unwrapped_from_spreadsheet_quoting() {
         for (cell, expected) in [
             ("=\"order-1\"", "order-1"),
             (" \u{a0}order-1\u{200b} ", "order-1"),

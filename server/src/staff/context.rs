@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn one_at_a_time_also_where_its_caller_is_gone() {
+    async fn exclusive_task_holds_slot_after_caller_cancels() {
         let places = Arc::new(Semaphore::new(1));
         let (end, ended) = oneshot::channel::<()>();
         let mut first = Box::pin(run_exclusive(&places, async move {

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_session_is_locked_to_the_host_over_tls() {
+    fn session_cookie_has_secure_prefix_over_tls() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("kassa_staff=3"));
         headers.append(header::COOKIE, HeaderValue::from_static("__Host-kassa_staff=4"));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_path_no_other_path_of_the_host_gets_a_cookie() {
+    fn staff_cookies_are_scoped_to_public_path() {
         let secure = set("t", true, "/kassa/staff");
         assert_eq!(secure, "__Secure-kassa_staff=t; Path=/kassa/staff; HttpOnly; SameSite=Strict; Secure");
         let remembered = remember("m", false, "/kassa/staff");

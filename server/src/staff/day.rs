@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_beside_the_day_before_and_currencies_are_never_added_up() {
+    fn day_view_compares_previous_day_per_currency() {
         let from = labels::first_moment("2026-11-23").unwrap();
         let charged = PaymentState::Charged;
         let ends = [

@@ -72,13 +72,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_of_fields_is_not_read() {
+    fn form_fields_are_limited_in_number() {
         let fields = FormFields::parse(format!("from=1&{}csrf=2", "a&".repeat(1_000_000)).as_bytes());
         assert_eq!((fields.get("from"), fields.get("csrf"), fields.0.len()), ("1", "", MOST));
     }
 
     #[tokio::test]
-    async fn files_are_read_in_the_letters_that_programs_for_tables_write() {
+    async fn uploaded_file_is_decoded_from_spreadsheet_encodings() {
         let part = |name: &str, content: &[u8]| {
             let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"a.csv\"\r\n\r\n");
             [head.as_bytes(), content, b"\r\n"].concat()

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_browser_remembers_is_read_back_and_fits_a_cookie() {
+    fn statement_mapping_round_trips_through_cookie() {
         let long = "Ж".repeat(200);
         let fields =
             [("separator", "semicolon"), ("unit", "hundredths"), ("amount", "Сумма; всего"), ("charged", &long)];
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn words_for_charged_are_compared_in_any_letter_case() {
+    fn charged_words_are_case_insensitive() {
         let own = Mapping { charged: "Оплачен, Проведён".to_owned(), ..Mapping::default() };
         let known = ["Charged", "Оплачен", "ПРОВЕДЁН", "Успешно", "Төлөндү"];
         assert!(known.iter().all(|status| Mapping::default().is_charged(status)));

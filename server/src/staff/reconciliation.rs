@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_number_of_a_statement_is_masked_and_an_order_number_is_not() {
+    fn statement_view_masks_card_number_but_not_order_number() {
         let text = "order_number,amount\n4000 0000 0000 2016,1\n2026112614050606,2\n";
         let statement = statement::read(text, &Mapping::default()).unwrap();
         let numbers: Vec<_> = statement.lines.iter().map(|line| line_view(line).number).collect();
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_of_any_program_for_tables_begins_like_a_formula() {
+    fn exported_csv_cell_never_starts_as_formula() {
         for (text, expected) in [
             ("order-1", "order-1"),
             ("a=b;c-d", "a=b;c-d"),

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_for_tables_write_is_read() {
+    fn spreadsheet_csv_statement_is_parsed() {
         let text = "\u{feff}Date;Order_Number;Number;Amount;Status\n1.11.;a1;77;\"1 234,50\";CHARGED\n;a2;;7;rejected\n;;78;390.00;\n";
         let statement = read(text).unwrap();
         assert_eq!(statement.lines, [line(2, "a1", "77", "1234.50"), line(4, "", "78", "390")]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_statement_is_none() {
+    fn incomplete_statement_is_rejected() {
         for (text, expected) in [
             ("", "amount"),
             ("order_number,sum\nx,1", "amount"),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_with_other_names_is_read_as_a_person_says() {
+    fn statement_with_custom_columns_is_parsed_by_mapping() {
         let text = "Основание|Оборот|Когда|Итог\na1|39000|23.11.2026 14:05|Принят\na2|1|24/11/2026|Отказ\n";
         let unusable = read(text).unwrap_err();
         assert_eq!(unusable.names, ["Основание", "Оборот", "Когда", "Итог"]);
@@ -309,7 +309,7 @@ mod tests {
 
     /// As a bookkeeper's program writes it, with everything that stands around the table.
     #[test]
-    fn a_statement_for_people_is_read_where_its_names_stand() {
+    fn statement_with_title_and_totals_is_parsed_from_header_row() {
         let text = "\u{feff}sep=;\r\nВыписка по операциям;;;;;\r\nООО \"Лавка;;;;;\r\nПериод: 01.11.2026 - 30.11.2026\r\n\r\n\
                     ;;;;;\r\n№;Дата операции;Номер\u{a0}заказа;Сумма, сом;Тип операции;Статус\r\n\
                     1;26.11.2026 14:05:10;=\"a1\";=\"1\u{a0}390,50\";Оплата;Оплачен\r\n\r\n\
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_may_name_the_separator_alone() {
+    fn statement_separator_line_is_supported() {
         for first in ["sep=;", "SEP=;", "\"sep=;\"", "\u{feff}sep=;", "sep=;;;"] {
             let text = format!("{first}\norder_number;amount\nx;390,00\n");
             assert_eq!(read(&text).unwrap().lines, [line(3, "x", "", "390")], "{first}");
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_may_be_a_payment_is_never_put_aside() {
+    fn statement_line_that_may_be_payment_is_never_skipped() {
         for (line, expected) in [
             ("x;1.390;", "Line 3: the amount 1.390 can mean thousands or decimals"),
             ("x;1,390;", "Line 3: the amount 1,390 can mean"),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_payments_does_not_refuse_them() {
+    fn statement_totals_and_notes_are_tolerated() {
         for (text, lines, refunds) in [
             ("order_number,amount,\nx,390,\n", 1, 0),
             ("order_number,amount\nx,390\nTotal,390,,,\nMade by Anna,,,,\n", 1, 0),
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn currencies_are_read_from_their_column_the_amount_or_its_heading() {
+    fn statement_currency_comes_from_column_amount_or_heading() {
         let currency = |text: &str| read(text).unwrap().lines[0].currency.clone();
         for (text, expected) in [
             ("order;amount\nx;1", None),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_of_bishkek() {
+    fn statement_dates_are_bishkek_days() {
         for (text, expected) in [
             ("26.11.2026", Some("2026-11-26")),
             ("26.11.2026 14:05:10", Some("2026-11-26")),
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_csv_are_told_by_what_they_are() {
+    fn statement_file_that_is_not_csv_is_named_by_format() {
         for (text, expected) in [
             ("PK\u{3}\u{4}\u{14}\0", "XLSX"),
             ("РП\u{11}а\u{a1}", "XLS"),
@@ -440,7 +440,7 @@ mod tests {
 
     /// Else each line that was refused would count as charged.
     #[test]
-    fn words_for_charged_need_a_column() {
+    fn charged_words_without_status_column_are_rejected() {
         let mapping = Mapping { charged: "paid".to_owned(), ..Mapping::default() };
         let unusable = super::read("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
         assert!(unusable.problems[0].contains("which column is the status"), "{unusable:?}");
@@ -448,14 +448,14 @@ mod tests {
     }
 
     #[test]
-    fn more_lines_than_payments_can_be_compared_are_refused() {
+    fn statement_with_too_many_lines_is_rejected() {
         let text = |lines: usize| format!("order_number,amount\n{}", "x,1\n".repeat(lines));
         assert_eq!(read(&text(MOST)).unwrap().lines.len(), MOST);
         assert!(read(&text(MOST + 1)).unwrap_err().problems[0].contains("shorter time"));
     }
 
     #[test]
-    fn a_card_number_in_the_first_line_is_no_name() {
+    fn card_number_in_statement_header_is_not_a_column_name() {
         assert_eq!(read("4000 0000 0000 2016;amount\n1;2").unwrap_err().names, ["amount"]);
     }
 }

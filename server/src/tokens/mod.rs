@@ -205,7 +205,7 @@ mod api_key_tests {
     use super::*;
 
     #[test]
-    fn a_key_is_read_back_and_no_other_is_it() {
+    fn api_key_round_trips_and_matches_only_its_own_hash() {
         let key = ApiKey::from_random(KeyRole::Shop, [0xab; 16], [7; 32]);
         let read: ApiKey = key.expose().parse().unwrap();
         assert_eq!(read.id(), key.id());
@@ -217,7 +217,7 @@ mod api_key_tests {
     }
 
     #[test]
-    fn what_has_not_its_form_is_none() {
+    fn malformed_api_key_is_rejected() {
         let key = ApiKey::from_random(KeyRole::Shop, [0xab; 16], [7; 32]).expose();
         for text in ["", "ak_", "ak__", &key[..key.len() - 1], &key[1..], &key.to_uppercase(), &format!("{key}A")] {
             assert!(text.parse::<ApiKey>().is_err(), "{text}");

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_each_issuer_are_found_in_its_lengths_alone() {
+    fn card_number_is_detected_by_issuer_prefix_and_length() {
         let issuers: &[(&str, &[usize])] = &[
             ("4", &[16, 19]),
             ("51", SIXTEEN),
@@ -398,7 +398,7 @@ mod tests {
 
     /// Each of them has a right check digit; of numbers as they come, one in ten has.
     #[test]
-    fn numbers_that_shops_have_are_no_card_numbers() {
+    fn shop_order_numbers_are_not_card_numbers() {
         let mut state = 7;
         for _ in 0..2000 {
             let mut any = |least: u64, most: u64| least + random(&mut state, most - least + 1);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_beside_each_other_are_no_card_number() {
+    fn adjacent_numbers_are_not_joined_into_card_number() {
         // Each of them would be one if it stood alone, without what stands between its digits.
         for text in [
             "Room 5201 2026-11-26 2021",
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_said_is_masked_whoever_issues_such_cards() {
+    fn gateway_text_masks_possible_card_number_of_any_issuer() {
         for number in ["2026112614050606", "4222222222222", "1000000000009"] {
             assert!(!looks_like_card_number(number) && has_check_digit(number), "{number}");
             assert_eq!(without_card_numbers(number), number);
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn card_numbers_are_found_however_they_are_written() {
+    fn card_number_is_detected_in_any_format() {
         for text in [
             "4000000000002016",
             "4000 0000 0000 2016",
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_number_is_masked() {
+    fn masking_changes_only_card_number_digits() {
         for (text, clean) in [
             (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":1}"#),
             ("ж ٤٠٠٠ ٠٠٠٠ ٠٠٠٠ ٢٠١٦, 7 and 4000000000002016", "ж **** **** **** ****, 7 and ****************"),

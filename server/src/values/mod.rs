@@ -388,7 +388,7 @@ mod cursor_tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn invalid_cursor_text_is_rejected() {
         for text in [
             "",
             "-1",

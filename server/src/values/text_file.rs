@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_skipped_and_what_is_not_utf_8_is_refused_with_its_file() {
+    fn text_file_skips_bom_and_rejects_non_utf8_with_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let read_text = |bytes: &[u8]| {

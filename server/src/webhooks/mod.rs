@@ -265,7 +265,7 @@ mod signature_tests {
 
     /// The example that the scheme's own documentation and libraries show.
     #[test]
-    fn it_signs_as_the_scheme_shows() {
+    fn webhook_signature_matches_standard_example() {
         let secret: SigningSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap();
         let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
         let signed = sign(&[secret], id, 1_614_265_330, r#"{"test": 2432232314}"#);
@@ -273,7 +273,7 @@ mod signature_tests {
     }
 
     #[test]
-    fn while_a_secret_is_replaced_both_sign() {
+    fn webhook_is_signed_with_both_secrets_during_rotation() {
         let (old, new) = (SigningSecret::from_random([1; 32]), SigningSecret::from_random([2; 32]));
         let both = sign(&[new.clone(), old.clone()], "a", 1, "{}");
         assert!(!format!("{old:?}").contains(&old.expose()["whsec_".len()..]));
@@ -281,7 +281,7 @@ mod signature_tests {
     }
 
     #[test]
-    fn other_secrets_are_refused() {
+    fn invalid_webhook_secret_is_rejected() {
         for text in ["", "whsec_", "whsec_AAAA", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_***"] {
             assert!(text.parse::<SigningSecret>().is_err(), "{text}");
         }

@@ -84,7 +84,7 @@ const STAFF: [(&str, &str, Permission); 14] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_staff_s_pages_take_a_session_alone_and_a_staff_key_opens_nothing_else() {
+async fn staff_pages_need_session_and_staff_key_opens_nothing_else() {
     let served = Served::start().await;
     let kinds = kinds(&served).await;
     let own = &kinds.iter().find(|(kind, _)| kind.contains("checkout")).unwrap().1;
@@ -178,7 +178,7 @@ async fn guessing_is_slowed_down_and_a_right_key_never() {
 
 /// What happens after the end of a key or token is no business of who waits with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_is_told_nothing_once_the_key_or_token_is_over() {
+async fn long_poll_reveals_nothing_after_key_or_token_ends() {
     let served = Served::with(|settings, http| {
         settings.longest_unwatched = Duration::from_secs(3600);
         http.longest_wait = Duration::from_secs(60);
@@ -225,7 +225,7 @@ async fn who_waits_is_told_nothing_once_the_key_or_token_is_over() {
 
 /// Old screens of many phones, or of one, come from one address.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_brings_a_token_that_is_over_is_no_guesser() {
+async fn expired_token_does_not_count_as_guessing() {
     let served = Served::start().await;
     let (id, revoked) = served.opened("order-1").await;
     let path = format!("/v1/checkouts/{id}/tokens");

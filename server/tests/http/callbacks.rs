@@ -48,7 +48,7 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_number_in_any_form_is_asked_about() {
+async fn callback_number_in_any_format_triggers_status_query() {
     let served = Served::start().await;
     let whole = r#"{"orderNumber":"NUMBER","amount":390.00,"currency":"KGS","status":"CHARGE",
         "dateCreated":"2026-11-26T21:05:07","provider":"Cards"}"#;
@@ -79,7 +79,7 @@ async fn a_number_in_any_form_is_asked_about() {
 
 /// It is shown to a person, without what nobody may keep.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_read_is_shown_to_the_staff() {
+async fn unreadable_callback_is_shown_to_staff() {
     let served = Served::start().await;
     let (id, path, _) = paid_form(&served, "order-1").await;
     let unreadable = send(&served, "POST", &path, &[JSON], br#"{"pan":"4000000000002016","status":"CHARGE"}"#).await;
@@ -114,7 +114,7 @@ async fn count(served: &Served, sample: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_calls_where_nobody_is_has_a_rate_and_the_gateway_is_always_heard() {
+async fn unknown_callback_address_is_rate_limited_but_gateway_is_not() {
     let served = Served::with(|_, http| {
         http.per_address = 1;
         http.proxies = "127.0.0.1".parse().unwrap();

@@ -68,7 +68,7 @@ async fn a_card_is_paid_by_its_page_and_leaves_four_digits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_key_with_another_card_is_the_same_try() {
+async fn idempotency_key_with_another_card_returns_first_payment() {
     let served = with_cards().await;
     let (_, token) = opened(&served, "order-1").await;
     let first = served.pay(&token, "try-1", &by_card()).await;
@@ -85,7 +85,7 @@ async fn the_same_key_with_another_card_is_the_same_try() {
 
 /// It would have to be kept meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_card_does_not_wait_until_the_gateway_has_time() {
+async fn card_payment_is_never_queued() {
     let served = with_cards().await;
     let (_, token) = opened(&served, "order-1").await;
     served.fake.fail_next(FakeFault::TooManyRequests { retry_after: Duration::from_secs(600) });
@@ -101,7 +101,7 @@ async fn a_card_does_not_wait_until_the_gateway_has_time() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_cards_are_off_nothing_of_them_is_taken() {
+async fn card_input_is_rejected_when_cards_are_disabled() {
     let served = Served::start().await;
     let mut named = order("order-1");
     named["methods"] = json!(["card"]);
@@ -118,7 +118,7 @@ async fn while_cards_are_off_nothing_of_them_is_taken() {
 
 /// A shop tries again after the settings changed: the same reference gives the same checkout.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_that_named_cards_is_given_again_after_they_were_turned_off() {
+async fn checkout_with_cards_is_returned_after_cards_are_disabled() {
     let before = with_cards().await;
     let (id, _) = opened(&before, "order-1").await;
     let served = before.again().await;
@@ -138,7 +138,7 @@ async fn a_checkout_that_named_cards_is_given_again_after_they_were_turned_off()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_cards_are_on_one_field_takes_a_number_and_every_other_refuses_it() {
+async fn card_number_is_accepted_in_card_field_only() {
     let served = with_cards().await;
     assert!(served.description().await.to_string().contains("expiry_month"));
     let (_, without) = served.opened("order-0").await;
@@ -186,7 +186,7 @@ async fn where_cards_are_on_one_field_takes_a_number_and_every_other_refuses_it(
 
 /// Card testing: who has many numbers, or guesses the code of one, does not find out with one checkout which is right.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_five_refused_cards_a_checkout_takes_no_other() {
+async fn checkout_rejects_cards_after_five_refusals() {
     let served = with_cards().await;
     let (_, token) = opened(&served, "order-1").await;
     for number in 1..=5 {
@@ -205,7 +205,7 @@ async fn after_five_refused_cards_a_checkout_takes_no_other() {
 
 /// What the gateway repeats of a card is masked; nothing is told of it but that it was refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gateway_that_repeats_the_card_is_not_repeated() {
+async fn card_echoed_by_gateway_is_masked() {
     let served = with_cards().await;
     let (_, token) = opened(&served, "order-1").await;
     let reason = format!("card {PAN} with {CVC} was refused");

@@ -26,7 +26,7 @@ async fn examples_are_taken_and_every_reference_leads_somewhere() {
 
 /// It is what a shop has been promised: a change of it shows in the difference of this file, and the site shows it to people.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_served_is_what_the_repository_describes() {
+async fn served_openapi_matches_repository_file() {
     let served = Served::start().await;
     let mut description = served.send("GET", "/openapi.json", &[], "").await.json();
     description["servers"] = json!([{ "url": "https://pay.shop.example.kg" }]);

@@ -55,7 +55,7 @@ async fn bodies_are_limited_in_size_and_kind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn answers_are_kept_nowhere_and_nothing_is_served_beside_the_table() {
+async fn responses_are_not_cached_and_unknown_routes_are_404() {
     let served = Served::with(|_, http| http.public_url = "https://pay.shop.example.kg".into()).await;
     let nowhere = served.send("GET", "/v1/nothing", &[], "").await;
     assert_eq!((nowhere.status, nowhere.problem().as_str()), (404, "not_found"));
@@ -89,7 +89,7 @@ async fn a_server_that_stops_is_alive_and_not_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_answered_is_counted_by_its_route_and_never_by_its_path() {
+async fn request_metrics_are_labeled_by_route_not_path() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await;

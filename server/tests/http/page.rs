@@ -57,7 +57,7 @@ async fn a_payer_pays_by_qr_code() {
 
 /// A link to a bank is written from what was read of the code: a damaged code, and one with an unknown element, get none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_code_in_elqr_opens_in_the_app_of_each_bank_and_other_codes_as_their_text_says() {
+async fn elqr_code_links_to_bank_apps_and_other_code_to_its_text() {
     const CODE: &str = "00020101021232430013qr.example.kg0102021104TX17120212130212\
         5204581253034175405390005910HONEY SHOP630463e7";
     const UNKNOWN: &str = "00020101021232480013qr.example.kg0102021104TX171202121302122001x\
@@ -109,7 +109,7 @@ async fn a_code_in_elqr_opens_in_the_app_of_each_bank_and_other_codes_as_their_t
 
 /// Somebody else's number was typed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payer_gives_another_number_and_the_first_code_is_good_for_nothing() {
+async fn changing_phone_invalidates_first_otp() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     payer.pays(&served, "mbank", "0700 000 099").await;
@@ -154,7 +154,7 @@ async fn a_payer_gives_another_number_and_the_first_code_is_good_for_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn beside_a_qr_code_other_ways_are_offered_and_the_code_still_counts() {
+async fn qr_page_offers_other_methods_and_code_stays_payable() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     payer.pays(&served, "qr", "").await;
@@ -209,7 +209,7 @@ async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
 
 /// A gateway may post a form, and put the address together carelessly.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_back_is_led_to_the_page_whatever_the_gateway_made_of_the_address() {
+async fn return_with_altered_address_redirects_to_payment_page() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     // Of one that has ended nothing is waited for.
@@ -254,7 +254,7 @@ async fn whoever_comes_back_is_led_to_the_page_whatever_the_gateway_made_of_the_
 
 /// What is posted to the return address is a hint, as a return by a link is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_posted_return_has_the_gateway_asked_and_does_nothing_else() {
+async fn posted_return_only_triggers_status_query() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     assert_eq!(payer.pays(&served, "qr", "").await.status, 303);
@@ -280,7 +280,7 @@ async fn a_posted_return_has_the_gateway_asked_and_does_nothing_else() {
 
 /// What an app begins comes back to the shop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_apps_payer_comes_back_to_the_shop() {
+async fn app_pay_form_returns_payer_to_shop() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "pay_form" })).await.json();
@@ -322,7 +322,7 @@ async fn without_the_pages_there_is_no_address_and_nothing_behind_it() {
 
 /// Two tabs, two clicks, the way back, an old form.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_begins_a_second_payment() {
+async fn duplicate_page_submission_begins_no_second_payment() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let (first, second) = (payer.sees(&served).await.1, payer.sees(&served).await.1);
@@ -355,7 +355,7 @@ async fn nothing_begins_a_second_payment() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn looking_does_nothing() {
+async fn page_reads_have_no_side_effects() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let before = payer.checkout(&served).await;
@@ -369,7 +369,7 @@ async fn looking_does_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_typed_wrong_is_told_at_its_field() {
+async fn invalid_page_input_is_reported_at_its_field() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     for phone in ["", "12", "\"><script>alert(1)</script>"] {
@@ -404,7 +404,7 @@ async fn what_is_typed_wrong_is_told_at_its_field() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_others_wrote_is_text() {
+async fn payment_page_escapes_foreign_text() {
     let served = Served::start().await;
     let mut wanted = order("<b>order</b>");
     wanted["description"] = json!("<script>alert(\"1\")</script>&amp;'");
@@ -475,7 +475,7 @@ async fn each_state_is_shown() {
 
 /// The gateway's page can be paid after the time is over: its payer must not be told to order again, and hears of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_may_have_paid_when_the_time_was_over_waits_and_is_not_told_to_order_again() {
+async fn expired_checkout_with_pending_payment_shows_waiting() {
     let served = Served::start().await;
     for (method, state) in [("pay_form", "expired"), ("qr", "expired"), ("pay_form", "cancelled")] {
         let payer = Payer::of(&served, &format!("order-{method}-{state}")).await;
@@ -498,7 +498,7 @@ fn cases_made() -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_takes_long_is_shown_as_under_way_and_nobody_is_asked_to_pay_again() {
+async fn slow_payment_page_shows_under_way() {
     let served = Served::with(|_, http| http.answer_within = Duration::from_secs(1)).await;
     let payer = Payer::of(&served, "order-1").await;
     served.fake.fail_next(FakeFault::NoResponse);
@@ -544,7 +544,7 @@ async fn a_page_waits_for_news_and_its_texts_are_in_the_payers_language() {
 
 /// The page is no way round what a checkout allows; cards are never offered here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_the_checkouts_ways_are_offered_and_never_a_card() {
+async fn payment_page_offers_only_allowed_methods_and_no_card() {
     let served = Served::with(|server, _| server.takes_cards = true).await;
     let payer = Payer::wanting(&served, &order_by("order-1", &["card", "qr"])).await;
     let (_, page) = payer.sees(&served).await;
@@ -556,7 +556,7 @@ async fn only_the_checkouts_ways_are_offered_and_never_a_card() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_else_gets_anything_from_it() {
+async fn payment_page_rejects_other_origins() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let body = form(&[("method", "qr"), ("key", "k")]);
@@ -587,7 +587,7 @@ async fn nobody_else_gets_anything_from_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_answer_is_guarded() {
+async fn payment_page_responses_have_security_headers() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let page = payer.get(&served, "").await;

@@ -104,7 +104,7 @@ async fn the_shop_is_told_what_the_dialect_does_not_find_in_the_response_about_a
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_sent_again_is_done_once() {
+async fn repeated_api_request_is_idempotent() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     assert_eq!(served.opened("order-1").await.0, id, "the reference is its key");
@@ -174,7 +174,7 @@ async fn a_payment_is_begun_instead_of_one_that_nobody_confirmed() {
 
 /// A terminal once showed "declined" for a paid card, as it was told 409 while the first request was under way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_takes_long_is_told_as_under_way() {
+async fn slow_payment_is_reported_as_under_way() {
     let served = Served::with(|_, http| http.answer_within = Duration::from_secs(2)).await;
     let (_, token) = served.opened("order-1").await;
     served.fake.fail_next(FakeFault::NoResponse);
@@ -190,7 +190,7 @@ async fn what_takes_long_is_told_as_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn callbacks_and_looks_make_it_known_at_once() {
+async fn callback_and_manual_check_update_payment_at_once() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "qr" })).await.json();
@@ -228,7 +228,7 @@ async fn a_checkout_is_found_cancelled_and_no_longer_paid() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_gateway_refuses_is_told_with_its_words() {
+async fn gateway_refusal_reason_is_returned() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
     for (key, said, told) in [
@@ -246,7 +246,7 @@ async fn what_the_gateway_refuses_is_told_with_its_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_is_told_at_once_and_not_before() {
+async fn long_poll_returns_on_change() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let version = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["version"].clone();
@@ -262,7 +262,7 @@ async fn who_waits_is_told_at_once_and_not_before() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_decides_what_nobody_knows_and_it_is_told() {
+async fn unknown_payment_resolved_by_staff_is_reported() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     served.fake.fail_next(FakeFault::RequestLost);

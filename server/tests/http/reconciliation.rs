@@ -28,7 +28,7 @@ fn count(page: &str, name: &str) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_each_difference_is_found() {
+async fn reconciliation_finds_each_kind_of_difference() {
     let served = Served::start().await;
     let (_, same) = paid(&served, "same").await;
     let (differs, other) = paid(&served, "differs").await;
@@ -70,7 +70,7 @@ async fn one_of_each_difference_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_day_shows_how_payments_ended_hour_by_hour_beside_the_day_before() {
+async fn day_view_shows_hourly_results_beside_previous_day() {
     let served = Served::start().await;
     for reference in ["today", "also today", "yesterday"] {
         paid(&served, reference).await;
@@ -110,7 +110,7 @@ async fn a_day_shows_how_payments_ended_hour_by_hour_beside_the_day_before() {
 
 /// An export of a program for tables, with names, letters and units of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_remembered() {
+async fn statement_mapping_applies_to_upload_and_is_remembered() {
     let served = Served::start().await;
     let (_, number) = paid(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
@@ -143,7 +143,7 @@ async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_rem
 
 /// With a title, names in Russian, texts as formulas, a refund and a total; pasted, and as the files that such programs write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_statement_of_a_bookkeepers_program_is_compared_as_it_is() {
+async fn bookkeeping_statement_is_reconciled_unmodified() {
     const PATH: &str = "/staff/reconciliation";
     let served = Served::start().await;
     let (checkout, number) = paid(&served, "order-1").await;
@@ -188,7 +188,7 @@ async fn a_statement_of_a_bookkeepers_program_is_compared_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_payments_that_were_charged_for_one_checkout_are_told() {
+async fn reconciliation_reports_overpaid_checkout() {
     let served = Served::start().await;
     let (id, _) = paid(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
@@ -202,7 +202,7 @@ async fn two_payments_that_were_charged_for_one_checkout_are_told() {
 
 /// The gateway never told the number of its own accord: it was claimed for the page, and a person decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pay_form_that_a_person_found_charged_is_matched_by_what_was_claimed() {
+async fn pay_form_resolved_by_staff_matches_claimed_number() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "pay_form" })).await.json();

@@ -12,7 +12,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn everything_that_is_wrong_is_named_at_once() {
+async fn invalid_request_lists_all_violations() {
     let served = Served::start().await;
     let body = json!({
         "amount": "0.5", "currency": "USD", "description": " ", "return_url": "javascript:x", "methods": [],
@@ -37,7 +37,7 @@ async fn everything_that_is_wrong_is_named_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_looks_like_a_card_number_is_taken_or_said_again() {
+async fn card_number_in_request_is_rejected_and_not_echoed() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
     let pan = "4000 0000 0000 2016";
@@ -63,7 +63,7 @@ async fn nothing_that_looks_like_a_card_number_is_taken_or_said_again() {
 
 /// One in ten of a shop's own numbers has a card number's check digit by chance; each of these has.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_numbers_of_a_shop_are_taken_and_found_again() {
+async fn shop_order_numbers_are_accepted_and_found() {
     let served = Served::start().await;
     let person = Visitor::log_in(&served, "Aizada").await;
     for number in [
@@ -93,7 +93,7 @@ async fn the_numbers_of_a_shop_are_taken_and_found_again() {
 
 /// Looking something up writes nothing down, and a gateway's number may look like anything.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_search_is_refused_for_what_it_looks_like_and_nothing_is_said_again() {
+async fn search_accepts_card_like_number_and_does_not_echo_it() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     served.pay(&token, "try-1", &json!({ "method": "qr" })).await;
@@ -116,7 +116,7 @@ async fn no_search_is_refused_for_what_it_looks_like_and_nothing_is_said_again()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_moves_money_needs_a_key_and_its_fields() {
+async fn payment_request_needs_idempotency_key_and_fields() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
     let without = served.call(&token, "POST", "/v1/checkout/payments", &json!({ "method": "qr" })).await;

@@ -111,7 +111,7 @@ fn holds(text: &str, number: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_gateway_repeats_of_a_request_is_told_to_nobody() {
+async fn request_secrets_echoed_by_gateway_are_masked() {
     let served = Served::start().await;
     for (index, echo) in PHONES.into_iter().chain(ADDRESSES).enumerate() {
         let case = Case::new(&served, &format!("order-{index}")).await;
@@ -125,7 +125,7 @@ async fn what_a_gateway_repeats_of_a_request_is_told_to_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_gateway_repeats_of_a_one_time_password_is_told_to_nobody() {
+async fn otp_echoed_by_gateway_is_masked() {
     let served = Served::start().await;
     for (index, echo) in OTPS.into_iter().enumerate() {
         let case = Case::new(&served, &format!("order-{index}")).await;
@@ -144,7 +144,7 @@ async fn what_a_gateway_repeats_of_a_one_time_password_is_told_to_nobody() {
 
 /// What the gateway says by itself: nobody knows the payer's phone any more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_callback_repeats_is_shown_to_nobody() {
+async fn secrets_echoed_in_callback_are_masked() {
     let served = Served::start().await;
     let case = Case::new(&served, "order-1").await;
     let payment = case.pays(&served).await["id"].as_str().unwrap().to_owned();

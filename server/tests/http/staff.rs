@@ -116,7 +116,7 @@ fn stripped(address: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn under_a_path_every_link_form_and_cookie_stays_under_it() {
+async fn staff_pages_stay_under_public_path() {
     let served = Served::with(|_, http| http.public_url = "https://shop.example.kg/kassa/".into()).await;
     let (id, payment) = unknown(&served, "order-1").await;
     // Nobody asks the gateway, and the page of the checkout has every form.
@@ -187,7 +187,7 @@ async fn under_a_path_every_link_form_and_cookie_stays_under_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_may_only_look_sees_everything_and_changes_nothing() {
+async fn read_only_staff_key_changes_nothing() {
     let served = Served::start().await;
     let (id, payment) = unknown(&served, "order-1").await;
     let sql =
@@ -208,7 +208,7 @@ async fn who_may_only_look_sees_everything_and_changes_nothing() {
 
 /// Each question to the gateway, and each answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_gateway_was_asked_and_answered_is_told_without_secrets() {
+async fn staff_history_shows_exchanges_without_secrets() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let refusal = FakeFault::Refused { code: "51".into(), reason: format!("4000 0000 0000 2016 of {PHONE}") };
@@ -278,7 +278,7 @@ async fn a_form_of_another_site_or_session_does_nothing() {
 
 /// One of each kind, and two that need nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_needs_a_person_is_listed_and_nothing_else() {
+async fn staff_list_shows_only_checkouts_needing_attention() {
     let served = Served::start().await;
     let mut ids = Vec::new();
     for reference in
@@ -371,7 +371,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_have_no_gaps_while_new_ones_come() {
+async fn checkout_pagination_has_no_gaps_during_inserts() {
     let served = Served::start().await;
     let mut opened = BTreeSet::new();
     for number in 0..120 {
@@ -400,7 +400,7 @@ async fn pages_have_no_gaps_while_new_ones_come() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_others_wrote_is_escaped_and_no_secret_is_on_a_page() {
+async fn staff_page_escapes_foreign_text_and_shows_no_secret() {
     let served = Served::start().await;
     let evil = "\"><script>alert(1)</script>";
     let mut wanted = order(evil);
@@ -453,7 +453,7 @@ async fn what_others_wrote_is_escaped_and_no_secret_is_on_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_outlives_the_process_and_ends_with_its_key_its_time_and_logging_out() {
+async fn staff_session_survives_restart_and_ends_with_key_or_logout() {
     let first = Served::start().await;
     let (id, payment) = unknown(&first, "order-1").await;
     let (person, other) = (Visitor::log_in(&first, "Aizada").await, Visitor::log_in(&first, "Bakyt").await);
@@ -474,7 +474,7 @@ async fn a_session_outlives_the_process_and_ends_with_its_key_its_time_and_loggi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_is_kept_up_by_using_it_and_never_past_its_limit() {
+async fn staff_session_is_extended_by_use_up_to_its_limit() {
     let served = Served::start().await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let set = |made_ago: i64, used_ago: i64| {
@@ -510,7 +510,7 @@ async fn guessing_staff_keys_is_slowed_down() {
 
 /// As with a full disk: what can be read is shown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_cannot_be_written_locks_nobody_out() {
+async fn staff_can_read_while_database_is_not_writable() {
     let served = Served::start().await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let full = "UPDATE staff_sessions SET used_at = used_at - 120000;

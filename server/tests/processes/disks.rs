@@ -117,7 +117,7 @@ fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
 }
 
 #[test]
-fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
+fn file_size_limit_stops_sends_until_space_is_free() {
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let metrics = with_metrics(&mut scene);
@@ -128,7 +128,7 @@ fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
 }
 
 #[test]
-fn on_a_full_disk_nothing_is_sent_and_with_room_again_it_goes_on() {
+fn full_disk_stops_sends_until_space_is_free() {
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let metrics = with_metrics(&mut scene);
@@ -179,7 +179,7 @@ fn fill(scene: &Scene, disk: &Disk, metrics: &Caller) {
 
 /// What a file without a name takes, nobody finds after the next start.
 #[test]
-fn while_its_file_is_not_in_its_place_nothing_is_sent_and_with_the_same_one_it_goes_on() {
+fn moved_database_file_stops_sends_until_restored() {
     let mut scene = Scene::open(4);
     let metrics = with_metrics(&mut scene);
     let server = scene.plans[0].start_in_the_end().unwrap();
@@ -237,7 +237,7 @@ fn goes_on(scene: &Scene, metrics: &Caller, name: &str) {
 
 /// The gateway has it; what it answers cannot be written down.
 #[test]
-fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
+fn payment_sent_when_disk_fills_is_polled() {
     let mut scene = Scene::open(2);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let disk = Disk::limited(&scene);
@@ -281,7 +281,7 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
 }
 
 #[test]
-fn in_a_folder_that_may_only_be_read_it_says_so_and_does_not_start() {
+fn server_in_read_only_folder_refuses_to_start() {
     let mut scene = Scene::open(3);
     let folder = scene.folder();
     // Whoever starts it may read all that it needs, wherever this project is kept. It is copied by another process: one that

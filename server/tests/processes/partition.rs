@@ -22,7 +22,7 @@ static ITS_OWN: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
 const SOON: Duration = Duration::from_secs(45);
 
 #[test]
-fn a_server_that_hears_nothing_of_its_database_notices_and_so_does_the_database() {
+fn network_partition_is_detected_by_server_and_database() {
     let Some(apart) = &*ITS_OWN else { return };
     let mut scene = Scene::of_fleet(1, Fleet::by_links(apart));
     scene.plans[0].set("KASSA_SERVER_LOG", "debug");

@@ -88,7 +88,7 @@ const TROUBLES: [&str; 8] = [
 ];
 
 #[test]
-fn on_a_file_nothing_is_lost_whoever_is_killed() {
+fn sqlite_schedules_with_kills_lose_nothing() {
     let schedules = Schedules {
         name: "on_a_file",
         count: 50,
@@ -111,7 +111,7 @@ fn on_a_file_nothing_is_lost_whoever_is_killed() {
 }
 
 #[test]
-fn in_a_fleet_nothing_is_lost_whoever_is_killed_parted_or_not_answered() {
+fn fleet_schedules_with_kills_and_partitions_lose_nothing() {
     let schedules = Schedules {
         name: "in_a_fleet",
         count: 13,

@@ -17,7 +17,7 @@ use crate::{
 const APPS: usize = 100;
 
 #[test]
-fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
+fn shutdown_is_bounded_and_loses_nothing() {
     // How long the gateway lets the server wait: much longer than it may take to stop, and not longer than the deadline.
     let hangs = patience().min(Duration::from_secs(110));
     let mut scene = Scene::open(1);

@@ -12,7 +12,7 @@ fn assert_says(ended: &Ended, about: &str, state: &str, text: &str) {
 }
 
 #[test]
-fn what_is_right_is_said_and_nothing_is_made() {
+fn check_reports_valid_setup_and_creates_nothing() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let ended = place.run(&["check"]);
@@ -35,7 +35,7 @@ fn what_is_right_is_said_and_nothing_is_made() {
 }
 
 #[test]
-fn wrong_credentials_are_told_from_a_wrong_dialect_and_a_wrong_address() {
+fn check_distinguishes_credentials_dialect_and_address() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     place.write("kassa.toml", &settings_for(sandbox.url()).replace(PASSWORD, "wrong"));

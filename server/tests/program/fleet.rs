@@ -20,7 +20,7 @@ fn assert_secret(ended: &Ended) {
 }
 
 #[test]
-fn two_servers_share_a_database_and_one_that_is_killed_leaves_nothing_behind() {
+fn killed_server_of_shared_database_leaves_nothing_behind() {
     let sandbox = sandbox();
     let database = kassa_test_postgres::shared().database();
     let place = place(sandbox.url(), &with_password(&database.url()));
@@ -60,7 +60,7 @@ fn two_servers_share_a_database_and_one_that_is_killed_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_password_has_one_place_and_none_that_everybody_reads() {
+fn database_password_on_command_line_or_twice_is_rejected() {
     let url = "postgres://kassa@db.invalid/kassa";
     let file = place("http://127.0.0.1:9", &with_password(url));
     let told = |place: &Place, arguments: &[&str]| {
@@ -90,7 +90,7 @@ fn a_password_has_one_place_and_none_that_everybody_reads() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_in_one_line() {
+fn unusable_postgres_url_is_reported_in_one_line() {
     let sandbox = sandbox();
     let told = |url: &str| {
         let place = place(sandbox.url(), url);
@@ -127,7 +127,7 @@ fn what_cannot_be_used_is_told_in_one_line() {
 }
 
 #[test]
-fn what_is_for_postgres_alone_is_told_beside_a_file() {
+fn postgres_only_setting_with_sqlite_is_reported() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let checked = place.run(&["check", "--database-connections", "4"]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Caller, Place, ended, sandbox, unwritable};
 
 #[test]
-fn keys_are_made_listed_and_revoked_while_a_server_works_on_the_database() {
+fn keys_are_managed_while_server_runs() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let running = place.start(&[]);
@@ -73,7 +73,7 @@ fn a_command_whose_output_cannot_be_written_fails_and_says_so() {
 }
 
 #[test]
-fn a_person_s_key_opens_the_staff_s_pages_and_a_setting_takes_them_away() {
+fn staff_key_opens_staff_pages_unless_disabled() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.run(&["keys", "new", "--for", "staff", "--name", "Aizada"]).out.trim().to_owned();

@@ -49,7 +49,7 @@ fn systemd_finds_nothing_in_the_unit() {
 }
 
 #[test]
-fn the_container_runs_it_as_nobody_and_sets_what_is_a_setting() {
+fn container_runs_as_nobody_with_valid_settings() {
     let file = text("Containerfile");
     let last = file.rsplit("\nFROM ").next().unwrap();
     assert!(last.contains("\nUSER 65532:65532\n") && last.contains("\nSTOPSIGNAL SIGTERM\n"));

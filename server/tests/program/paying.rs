@@ -58,7 +58,7 @@ impl UnderWay {
 }
 
 #[test]
-fn a_payment_under_way_is_not_waited_for_longer_than_it_may_be_and_not_lost() {
+fn shutdown_cuts_off_payment_under_way_without_losing_it() {
     let sandbox = sandbox();
     let (under_way, running) = UnderWay::begin(&sandbox);
     let (status, log, took) = running.stop();
@@ -70,7 +70,7 @@ fn a_payment_under_way_is_not_waited_for_longer_than_it_may_be_and_not_lost() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once_and_loses_nothing_either() {
+fn second_signal_stops_server_at_once_without_loss() {
     let sandbox = sandbox();
     let (under_way, running) = UnderWay::begin(&sandbox);
     running.signal("TERM");
@@ -86,7 +86,7 @@ fn a_second_signal_ends_it_at_once_and_loses_nothing_either() {
 }
 
 #[test]
-fn who_waits_for_a_change_is_answered_when_it_stops() {
+fn long_poll_is_answered_on_shutdown() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.key();

@@ -345,7 +345,7 @@ fn again(gateway: &Small, first: &Ran, steps: &[ProbeStep]) {
 }
 
 #[test]
-fn other_names_and_codes_are_found_and_a_word_means_what_a_person_says() {
+fn probe_finds_renamed_fields_and_asks_for_status_words() {
     let steps = [ProbeStep::Mbank, ProbeStep::Card, ProbeStep::PayForm];
     let gateway = renamed();
     // Whether a word means that money was taken, no response can teach.
@@ -362,7 +362,7 @@ fn other_names_and_codes_are_found_and_a_word_means_what_a_person_says() {
 }
 
 #[test]
-fn the_place_of_the_mobile_bank_s_identifier_is_tried_one_after_the_other() {
+fn probe_tries_mbank_identifier_locations_in_turn() {
     let gateway = by_quid();
     for (given, asked) in [("interface", 3), ("finipay", 2)] {
         let first = run(&gateway, &Dialect::named(given).unwrap(), &[ProbeStep::Mbank], None, true);
@@ -376,7 +376,7 @@ fn the_place_of_the_mobile_bank_s_identifier_is_tried_one_after_the_other() {
 }
 
 #[test]
-fn pages_and_empty_responses_teach_nothing_and_no_payment_is_forgotten() {
+fn probe_learns_nothing_from_html_or_empty_responses() {
     let gateway = pages();
     let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, true);
     assert!(
@@ -405,7 +405,7 @@ fn nothing_is_created_without_permission() {
 }
 
 #[test]
-fn what_is_said_of_a_number_that_nobody_has_teaches_nothing() {
+fn probe_learns_nothing_from_unknown_order_number() {
     let gateway = slow();
     let ran = run(&gateway, &Dialect::default(), &[ProbeStep::Mbank], None, false);
     assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
@@ -416,7 +416,7 @@ fn what_is_said_of_a_number_that_nobody_has_teaches_nothing() {
 }
 
 #[test]
-fn a_word_that_is_seen_before_the_confirmation_is_not_proposed_as_charged() {
+fn probe_rejects_charged_word_seen_before_confirmation() {
     let ran = run(&renamed(), &Dialect::default(), &[ProbeStep::Mbank], Some("new"), true);
     assert!(ran.has_problem("this word does not mean charged"), "{:#?}", ran.problems);
     let dialect: Value = serde_json::from_str(&ran.dialect).unwrap();
@@ -431,7 +431,7 @@ fn with_words_of_qr_status(words: &[&str]) -> Dialect {
 }
 
 #[test]
-fn a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints() {
+fn probe_removes_wrong_charged_word_from_all_endpoints() {
     let gateway = complete();
     for (step, named, told) in [
         (ProbeStep::Mbank, Some("Created"), "this word does not mean charged"),
@@ -450,7 +450,7 @@ fn a_word_that_does_not_mean_charged_leaves_the_lists_of_all_endpoints() {
 }
 
 #[test]
-fn a_payment_that_the_given_dialect_reads_as_charged_too_early_is_not_confirmed() {
+fn probe_does_not_confirm_payment_read_as_charged_early() {
     let gateway = renamed();
     let dialect = Dialect::from_json(r#"{"charged_words": ["NEW"]}"#).unwrap();
     let ran = run(&gateway, &dialect, &[ProbeStep::Mbank], None, true);
@@ -460,7 +460,7 @@ fn a_payment_that_the_given_dialect_reads_as_charged_too_early_is_not_confirmed(
 }
 
 #[test]
-fn a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again() {
+fn probe_polls_unknown_confirmation_and_never_resends() {
     let (patience, pause) = (Duration::from_secs(60), Duration::from_millis(1));
     for (patience, is_seen) in [(patience, true), (Duration::ZERO, false)] {
         let gateway = slow();
@@ -474,7 +474,7 @@ fn a_confirmation_of_unknown_outcome_is_followed_and_never_sent_again() {
 }
 
 #[test]
-fn everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left() {
+fn complete_probe_run_reports_all_read() {
     let dialect = Dialect::from_json(COMPLETE).unwrap();
     for opens_pages in [true, false] {
         let script = Script { opens_pages, ..Script::that(true) };
@@ -486,7 +486,7 @@ fn everything_was_read_where_a_run_was_played_to_its_end_and_nothing_is_left() {
 }
 
 #[test]
-fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
+fn probe_with_skipped_or_unread_parts_is_not_all_read() {
     let declined = run(&by_quid(), &Dialect::default(), &ProbeStep::all(), None, false);
     assert!(!declined.is_clean && !declined.text.contains(ALL_READ), "{}", declined.text);
     assert!(declined.text.contains("Skipped: pay-form"), "{}", declined.text);
@@ -504,7 +504,7 @@ fn everything_was_read_only_where_nothing_is_unread_or_skipped() {
 }
 
 #[test]
-fn a_run_that_was_broken_off_does_not_say_that_everything_was_read() {
+fn interrupted_probe_run_does_not_report_all_read() {
     let config = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic(LOGIN, PASSWORD));
     let mut script = Script::that(true);
     Probe::new(config, plan(), &mut script).unwrap().conclude();
@@ -530,7 +530,7 @@ fn a_given_number_is_asked_about_and_nothing_is_created() {
 
 /// The gateway answers about any number of one provider's, so its answer proves none of them.
 #[test]
-fn whether_a_provider_knows_a_number_is_proved_with_that_provider() {
+fn probe_verifies_number_per_provider() {
     let gateway = Small::start(|path, sent| {
         let number = text(sent, "orderNumber");
         if path == "/api/v1.1.0/get-status" && sent["provider"] == "MBank" {
@@ -599,7 +599,7 @@ fn the_dialect_that_it_writes_makes_the_next_run_clean() {
 }
 
 #[test]
-fn it_does_not_run_where_payments_may_be_real_or_nobody_permits_them() {
+fn probe_needs_test_environment_and_permission() {
     let gateway = by_quid();
     let place = Place::new();
     place.write("kassa.toml", &settings_for(&gateway.url));
@@ -639,7 +639,7 @@ fn it_does_not_run_where_payments_may_be_real_or_nobody_permits_them() {
 
 /// What a run against real payments has found is not lost with a file that cannot be written.
 #[test]
-fn a_file_that_cannot_be_written_does_not_keep_the_other_one_from_being_written() {
+fn probe_writes_other_file_when_one_fails() {
     let gateway = by_quid();
     let place = Place::new();
     place.write("kassa.toml", &settings_for(&gateway.url));

@@ -68,7 +68,7 @@ fn with_a_certificate_it_speaks_https_alone() {
 
 /// Also where each line of the log is one more that cannot be written.
 #[test]
-fn it_serves_where_nothing_can_be_printed_or_logged() {
+fn server_runs_without_writable_output_or_log() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.key();
@@ -192,7 +192,7 @@ fn cards_are_warned_of_wherever_they_are_on() {
 }
 
 #[test]
-fn two_work_on_one_database() {
+fn two_servers_share_one_sqlite_database() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let (one, two) = (place.start(&[]), place.start(&[]));
@@ -206,7 +206,7 @@ fn two_work_on_one_database() {
 }
 
 #[test]
-fn what_it_cannot_use_ends_the_start_with_one_line() {
+fn unusable_setting_ends_start_with_one_line() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -221,7 +221,7 @@ fn what_it_cannot_use_ends_the_start_with_one_line() {
 }
 
 #[test]
-fn its_log_is_json_where_that_is_asked_for_and_holds_no_secret() {
+fn json_log_holds_no_secret() {
     let sandbox = sandbox();
     let place = Place::new();
     let secret = place.command(&["secret"]).output().unwrap().stdout;

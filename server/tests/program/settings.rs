@@ -31,7 +31,7 @@ fn place(more: &str) -> Place {
 }
 
 #[test]
-fn a_flag_counts_more_than_a_variable_than_the_file_than_the_default() {
+fn setting_precedence_is_flag_variable_file_default() {
     let (without, with) = (place(""), place("otp_attempts = 4"));
     let variable = [("KASSA_SERVER_OTP_ATTEMPTS", "5")];
     let flag = [("otp_attempts", "6")];
@@ -44,7 +44,7 @@ fn a_flag_counts_more_than_a_variable_than_the_file_than_the_default() {
 }
 
 #[test]
-fn what_is_set_reaches_its_place() {
+fn each_setting_value_reaches_its_field() {
     let variables = [
         ("KASSA_SERVER_LISTEN", "[::1]:1234"),
         ("KASSA_SERVER_PUBLIC_URL", "https://pay.shop.example.kg/kassa/"),
@@ -83,7 +83,7 @@ fn secs(secs: u64) -> Duration {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once_with_its_place_and_without_its_value() {
+fn all_setting_errors_are_reported_with_place_not_value() {
     let place = Place::new();
     let text = [
         "listen = 'hunter2'",
@@ -120,7 +120,7 @@ fn all_that_is_wrong_is_told_at_once_with_its_place_and_without_its_value() {
 
 /// What is missing elsewhere may stand in it.
 #[test]
-fn a_file_that_is_not_toml_says_where_and_why_and_nothing_else() {
+fn invalid_toml_error_names_position_and_reason() {
     let place = Place::new();
     place.write("kassa.toml", "public_url = 'https://pay.example.kg'\n[gateway]\nlogin = hunter2\n");
     let told = ended(&mut place.command(&["--config", "kassa.toml"]));
@@ -141,7 +141,7 @@ fn each_setting_is_read() {
 }
 
 #[test]
-fn a_secret_comes_from_a_file_of_its_own_and_the_stronger_place_counts() {
+fn secret_file_setting_follows_precedence() {
     let without = settings_for(GATEWAY).replace(&format!("password = '{PASSWORD}'\n"), "");
     let place = Place::new();
     place.write("secret.txt", "hunter2\n");
@@ -165,7 +165,7 @@ fn a_secret_comes_from_a_file_of_its_own_and_the_stronger_place_counts() {
 }
 
 #[test]
-fn secrets_are_printed_nowhere_and_who_can_read_them_is_told() {
+fn secrets_are_never_printed_and_file_access_is_reported() {
     let place = place("");
     let variables = [
         ("KASSA_SERVER_GATEWAY_PROXY", "http://me:hunter2@proxy.example"),

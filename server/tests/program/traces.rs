@@ -114,7 +114,7 @@ fn start(place: &Place, collector: &str, shop: &str, secret: &str) -> Running {
 }
 
 #[test]
-fn a_shop_finds_in_its_trace_what_was_done_for_it_and_joins_that_of_an_event() {
+fn shop_trace_includes_server_spans_and_webhook() {
     let (collector, shop) = (Taker::start(), Taker::start());
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
@@ -187,7 +187,7 @@ fn a_payers_trace_is_not_believed() {
 }
 
 #[test]
-fn a_collector_that_refuses_holds_nothing_up_and_is_told_of_once() {
+fn refusing_trace_collector_blocks_nothing_and_is_logged_once() {
     let collector = Taker::answering("503 Service Unavailable");
     let sandbox = sandbox();
     let place = Place::with(&sandbox);

@@ -52,7 +52,7 @@ fn charged(world: &World, payment: &FakePayment) -> FakePayment {
 }
 
 #[test]
-fn one_that_comes_before_the_page_is_known_is_not_lost() {
+fn callback_before_pay_form_response_is_kept() {
     let (mut random, world) = (Rng::with_seed(0), World::new(0));
     let process = std::sync::Arc::new(world.start(None));
     let id = open(&process, "order-1");
@@ -74,7 +74,7 @@ fn one_that_comes_before_the_page_is_known_is_not_lost() {
 }
 
 #[test]
-fn the_same_one_twice_is_asked_about_once() {
+fn duplicate_callback_is_polled_once() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -92,7 +92,7 @@ fn the_same_one_twice_is_asked_about_once() {
 }
 
 #[test]
-fn a_forged_one_proves_nothing() {
+fn forged_callback_does_not_pay_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -174,7 +174,7 @@ fn unverifiable() -> Verdict {
 
 /// Whatever the reason is for which a charge cannot be believed: its payer has probably paid.
 #[test]
-fn a_charge_that_cannot_be_verified_reaches_a_person_and_holds_back_another_payment() {
+fn unverifiable_charge_needs_staff_and_blocks_new_payment() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -207,7 +207,7 @@ fn view(process: &Process, id: &CheckoutId) -> Payment {
 
 /// As after somebody corrected the dialect.
 #[test]
-fn a_charge_that_is_verified_later_pays() {
+fn charge_verified_later_pays_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -224,7 +224,7 @@ fn a_charge_that_is_verified_later_pays() {
 
 /// The newest one may be the one that was paid.
 #[test]
-fn every_number_that_is_claimed_is_kept_and_asked_about() {
+fn every_claimed_order_number_is_kept_and_polled() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -247,7 +247,7 @@ fn every_number_that_is_claimed_is_kept_and_asked_about() {
 
 /// Those that the gateway does not know, or rejected, and those alone.
 #[test]
-fn claims_that_came_to_nothing_give_way_where_there_are_many() {
+fn disproved_callback_claims_are_evicted_first() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -264,7 +264,7 @@ fn claims_that_came_to_nothing_give_way_where_there_are_many() {
 
 /// Charges are counted by number, in whatever order the gateway tells of them.
 #[test]
-fn a_form_that_is_paid_twice_is_overpaid() {
+fn pay_form_paid_twice_is_overpaid() {
     for at_once in [true, false] {
         let world = World::new(0);
         let process = world.start(None);
@@ -290,7 +290,7 @@ fn a_form_that_is_paid_twice_is_overpaid() {
 
 /// What a person found charged is the charge that is reported afterwards; one more is one too many.
 #[test]
-fn a_charge_that_a_person_found_counts_once() {
+fn charge_resolved_by_staff_counts_once() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -307,7 +307,7 @@ fn a_charge_that_a_person_found_counts_once() {
 
 /// It stays charged, and a person says whether it was paid twice.
 #[test]
-fn one_more_charge_of_a_charged_form_that_cannot_be_verified_is_reviewed_by_a_person() {
+fn unverifiable_second_pay_form_charge_needs_staff() {
     for (outcome, refunds_due) in [(Resolution::Charged, 1), (Resolution::NotCharged, 0)] {
         let world = World::new(0);
         let process = world.start(None);
@@ -339,7 +339,7 @@ fn one_more_charge_of_a_charged_form_that_cannot_be_verified_is_reviewed_by_a_pe
 
 /// A gateway may count orders and transactions apart.
 #[test]
-fn a_form_whose_number_is_a_transaction_of_a_qr_code_is_paid() {
+fn pay_form_number_equal_to_qr_transaction_is_paid() {
     for qr_is_paid in [false, true] {
         let world = World::new(0);
         let process = world.start(None);
@@ -366,7 +366,7 @@ fn a_form_whose_number_is_a_transaction_of_a_qr_code_is_paid() {
 /// Its code is shown all the same. Nobody can ask the gateway about it: a callback makes it a person's, and so does the end of its
 /// checkout, of which the shop is told that it may have been paid.
 #[test]
-fn a_qr_code_without_a_transaction_is_for_its_callback_and_a_person() {
+fn qr_without_transaction_relies_on_callback_and_staff() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -410,7 +410,7 @@ fn a_qr_code_without_a_transaction_is_for_its_callback_and_a_person() {
 
 /// Its checkout is paid on a form beside it. The gateway's words are those of its dialect, and no others.
 #[test]
-fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
+fn qr_paid_beside_pay_form_needs_staff_once() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let mut settings = World::settings();
@@ -459,7 +459,7 @@ fn a_code_that_is_paid_beside_a_form_goes_to_a_person_once() {
 
 /// What is wrong with the number says nothing against the status, and of such a code a callback is all that is heard.
 #[test]
-fn a_status_beside_a_number_that_cannot_be_used_is_not_dropped() {
+fn callback_status_with_unusable_number_is_not_dropped() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -497,7 +497,7 @@ fn a_status_beside_a_number_that_cannot_be_used_is_not_dropped() {
 
 /// Nobody can ask about it, so what a person found may be out of date.
 #[test]
-fn a_new_word_about_a_code_that_a_person_found_unpaid_goes_to_a_person_again() {
+fn new_callback_for_qr_resolved_unpaid_needs_staff_again() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -520,7 +520,7 @@ fn a_new_word_about_a_code_that_a_person_found_unpaid_goes_to_a_person_again() {
 
 /// Neither the hash of such a callback is remembered nor is it answered as taken.
 #[test]
-fn a_callback_whose_claim_is_not_kept_is_refused_and_taken_later() {
+fn callback_whose_claim_is_not_kept_can_be_retried() {
     let world = World::new(0);
     let process = world.start(None);
     let (_, payment) = by_form(&process, &world, "order-1");
@@ -540,7 +540,7 @@ fn a_callback_whose_claim_is_not_kept_is_refused_and_taken_later() {
 }
 
 #[test]
-fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
+fn unreadable_callback_appears_in_history() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -562,7 +562,7 @@ fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
 
 /// Somebody who presses a button three times asks once.
 #[test]
-fn mismatches_count_where_they_lie_apart_in_time() {
+fn repeated_mismatches_at_once_count_as_one() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
@@ -579,7 +579,7 @@ fn mismatches_count_where_they_lie_apart_in_time() {
 }
 
 #[test]
-fn an_address_that_nobody_was_given_is_refused() {
+fn callback_to_unknown_address_is_rejected() {
     let world = World::new(0);
     let process = world.start(None);
     let (_, payment) = by_form(&process, &world, "order-1");
@@ -597,7 +597,7 @@ fn an_address_that_nobody_was_given_is_refused() {
 
 /// Whoever paid once has a number that proves it, and cannot pay with it again.
 #[test]
-fn a_payment_that_paid_for_one_order_pays_for_no_other() {
+fn gateway_payment_pays_for_one_checkout_only() {
     let world = World::new(0);
     let process = world.start(None);
     let (first, payment) = by_form(&process, &world, "order-1");
@@ -646,7 +646,7 @@ fn ask(process: &Process, world: &World, times: u32) {
 
 /// One odd report is none; three in a row are for a person, and nothing is paid by them.
 #[test]
-fn reports_that_contradict_are_for_a_person() {
+fn three_mismatches_in_a_row_need_staff() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
@@ -675,7 +675,7 @@ fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
 
 /// A person may find it charged.
 #[test]
-fn what_is_a_mismatch_neither_expires_nor_is_cancelled() {
+fn checkout_with_mismatch_neither_expires_nor_cancels() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, _) = mismatch(&process, &world);
@@ -689,7 +689,7 @@ fn what_is_a_mismatch_neither_expires_nor_is_cancelled() {
 
 /// Recorded, and told loudly.
 #[test]
-fn a_charge_after_a_rejection_is_told() {
+fn charge_after_rejection_is_reported() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
@@ -710,7 +710,7 @@ fn a_charge_after_a_rejection_is_told() {
 
 /// One report ends nothing for good, and neither do several that come at once: the questions grow apart for three days.
 #[test]
-fn what_was_rejected_is_asked_about_for_three_days_at_growing_distance() {
+fn rejected_payment_is_polled_for_three_days_with_backoff() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
@@ -745,7 +745,7 @@ fn what_was_rejected_is_asked_about_for_three_days_at_growing_distance() {
 
 /// A gateway that refused a payment may have acted all the same. What was never sent, nobody asks about.
 #[test]
-fn what_was_refused_is_asked_about_and_a_charge_is_told() {
+fn refused_payment_is_polled_and_late_charge_reported() {
     for (fault, is_asked) in [
         (kassa::FakeFault::Refused { code: "400".into(), reason: "no".into() }, true),
         (kassa::FakeFault::NoConnection, false),
@@ -765,7 +765,7 @@ fn what_was_refused_is_asked_about_and_a_charge_is_told() {
 
 /// Money that comes after its time is not hidden.
 #[test]
-fn a_charge_after_the_expiry_pays_and_says_so() {
+fn charge_after_expiry_pays_checkout_and_is_marked() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -783,7 +783,7 @@ fn a_charge_after_the_expiry_pays_and_says_so() {
 
 /// Nobody hears "expired" of what may have been paid, and what is unknown never ends by time.
 #[test]
-fn what_is_unknown_neither_expires_nor_is_cancelled() {
+fn checkout_with_unknown_payment_neither_expires_nor_cancels() {
     let world = World::new(0);
     let process = world.start(None);
     lock(&world.faults.0).next = Some(kassa::FakeFault::RequestLost);
@@ -802,7 +802,7 @@ fn what_is_unknown_neither_expires_nor_is_cancelled() {
 
 /// Also for a checkout that was opened while they were on.
 #[test]
-fn where_cards_are_off_none_is_sent() {
+fn card_payment_is_not_sent_when_cards_are_disabled() {
     let world = World::new(0);
     let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
     let order = order.with_methods([Method::Card]);
@@ -826,7 +826,7 @@ fn where_cards_are_off_none_is_sent() {
 }
 
 #[test]
-fn nothing_that_looks_like_a_card_number_is_taken_anywhere() {
+fn server_rejects_card_number_in_any_field() {
     let world = World::new(0);
     let process = world.start(None);
     let id = open(&process, "order-1");

@@ -135,7 +135,7 @@ fn charge_all(world: &World) {
 }
 
 #[test]
-fn whatever_dies_at_whatever_moment_everything_holds() {
+fn crash_at_any_point_keeps_invariants() {
     for scene in SCENES {
         let world = World::new(0);
         let process = world.start(None);
@@ -162,7 +162,7 @@ fn whatever_dies_at_whatever_moment_everything_holds() {
 
 /// That the scenes are what they are called.
 #[test]
-fn the_scenes_end_as_they_should() {
+fn crash_scenarios_end_in_expected_state() {
     for (scene, state, charged) in [
         (Scene::PayForm, CheckoutState::Paid, 1),
         (Scene::Qr, CheckoutState::Paid, 1),

@@ -134,7 +134,7 @@ async fn each_request_knows_its_peer() {
 }
 
 #[tokio::test]
-async fn who_brings_no_first_request_is_hung_up_on() {
+async fn connection_without_first_request_is_closed() {
     let mut settings = settings();
     settings.first_head_limit = SOON;
     let address = serving(settings).await;
@@ -143,7 +143,7 @@ async fn who_brings_no_first_request_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn who_brings_no_other_request_is_hung_up_on() {
+async fn idle_connection_is_closed() {
     let mut settings = settings();
     settings.idle_limit = SOON;
     let address = serving(settings).await;
@@ -158,7 +158,7 @@ async fn who_brings_no_other_request_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn a_head_without_end_is_refused() {
+async fn endless_request_head_is_rejected() {
     let address = serving(settings()).await;
     let endless = format!("GET / HTTP/1.1\r\nhost: x\r\nx-long: {}", "x".repeat(64 * 1024));
     let heard = heard(address, endless.as_bytes()).await;
@@ -166,7 +166,7 @@ async fn a_head_without_end_is_refused() {
 }
 
 #[tokio::test]
-async fn the_newest_of_too_many_is_closed_where_none_is_idle_and_a_place_is_given_again() {
+async fn connection_over_limit_is_closed_until_a_slot_is_free() {
     let (address, slow) = serving_few(2).await;
     let (mut first, mut second) = (slow.ask(address).await, slow.ask(address).await);
     assert_eq!(rest(&mut TcpStream::connect(address).await.unwrap()).await, "");
@@ -180,7 +180,7 @@ async fn the_newest_of_too_many_is_closed_where_none_is_idle_and_a_place_is_give
 }
 
 #[tokio::test]
-async fn a_new_one_gets_the_place_of_the_longest_idle() {
+async fn new_connection_replaces_longest_idle() {
     let (address, _) = serving_few(2).await;
     let mut first = TcpStream::connect(address).await.unwrap();
     let mut second = TcpStream::connect(address).await.unwrap();
@@ -202,7 +202,7 @@ async fn connected_from(last: u8, address: SocketAddr) -> TcpStream {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn who_opens_many_and_sends_nothing_keeps_nobody_out() {
+async fn silent_connections_of_one_address_do_not_block_others() {
     let mut settings = settings();
     settings.max_connections = 8;
     let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
@@ -242,7 +242,7 @@ async fn who_opens_many_and_sends_nothing_keeps_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_panic_ends_its_own_connection_alone() {
+async fn handler_panic_closes_only_its_connection() {
     let listener = Listener::bind(settings()).await.unwrap();
     let address = listener.address();
     let router = hello().route("/panic", get(|| async { panic!("on purpose") as &'static str }));
@@ -270,7 +270,7 @@ async fn stopping(patience: Duration) -> Stopping {
 }
 
 #[tokio::test]
-async fn stopping_lets_requests_end_and_takes_no_new_ones() {
+async fn shutdown_finishes_requests_and_accepts_none() {
     let server = stopping(NEVER).await;
     let (mut idle, mut silent) =
         (TcpStream::connect(server.address).await.unwrap(), TcpStream::connect(server.address).await.unwrap());
@@ -288,7 +288,7 @@ async fn stopping_lets_requests_end_and_takes_no_new_ones() {
 }
 
 #[tokio::test]
-async fn stopping_waits_no_longer_than_it_should() {
+async fn shutdown_cuts_off_requests_after_grace_period() {
     let server = stopping(SOON).await;
     let slow = tokio::spawn(async move { heard(server.address, b"GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await });
     server.begun.notified().await;
@@ -298,7 +298,7 @@ async fn stopping_waits_no_longer_than_it_should() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named() {
+async fn listen_address_in_use_is_named() {
     let address = serving(settings()).await;
     let problem = Listener::bind(ListenerSettings::new(address)).await.err().unwrap();
     assert!(matches!(problem, NetError::Listen { address: named, .. } if named == address), "{problem}");
@@ -367,7 +367,7 @@ async fn heard_by_tls(address: SocketAddr, trusted: &CertificateDer<'static>) ->
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_taken_up_and_an_unusable_one_is_not() {
+async fn renewed_certificate_is_loaded_and_invalid_is_ignored() {
     let (_folder, files, settings) = tls();
     let first = write_pair(&files, 1);
     let address = serving(settings).await;
@@ -387,7 +387,7 @@ async fn a_renewed_certificate_is_taken_up_and_an_unusable_one_is_not() {
 }
 
 #[tokio::test]
-async fn who_never_shakes_hands_is_hung_up_on_and_holds_up_nobody() {
+async fn stalled_tls_handshake_is_closed_and_blocks_nobody() {
     let (_folder, files, mut settings) = tls();
     let trusted = write_pair(&files, 1);
     let address = serving(settings.clone()).await;
@@ -398,7 +398,7 @@ async fn who_never_shakes_hands_is_hung_up_on_and_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_used_are_named_by_their_setting() {
+async fn unusable_tls_file_error_names_setting() {
     let (_folder, files, settings) = tls();
     let named = async || match Listener::bind(settings.clone()).await {
         Err(NetError::File { setting, .. }) => setting,

@@ -73,7 +73,7 @@ async fn open_and_begin(servers: &[Arc<PostgresStorage>]) -> Vec<(CheckoutId, Pa
 }
 
 #[test]
-fn of_servers_that_begin_at_once_one_alone_sends() {
+fn concurrent_servers_send_a_payment_once() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let servers = servers(&database).await;
@@ -101,7 +101,7 @@ async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) -> V
 }
 
 #[test]
-fn servers_that_ask_at_once_take_different_questions() {
+fn concurrent_servers_claim_different_polls() {
     let database = kassa_test_postgres::shared().database();
     let asked = Runtime::new().unwrap().block_on(async {
         let claim = ClaimPolls { places: Slots::new(2), lease_ms: 60_000, per_second: 500 };
@@ -116,7 +116,7 @@ fn servers_that_ask_at_once_take_different_questions() {
 }
 
 #[test]
-fn all_servers_together_ask_no_more_than_one_may() {
+fn poll_rate_is_shared_by_all_servers() {
     let database = kassa_test_postgres::shared().database();
     let begun = Instant::now();
     let asked = Runtime::new().unwrap().block_on(async {
@@ -133,7 +133,7 @@ fn all_servers_together_ask_no_more_than_one_may() {
 
 /// A newer server beside this one may have written what this one does not know.
 #[test]
-fn around_a_payment_that_cannot_be_read_nothing_is_begun_and_nothing_ends() {
+fn unreadable_payment_blocks_changes_to_its_checkout() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let server = servers(&database).await.remove(0);
@@ -153,7 +153,7 @@ fn around_a_payment_that_cannot_be_read_nothing_is_begun_and_nothing_ends() {
 
 /// Nothing of it was sent, so nobody has to look for it: the row may become visible after that is known.
 #[test]
-fn what_was_not_sent_is_noted_of_a_payment_whose_commit_is_still_under_way() {
+fn unsent_payment_with_pending_commit_is_recorded() {
     let cluster = Cluster::start();
     let database = cluster.database();
     Runtime::new().unwrap().block_on(async {
@@ -190,7 +190,7 @@ fn until(database: &Database<'_>, sql: &str, answer: &str) {
 
 /// A machine that lost its power says nothing at all.
 #[test]
-fn of_several_hosts_the_second_is_found_where_the_first_says_nothing() {
+fn postgres_falls_back_to_second_host() {
     let database = kassa_test_postgres::shared().database();
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let _waiting = fill(silent.local_addr().unwrap());
@@ -207,7 +207,7 @@ fn fill(address: SocketAddr) -> Vec<TcpStream> {
 }
 
 #[test]
-fn who_reads_the_feed_while_others_write_misses_nothing() {
+fn event_feed_has_no_gaps_during_concurrent_writes() {
     let database = kassa_test_postgres::shared().database();
     let seen = Runtime::new().unwrap().block_on(async {
         let servers = servers(&database).await;
@@ -231,7 +231,7 @@ fn who_reads_the_feed_while_others_write_misses_nothing() {
 }
 
 #[test]
-fn dead_rows_of_what_is_written_all_the_time_are_told() {
+fn postgres_dead_rows_are_reported() {
     let database = kassa_test_postgres::shared().database();
     let found = Runtime::new().unwrap().block_on(async {
         let server = servers(&database).await.remove(0);
@@ -246,7 +246,7 @@ fn dead_rows_of_what_is_written_all_the_time_are_told() {
 
 /// It can be read all the same, as a standby can.
 #[test]
-fn a_database_that_takes_no_writes_is_told_apart() {
+fn read_only_database_is_detected() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let writes = servers(&database).await.remove(0);
@@ -267,7 +267,7 @@ fn a_database_that_takes_no_writes_is_told_apart() {
 
 /// Whoever waits at one server for what another one changes does not wait until it looks by itself.
 #[test]
-fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {
+fn waiting_app_is_notified_of_change_on_another_server() {
     let database = kassa_test_postgres::shared().database();
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
@@ -310,7 +310,7 @@ fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {
 
 /// Plans are made once, when the tables are empty: one that reads a table from its beginning would do so when it has grown.
 #[test]
-fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
+fn server_started_on_empty_tables_uses_indexes() {
     let database = kassa_test_postgres::shared().database();
     let settings = PostgresSettings::parse(&database.url()).unwrap();
     let runtime = Runtime::new().unwrap();
@@ -347,7 +347,7 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
 
 /// Where there are a few rows, reading an index from end to end is the best plan. It must not stay when there are many.
 #[test]
-fn a_plan_for_a_small_table_does_not_outlive_it() {
+fn query_plan_is_renewed_when_table_grows() {
     let database = kassa_test_postgres::shared().database();
     let settings = PostgresSettings::parse(&database.url()).unwrap().with_connections(1);
     let runtime = Runtime::new().unwrap();
@@ -397,7 +397,7 @@ fn counts(text: &str) -> (u64, u64) {
 
 /// While servers are replaced one by one, a newer one may write events that this one does not know.
 #[test]
-fn an_event_of_an_unknown_kind_is_delivered_and_shown_and_holds_up_no_other() {
+fn event_of_unknown_kind_is_delivered_and_blocks_no_other() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let storage = servers(&database).await.remove(0);
@@ -423,7 +423,7 @@ fn an_event_of_an_unknown_kind_is_delivered_and_shown_and_holds_up_no_other() {
 
 /// At a million rows, reading a table from its beginning would take a thousand times as long.
 #[test]
-fn what_is_done_all_the_time_goes_by_indexes() {
+fn frequent_queries_use_indexes() {
     let database = kassa_test_postgres::shared().database();
     let settings = PostgresSettings::parse(&database.url()).unwrap();
     Runtime::new().unwrap().block_on(PostgresStorage::open(&settings)).unwrap();

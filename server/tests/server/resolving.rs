@@ -46,7 +46,7 @@ fn state(process: &Process, id: &CheckoutId) -> (CheckoutState, PaymentState) {
 }
 
 #[test]
-fn one_that_was_charged_pays_its_checkout() {
+fn payment_resolved_charged_pays_its_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
@@ -67,7 +67,7 @@ fn one_that_was_charged_pays_its_checkout() {
 
 /// It can be paid by something else, and it expires.
 #[test]
-fn after_one_that_was_not_charged_its_checkout_is_free() {
+fn payment_resolved_not_charged_frees_its_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
@@ -83,7 +83,7 @@ fn after_one_that_was_not_charged_its_checkout_is_free() {
 
 /// Its shop hears that it expired as soon as nobody has to wait for the payment any more.
 #[test]
-fn one_whose_time_passed_meanwhile_expires_at_once() {
+fn overdue_checkout_expires_when_payment_is_resolved() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
@@ -99,7 +99,7 @@ fn one_whose_time_passed_meanwhile_expires_at_once() {
 
 /// Nobody hints at it: the server asks on.
 #[test]
-fn a_charge_that_a_person_did_not_see_is_told() {
+fn charge_after_not_charged_resolution_is_reported() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::ResponseLost);
@@ -116,7 +116,7 @@ fn a_charge_that_a_person_did_not_see_is_told() {
 
 /// For 30 days, as one report of the gateway's is no proof either.
 #[test]
-fn what_a_person_decided_is_not_asked_about_forever() {
+fn resolved_payment_polling_ends() {
     for fault in [FakeFault::RequestLost, FakeFault::ResponseLost] {
         let world = World::new(0);
         let process = world.start(None);
@@ -143,7 +143,7 @@ fn what_a_person_decided_is_not_asked_about_forever() {
 }
 
 #[test]
-fn only_what_has_not_ended_is_for_a_person_and_needs_a_reason() {
+fn resolution_needs_open_payment_and_reason() {
     let world = World::new(0);
     let process = world.start(None);
     let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
@@ -179,7 +179,7 @@ fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
 
 /// By itself the server asks at growing distance.
 #[test]
-fn what_is_a_mismatch_is_asked_about_when_a_person_says_so() {
+fn mismatch_is_polled_on_staff_request() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mismatch(&process, &world);
@@ -196,7 +196,7 @@ fn what_is_a_mismatch_is_asked_about_when_a_person_says_so() {
 }
 
 #[test]
-fn what_is_a_mismatch_is_decided_too() {
+fn mismatch_can_be_resolved() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mismatch(&process, &world);
@@ -207,7 +207,7 @@ fn what_is_a_mismatch_is_decided_too() {
 
 /// A colleague's page that is old notes nothing, and one note never stands for two payments.
 #[test]
-fn each_payment_too_many_is_given_back_by_itself() {
+fn each_overpayment_is_refunded_separately() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, first) = unknown(&process, &world, FakeFault::ResponseLost);

@@ -56,7 +56,7 @@ fn after_a_restore(age: Duration) -> (World, Process, CheckoutId, Vec<Event>, us
 }
 
 #[test]
-fn events_of_a_restored_database_have_identifiers_that_no_shop_has_seen() {
+fn restored_database_issues_new_event_ids() {
     let (_world, process, id, lost, in_backup) = after_a_restore(Duration::ZERO);
     assert_eq!(process.run(process.server.checkout(&id)).unwrap().checkout.state, CheckoutState::Paid);
     let now = read_all(&process, &Cursor::default());
@@ -69,7 +69,7 @@ fn events_of_a_restored_database_have_identifiers_that_no_shop_has_seen() {
 
 /// At the moment of the backup it waited for its turn. Nobody would ask about what was never sent, but it was sent afterwards.
 #[test]
-fn what_waited_to_be_sent_at_that_moment_is_found_charged() {
+fn payment_queued_at_backup_is_found_charged_after_restore() {
     let world = World::new(0);
     let process = Arc::new(world.start(None));
     let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
@@ -104,7 +104,7 @@ fn what_waited_to_be_sent_at_that_moment_is_found_charged() {
 }
 
 #[test]
-fn a_cursor_of_the_lost_history_is_refused_with_the_one_to_go_on_from() {
+fn cursor_of_lost_history_is_rejected_with_resume_cursor() {
     for age in [Duration::ZERO, 3 * HOUR] {
         let (_world, process, _, lost, in_backup) = after_a_restore(age);
         let old = lost.last().unwrap().cursor();

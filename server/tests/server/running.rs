@@ -55,7 +55,7 @@ async fn paid(server: &Server, payment: &Payment) -> CheckoutState {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_payers_are_told_and_the_shop_gets_signed_events() {
+async fn concurrent_payers_are_notified_and_shop_gets_signed_webhooks() {
     let (listener, seen) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), Arc::new(Mutex::new(Vec::new())));
     let address = listener.local_addr().unwrap();
     let taken = seen.clone();
@@ -145,7 +145,7 @@ async fn take_events(mut stream: tokio::net::TcpStream, taken: Taken) {
 
 /// Its caller hangs up: the payment is sent and noted all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_caller_who_gives_up_leaves_nothing_half_done() {
+async fn payment_of_disconnected_caller_is_sent_and_recorded() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let server = server(&fake, &folder, None);
     let id = server.open_checkout(order(1)).await.unwrap().checkout.id;
@@ -167,7 +167,7 @@ async fn a_caller_who_gives_up_leaves_nothing_half_done() {
 
 /// Within 5 s, also where the gateway does not answer; the next start finds out what became of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
+async fn server_stops_within_five_seconds_and_resumes_on_restart() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let first = server(&fake, &folder, None);
     first.run();
@@ -207,7 +207,7 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
 
 /// A question without an answer holds its own place, and none of the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_slow_answer_does_not_hold_up_others() {
+async fn slow_status_query_does_not_block_others() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
@@ -242,7 +242,7 @@ async fn one_slow_answer_does_not_hold_up_others() {
 
 /// An event that a shop does not answer holds up its own stream, and none of the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_slow_delivery_does_not_hold_up_others() {
+async fn slow_webhook_delivery_does_not_block_others() {
     /// Takes all but the events of the first checkout that it hears of.
     #[derive(Default)]
     struct Slow(Mutex<Option<String>>, Mutex<Vec<String>>);
@@ -274,7 +274,7 @@ async fn one_slow_delivery_does_not_hold_up_others() {
 
 /// Bulkheads: payments of the mobile bank that get no answer keep no code from being made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
+async fn hanging_method_does_not_block_sends_of_others() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
@@ -299,7 +299,7 @@ async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
 
 /// What waits for its turn when the server stops is certainly not sent, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_when_it_stops_is_not_sent() {
+async fn queued_payment_is_not_sent_on_shutdown() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");

@@ -1403,7 +1403,7 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
 
 /// Its file is copied while it is open, as a power cut leaves it: what was answered is there, and goes on.
 #[test]
-fn what_was_answered_is_on_the_disk() {
+fn acknowledged_write_survives_power_cut() {
     let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
@@ -1425,7 +1425,7 @@ fn with_end(path: &Path, end: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_newer_file_is_refused_and_stays_as_it_is() {
+fn newer_sqlite_file_is_rejected_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kassa.db");
     drop(SqliteStorage::open(&path).unwrap());
@@ -1440,7 +1440,7 @@ fn a_newer_file_is_refused_and_stays_as_it_is() {
 
 /// Many callers at once share commits; one that fails takes nothing from the others.
 #[test]
-fn a_transaction_that_fails_is_rolled_back_alone() {
+fn failed_transaction_rolls_back_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open(&path).unwrap();
@@ -1468,7 +1468,7 @@ fn a_transaction_that_fails_is_rolled_back_alone() {
 
 /// Who is refused is told so at once, while the others wait; nothing of it was written, and it can be asked for again.
 #[test]
-fn callers_are_refused_where_too_much_waits() {
+fn overloaded_storage_rejects_callers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open(&path).unwrap();
@@ -1494,7 +1494,7 @@ fn callers_are_refused_where_too_much_waits() {
 
 /// The index, and not the code, keeps a second payment out.
 #[test]
-fn the_database_itself_refuses_a_second_payment_that_may_take_money() {
+fn database_index_rejects_second_active_payment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open(&path).unwrap();
@@ -1513,7 +1513,7 @@ fn the_database_itself_refuses_a_second_payment_that_may_take_money() {
 
 /// A person has to look at it; the others are followed all the same.
 #[test]
-fn a_row_that_cannot_be_read_holds_up_no_others() {
+fn damaged_payment_row_does_not_block_polling_of_others() {
     let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();

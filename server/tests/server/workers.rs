@@ -32,7 +32,7 @@ fn order() -> NewCheckout {
 
 /// Every app presses the button twice, on whichever process it meets.
 #[test]
-fn of_many_who_pay_at_once_one_is_sent() {
+fn concurrent_payments_of_a_checkout_send_one() {
     for seed in 0..SEEDS {
         let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
         let workers = two(&world);
@@ -61,7 +61,7 @@ fn of_many_who_pay_at_once_one_is_sent() {
 }
 
 #[test]
-fn of_many_who_confirm_at_once_one_is_sent() {
+fn concurrent_confirmations_send_one() {
     for seed in 0..SEEDS {
         let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
         let workers = two(&world);
@@ -84,7 +84,7 @@ fn of_many_who_confirm_at_once_one_is_sent() {
 /// The calendar jumps by an hour, ahead and back, and no machine's own clock agrees with another's: nothing ends that has
 /// not ended, and everything that has is found.
 #[test]
-fn clocks_that_differ_by_an_hour_change_nothing() {
+fn clock_skew_of_an_hour_is_tolerated() {
     for seed in 0..SEEDS {
         let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
         let workers = two(&world);
@@ -126,7 +126,7 @@ fn clocks_that_differ_by_an_hour_change_nothing() {
 /// A calendar that is an hour ahead takes the sender of a mobile-bank payment for dead. Its own late answer counts all the
 /// same, and nobody sends it again.
 #[test]
-fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
+fn late_response_of_presumed_dead_sender_is_recorded() {
     let (mut random, world) = (Rng::with_seed(1), World::new(1));
     let workers = two(&world);
     let id = workers[0].run(workers[0].server.open_checkout(order())).unwrap().checkout.id;
@@ -152,7 +152,7 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
 
 /// The gateway takes no mobile-bank payments, and asks to wait. There is one place for sending.
 #[test]
-fn one_that_waits_for_the_gateway_keeps_no_place_that_others_need() {
+fn payment_waiting_for_gateway_holds_no_send_slot() {
     let world = World::new(0);
     let mut settings = World::settings();
     settings.max_concurrent_sends = 1;
@@ -177,7 +177,7 @@ fn one_that_waits_for_the_gateway_keeps_no_place_that_others_need() {
 
 /// An event that was taken is followed by the next one at once, and not when the worker would look again by itself.
 #[test]
-fn events_of_a_stream_come_one_right_after_another() {
+fn webhook_events_of_a_stream_are_delivered_back_to_back() {
     let world = World::new(0);
     let process = world.start(None);
     let server = process.server.clone();

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_collector_there_are_lines_and_no_spans() {
+    fn log_without_trace_collector_records_no_spans() {
         let settings = LogSettings { filter: "info".to_owned(), is_json: false };
         with_default(subscriber(&settings, &Traces::default()), || {
             assert!(event_enabled!(target: "kassa_server", Level::INFO));

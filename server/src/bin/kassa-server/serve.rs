@@ -331,7 +331,7 @@ mod stop_tests {
     use super::*;
 
     #[test]
-    fn whether_a_hang_up_is_ignored_is_read_from_the_mask() {
+    fn ignored_sighup_is_detected_from_signal_mask() {
         for (status, ignores) in [
             ("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000000\n", Some(true)),
             ("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n", Some(false)),

@@ -50,7 +50,7 @@ fn play(size: Size) -> Figures {
 }
 
 #[test]
-fn no_gateway_is_stormed_and_everything_is_noticed_after_an_hour_without_it() {
+fn gateway_outage_of_an_hour_recovers_without_poll_storm() {
     let size = Size::of(100_000, 20);
     let figures = play(size);
     println!("{}", figures.text(size));
@@ -92,7 +92,7 @@ fn check(figures: &Figures, size: Size) {
 /// All of it, or as many payments as `KASSA_SIMULATED` says.
 #[test]
 #[ignore = "takes five minutes and 3 GB"]
-fn a_hundred_million_open_payments_on_two_hundred_servers() {
+fn simulation_with_100m_payments_on_200_servers() {
     let size = Size::of(env::var("KASSA_SIMULATED").map_or(100_000_000, |count| count.parse().expect("a number")), 200);
     let figures = play(size);
     println!("{}", figures.text(size));

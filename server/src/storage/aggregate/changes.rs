@@ -295,7 +295,7 @@ mod pauses_tests {
     }
 
     #[test]
-    fn one_method_waits_a_minute_at_most_and_then_one_payment_tries() {
+    fn paused_method_retries_one_payment_after_a_minute() {
         let mut pauses = Pauses::default();
         pauses.refused(Method::Mbank, Duration::from_secs(3_600), 1_000);
         let mut stopped = after(&pauses);

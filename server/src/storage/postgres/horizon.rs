@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_begins_where_the_last_one_came_to() {
+    fn scan_starts_at_last_position() {
         let horizon = horizon();
         assert_eq!(horizon.look().since, [49_900, 49_900], "nothing was left by then");
         horizon.came_to(horizon.look(), &full(100_000, [Some(70_000), None]));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_is_found_by_a_look_through_everything_and_those_after_it() {
+    fn full_scan_moves_horizon_back_to_late_rows() {
         let horizon = horizon();
         horizon.came_to(horizon.look(), &full(100_000, [Some(90_000), Some(90_000)]));
         make_whole_due(&horizon);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_visible_late_is_found_by_a_wide_look_and_those_after_it() {
+    fn wide_scan_finds_rows_committed_late() {
         let horizon = horizon();
         horizon.marks().wide_at = None;
         let wide = horizon.look();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_failed_leaves_the_others_as_they_were() {
+    fn failed_scan_leaves_horizon_unchanged() {
         let horizon = horizon();
         make_whole_due(&horizon);
         let whole = horizon.look();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_put_back_makes_it_begin_at_the_beginning() {
+    fn scan_restarts_from_zero_when_clock_is_set_back() {
         for is_wide in [false, true] {
             let horizon = horizon();
             if is_wide {

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_program_uses_a_newer_schema_that_only_added() {
+    fn older_program_accepts_newer_additive_schema() {
         let of = |version, oldest_program| usable(Found::Version { version, oldest_program });
         assert_eq!(of(VERSION, 1), Ok(VERSION));
         assert_eq!(of(VERSION + 1, VERSION), Ok(VERSION + 1), "it only added");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_migration_leaves_its_own_program_can_use() {
+    fn migration_is_usable_by_its_own_version() {
         for (at, migration) in MIGRATIONS.iter().enumerate() {
             let version = i32::try_from(at).unwrap() + 1;
             assert!((1..=version).contains(&migration.oldest_program), "{version}");

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_reached_by_tls_unless_said_otherwise() {
+    fn postgres_on_remote_host_requires_tls_by_default() {
         assert_eq!(mode("postgres://u:p@db.example.kg/kassa"), SslMode::Require);
         assert_eq!(
             mode("postgresql://u:p@db.example.kg/kassa?sslmode=verify-full&sslrootcert=%2Fca.pem"),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_printed_holds_the_password() {
+    fn postgres_password_is_never_printed() {
         let settings = PostgresSettings::parse("postgres://kassa:hunter2@db.example.kg:6432/shop").unwrap();
         assert_eq!(settings.place(), "postgres://db.example.kg:6432/shop");
         assert!(!format!("{settings:?}").contains("hunter2"));
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_in_a_password_are_not_taken_for_options() {
+    fn postgres_password_with_query_characters_is_kept() {
         let settings = PostgresSettings::parse("postgres://u:a?sslmode=disable&b@db.example.kg/n").unwrap();
         assert_eq!(settings.config.get_password(), Some(&b"a?sslmode=disable&b"[..]));
         assert_eq!(settings.config.get_ssl_mode(), SslMode::Require);
     }
 
     #[test]
-    fn a_host_and_a_database_are_needed() {
+    fn postgres_url_without_host_or_database_is_rejected() {
         for wrong in ["postgres://u:p@h", "postgres:///kassa", "kassa.db"] {
             assert!(PostgresSettings::parse(wrong).is_err(), "{wrong}");
         }

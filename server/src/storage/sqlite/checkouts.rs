@@ -198,7 +198,7 @@ mod tests {
 
     /// It is asked every second, however many are open.
     #[test]
-    fn those_that_expire_are_found_in_their_order() {
+    fn expiring_checkouts_query_uses_ordered_index() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();
         let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {EXPIRING}")).unwrap();
         let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();

@@ -304,7 +304,7 @@ mod tests {
 
     /// SQLite itself does not wait there.
     #[test]
-    fn many_may_begin_a_new_file_at_once() {
+    fn sqlite_file_can_be_created_concurrently() {
         for _ in 0..10 {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("kassa.db");
@@ -328,7 +328,7 @@ mod files_tests {
     use super::*;
 
     #[test]
-    fn the_same_file_alone_will_do() {
+    fn sqlite_check_rejects_replaced_file() {
         let folder = tempfile::tempdir().unwrap();
         let in_folder = |name: &str| folder.path().join(name);
         for name in ["kassa.db", "kassa.db-wal"] {
@@ -350,7 +350,7 @@ mod files_tests {
     }
 
     #[test]
-    fn a_link_leads_to_the_files() {
+    fn sqlite_symlink_resolves_to_database_files() {
         let folder = tempfile::tempdir().unwrap();
         let in_folder = |name: &str| folder.path().join(name);
         for name in ["kassa.db", "kassa.db-wal"] {

@@ -158,7 +158,7 @@ mod queue_tests {
     use super::{super::executor::job, *};
 
     #[test]
-    fn where_too_much_waits_callers_are_refused_and_what_was_begun_goes_on() {
+    fn full_queue_rejects_callers_but_accepts_server_jobs() {
         let (queue, work) = queue(2);
         let hand_over = |source| queue.hand_over(job("test", source, |_| Ok(())).0);
         assert_eq!([hand_over(JobSource::ByCaller), hand_over(JobSource::ByCaller)], [Ok(()), Ok(())]);

@@ -185,7 +185,7 @@ mod tests {
 
     /// At a million rows, reading a table would take a hundred times as long.
     #[test]
-    fn indexes_alone_are_read() {
+    fn sqlite_statistics_queries_use_indexes_only() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();
         for sql in [
             OPEN_PAYMENTS,
@@ -216,7 +216,7 @@ mod writable_tests {
     };
 
     #[test]
-    fn it_is_written_to_the_disk() {
+    fn sqlite_writable_check_writes_to_disk() {
         let folder = tempfile::tempdir().unwrap();
         let db = open_writer(&folder.path().join("kassa.db"), real_clock()).unwrap();
         let length = || std::fs::metadata(folder.path().join("kassa.db-wal")).unwrap().len();

@@ -361,7 +361,7 @@ mod tests {
     /// At a million rows, reading a table or one of its whole indexes, or sorting what was found in one, would take a hundred
     /// times as long. These are the texts that are really asked.
     #[test]
-    fn no_table_is_read_from_its_beginning() {
+    fn staff_queries_never_scan_a_full_table() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();
         let lists = [page("checkouts", "TRUE"), page("checkouts", "checkouts.state = ?4")];
         let sorted = lists.len();

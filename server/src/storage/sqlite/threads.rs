@@ -193,7 +193,7 @@ mod tests {
 
     /// What a commit refuses was told to nobody as done.
     #[test]
-    fn nobody_is_answered_before_the_commit() {
+    fn sqlite_job_is_answered_after_commit() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(
             "PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
@@ -252,7 +252,7 @@ mod tests {
 
     /// It shares its transaction with nobody, and leaves as little behind as in a group.
     #[test]
-    fn one_alone_that_fails_leaves_nothing() {
+    fn single_failed_sqlite_job_is_rolled_back() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE notes (id INTEGER)").unwrap();
         let files = Files::default();
@@ -277,7 +277,7 @@ mod tests {
 
     /// What a file without a name took would be sent, and forgotten with the next start.
     #[test]
-    fn nothing_counts_as_written_while_the_file_is_not_in_its_place() {
+    fn sqlite_write_fails_while_database_file_is_moved() {
         let folder = tempfile::tempdir().unwrap();
         let (path, aside) = (folder.path().join("kassa.db"), folder.path().join("aside.db"));
         let db = open_writer(&path, super::super::connection::real_clock()).unwrap();
