@@ -1,6 +1,6 @@
 //! Random schedules with real processes (crash testing with fault injection), on a file, and as a fleet on PostgreSQL. A seed
 //! decides who does what, which faults strike and who dies; the timing is left to the machine. One seed again:
-//! `KASSA_SEED=17 cargo test -p kassa-server --test processes schedules::on_a_file`, or `schedules::in_a_fleet`; another
+//! `KASSA_SEED=17 cargo test -p kassa-server --test processes schedules::sqlite`, or `schedules::fleet`; another
 //! number of them: `KASSA_PROCESS_SCHEDULES=2000`, `KASSA_FLEET_SCHEDULES=1000`; another first seed than 0:
 //! `KASSA_FIRST_SEED=1000000`.
 
@@ -90,7 +90,7 @@ const TROUBLES: [&str; 8] = [
 #[test]
 fn sqlite_schedules_with_kills_lose_nothing() {
     let schedules = Schedules {
-        name: "on_a_file",
+        name: "sqlite",
         count: 50,
         enough: 200,
         variable: "KASSA_PROCESS_SCHEDULES",
@@ -113,7 +113,7 @@ fn sqlite_schedules_with_kills_lose_nothing() {
 #[test]
 fn fleet_schedules_with_kills_and_partitions_lose_nothing() {
     let schedules = Schedules {
-        name: "in_a_fleet",
+        name: "fleet",
         count: 13,
         enough: 50,
         variable: "KASSA_FLEET_SCHEDULES",
