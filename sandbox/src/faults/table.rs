@@ -1,8 +1,8 @@
 // Generated from sandbox/data/test_data.json. Change that, and then:
 // cargo test -p kassa-conformance --test tables -- --generate
 
-//! The table of faults: what each does, its variant, its constructor, its name, and when it is injected. The macro hands its
-//! rows to another one, which makes of them what it needs.
+//! The table of faults: what each does, its variant, its constructor, its name, and when it is injected. The macro
+//! hands its rows to another one, which makes of them what it needs.
 
 macro_rules! fault_table {
     ($rows:ident) => {

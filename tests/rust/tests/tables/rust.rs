@@ -64,8 +64,8 @@ fn phones(data: &TestData) -> String {
 }
 
 const FAULTS: &str = "\
-//! The table of faults: what each does, its variant, its constructor, its name, and when it is injected. The macro hands its
-//! rows to another one, which makes of them what it needs.
+//! The table of faults: what each does, its variant, its constructor, its name, and when it is injected. The macro
+//! hands its rows to another one, which makes of them what it needs.
 
 macro_rules! fault_table {
     ($rows:ident) => {
