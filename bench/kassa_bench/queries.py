@@ -9,6 +9,8 @@ import json
 import socket
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -61,13 +63,8 @@ def with_requests(url: str) -> Query:
     return lambda: read(session.post(url + PATH, json=QUESTION, auth=(LOGIN, PASSWORD), timeout=30).content)
 
 
-def with_httpx(url: str) -> Query:
-    client = httpx.Client(auth=(LOGIN, PASSWORD), trust_env=False)
-    return lambda: read(client.post(url + PATH, json=QUESTION).content)
-
-
-def with_httpx2(url: str) -> Query:
-    client = httpx2.Client(auth=(LOGIN, PASSWORD), trust_env=False)
+def with_httpx(package: ModuleType, url: str) -> Query:
+    client = package.Client(auth=(LOGIN, PASSWORD), trust_env=False)
     return lambda: read(client.post(url + PATH, json=QUESTION).content)
 
 
@@ -133,8 +130,8 @@ BLOCKING = {
     "Kassa": with_kassa,
     "urllib3": with_urllib3,
     "requests": with_requests,
-    "httpx": with_httpx,
-    "httpx2": with_httpx2,
+    "httpx": partial(with_httpx, httpx),
+    "httpx2": partial(with_httpx, httpx2),
     "pyreqwest": with_pyreqwest,
     "primp": with_primp,
     "wreq": with_wreq,
@@ -157,26 +154,11 @@ class AsyncKassa:
 
 
 class AsyncHttpx:
-    """httpx on an event loop, with as many connections as are asked for at once."""
+    """httpx, or its successor httpx2, on an event loop, with as many connections as queries at once."""
 
-    def __init__(self, url: str) -> None:
-        limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
-        self._client = httpx.AsyncClient(auth=(LOGIN, PASSWORD), limits=limits, trust_env=False)
-        self._url = url + PATH
-
-    async def ask(self) -> object:
-        return read((await self._client.post(self._url, json=QUESTION)).content)
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-
-class AsyncHttpx2:
-    """httpx2 on an event loop, with as many connections as are asked for at once."""
-
-    def __init__(self, url: str) -> None:
-        limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
-        self._client = httpx2.AsyncClient(auth=(LOGIN, PASSWORD), limits=limits, trust_env=False)
+    def __init__(self, package: ModuleType, url: str) -> None:
+        limits = package.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+        self._client = package.AsyncClient(auth=(LOGIN, PASSWORD), limits=limits, trust_env=False)
         self._url = url + PATH
 
     async def ask(self) -> object:
@@ -271,8 +253,8 @@ class AsyncSocket:
 ASYNC = {
     "Kassa": AsyncKassa,
     "aiohttp": AsyncAiohttp,
-    "httpx": AsyncHttpx,
-    "httpx2": AsyncHttpx2,
+    "httpx": partial(AsyncHttpx, httpx),
+    "httpx2": partial(AsyncHttpx, httpx2),
     "pyreqwest": AsyncPyreqwest,
     "primp": AsyncPrimp,
     "wreq": AsyncWreq,

@@ -58,7 +58,7 @@ def run() -> Section:
     imports = {name: f"import {module}" for name, module in PACKAGES.items()} | {"Python alone": "pass"}
     imported = in_turn({name: partial(milliseconds, program) for name, program in imports.items()}, rounds=15)
     with server() as url:
-        asked = in_turn(
+        first = in_turn(
             {name: partial(milliseconds, f"url = {url!r}; {program}") for name, program in FIRST.items()}, rounds=15
         )
     return Section(
@@ -66,7 +66,7 @@ def run() -> Section:
         "The duration of a whole process, 15 rounds.",
         [
             Comparison("import", "ms", imported, {"httpx": 0.55}),
-            Comparison("import, load the library, and make a first query", "ms", asked, {"urllib3": 0.45}),
+            Comparison("import, load the library, and make a first query", "ms", first, {"urllib3": 0.45}),
         ],
         why_missed=(
             "Missed: a third of Kassa's import time is Python's own modules for data classes and types, another "
