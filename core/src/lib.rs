@@ -110,15 +110,12 @@ uniffi::setup_scaffolding!();
 /// For the bundle of the foreign packages. Not a part of the public API: it may change at any time.
 #[cfg(feature = "uniffi")]
 #[doc(hidden)]
-pub mod _calling_thread {
-    pub use crate::transport::calling_thread::CallingThread;
-}
-
-/// For the bundle of the foreign packages. Not a part of the public API: it may change at any time.
-#[cfg(feature = "uniffi")]
-#[doc(hidden)]
-pub mod _numbered_call {
-    pub use crate::pipeline::log::as_call;
+pub mod _calls {
+    pub use crate::{
+        ffi::call::{AsyncCall, Completion, CompletionCode, Running, Spawned},
+        pipeline::log::as_call,
+        transport::calling_thread::CallingThread,
+    };
 }
 
 pub use card::{

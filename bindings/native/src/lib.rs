@@ -1,17 +1,18 @@
-//! FFI bundle: the core's exported functions in one native library for the Kotlin, Swift and Python packages.
+//! FFI bundle: the core's exported functions in one native library for the Kotlin, Swift and Python packages, and the
+//! one way in which all of them make calls that take time.
 //!
-//! The only code of its own is a way to call and to wake, for each kind of caller whom UniFFI's generated way costs too
-//! much: [`jvm`], [`asyncio`] and [`blocking`]; and one to say which call is polled: [`numbered`]. What they share is in
-//! [`wake_up`]. All of it needs pointers; the core has none. The decision, and what it rests on:
-//! `docs/adr/0005-fast-calls-from-other-languages.md`.
+//! A call is a message ([`kassa::_calls::AsyncCall`]) in memory of the caller's, and so is its completion. Either the
+//! calling thread waits for it ([`call`]), or it goes on by itself, and its completion is taken from a queue later
+//! ([`submit`]). No future crosses the border, and no code of another language runs on the core's threads for a call,
+//! except where a queue was made with a function as its signal.
+//!
+//! All of it needs pointers; the core has none. Why: `docs/adr/0005-one-boundary-for-all-languages.md`.
 
 #![warn(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 
-#[cfg(unix)]
-mod asyncio;
-mod blocking;
-mod jvm;
-mod numbered;
-mod wake_up;
+mod call;
+mod completions;
+mod memory;
+mod submit;
 
 kassa::uniffi_reexport_scaffolding!();

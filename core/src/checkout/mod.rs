@@ -282,15 +282,6 @@ impl Checkout {
         self.owner.shared.want_check();
     }
 
-    /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
-    /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed), and the state
-    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of
-    /// it.
-    pub async fn token_wanted(&self) -> bool {
-        let shared = self.owner.shared.clone();
-        shared.transport.check().is_ok() && shared.token_wanted().await
-    }
-
     /// Goes on with another client token of the same checkout. A text that can be none, such as an API key of the shop's, is sent to
     /// nobody, and counts as [`token_not_renewed`](Self::token_not_renewed).
     pub fn renew_token(&self, client_token: &str) {
@@ -319,6 +310,17 @@ impl Checkout {
     }
 }
 
+impl Checkout {
+    /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
+    /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed), and the state
+    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of
+    /// it.
+    pub async fn token_wanted(&self) -> bool {
+        let shared = self.owner.shared.clone();
+        shared.transport.check().is_ok() && shared.token_wanted().await
+    }
+}
+
 impl fmt::Debug for Checkout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Redaction: the token is not printed, and the state has pages that whoever sees their addresses can open.
@@ -337,7 +339,6 @@ pub struct CheckoutStates {
     states: Mutex<watch::Receiver<Option<(u64, CheckoutState)>>>,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CheckoutStates {
     /// The next state, when it is there; nothing after the end. In a forked child there is none: open the checkout there.
     pub async fn next(&self) -> Option<CheckoutState> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use crate::{
-    Advice, Callback, CardPayment, CardPaymentCreated, Dialect, Gateway, MbankPaymentCreated, PayForm, PayFormCreated,
-    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrData, StatusReport, Verdict,
+    Advice, Callback, CardPayment, CardPaymentCreated, Dialect, MbankPaymentCreated, PayForm, PayFormCreated,
+    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrData, Verdict,
 };
 
 /// Exports methods of one value, each with its own documentation.
@@ -115,29 +115,6 @@ export_fallible!(PaymentError {
     /// The variant's name, the same in every language.
     "kind" exported_kind: String = |error| error.kind().to_owned();
 });
-
-// Questions with an optional text, which the generator takes owned alone.
-
-#[uniffi::export]
-impl Gateway {
-    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
-    ///
-    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
-    ///
-    /// # Errors
-    /// None of them says anything about the payment itself. A number that the gateway does not know is
-    /// [`PaymentError::Refused`].
-    ///
-    /// Source: `GET /api/v1.1.0/status` (`docs/interface.md#status-request`).
-    #[uniffi::method(name = "payment_status")]
-    async fn exported_payment_status(
-        &self,
-        gateway_number: &str,
-        language: Option<String>,
-    ) -> Result<StatusReport, PaymentError> {
-        self.payment_status(gateway_number, language.as_deref()).await
-    }
-}
 
 // Constructors of payment references, as functions: records have none in the generated code. What takes or holds an amount is fallible,
 // because other languages can put a number into it that is none here.

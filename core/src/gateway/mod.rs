@@ -134,7 +134,6 @@ impl Gateway {
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Gateway {
     /// Creates a card payment. **Moves money**; sent at most once.
     ///
@@ -233,15 +232,6 @@ impl Gateway {
         check::check(&self.engine, payment, self.engine.limits()).await
     }
 
-    /// Polls the status of a payment until there is a final [`Verdict`], or the policy's deadline passes. Nothing is sent
-    /// until the watch is awaited.
-    ///
-    /// # Errors
-    /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
-    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
-        StatusWatch::new(self.engine.clone(), payment, policy)
-    }
-
     /// Verifies a callback (webhook): compares it with what was asked for, and asks the gateway. **A callback is only a
     /// hint**: nothing proves who sent it.
     ///
@@ -269,6 +259,57 @@ impl Gateway {
         payment: &PaymentRef,
     ) -> Result<Verdict, PaymentError> {
         verify::verify_return(&self.engine, redirect, payment).await
+    }
+
+    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
+    /// See [`Journal::finish`].
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal; otherwise as for [`Journal::finish`].
+    pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
+        let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
+        self.engine.transport().check()?;
+        let finished = run_blocking(self.engine.transport(), move || journal.finish(&id)).await;
+        finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
+    }
+
+    /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
+    /// on its way has its response, for as long as that payment's deadline at most.
+    ///
+    /// Whoever waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
+    /// that somebody else asks at the moment goes on to its own end.
+    pub async fn close(&self) {
+        self.engine.close().await;
+    }
+
+    /// The same, and waits for so long at most: true where every payment has its response. **A payment that has none goes on while
+    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
+    /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
+    ///
+    /// ```
+    /// # use kassa::{Credentials, Gateway, GatewayConfig};
+    /// # let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+    /// # pollster::block_on(async {
+    /// if !gateway.close_within(std::time::Duration::from_secs(5)).await {
+    ///     println!("a payment is still on its way: recover the journal at the next start");
+    /// }
+    /// # });
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub async fn close_within(&self, timeout: Duration) -> bool {
+        self.engine.close_within(timeout).await
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Gateway {
+    /// Polls the status of a payment until there is a final [`Verdict`], or the policy's deadline passes. Nothing is sent
+    /// until the watch is awaited.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
+    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
+        StatusWatch::new(self.engine.clone(), payment, policy)
     }
 
     /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
@@ -315,45 +356,6 @@ impl Gateway {
     /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
     pub fn recover(&self, policy: RecoveryPolicy) -> Result<Recovery, PaymentError> {
         Recovery::new(self.engine.clone(), policy)
-    }
-
-    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
-    /// See [`Journal::finish`].
-    ///
-    /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal; otherwise as for [`Journal::finish`].
-    pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
-        let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
-        self.engine.transport().check()?;
-        let finished = run_blocking(self.engine.transport(), move || journal.finish(&id)).await;
-        finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
-    }
-
-    /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
-    /// on its way has its response, for as long as that payment's deadline at most.
-    ///
-    /// Whoever waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
-    /// that somebody else asks at the moment goes on to its own end.
-    pub async fn close(&self) {
-        self.engine.close().await;
-    }
-
-    /// The same, and waits for so long at most: true where every payment has its response. **A payment that has none goes on while
-    /// the process lives, and its outcome is unknown**: a journal has it, and the next [`recover`](Self::recover) follows it;
-    /// without a journal, ask with the [`PaymentRef`] that was stored. With a timeout of zero it waits for nothing.
-    ///
-    /// ```
-    /// # use kassa::{Credentials, Gateway, GatewayConfig};
-    /// # let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
-    /// # pollster::block_on(async {
-    /// if !gateway.close_within(std::time::Duration::from_secs(5)).await {
-    ///     println!("a payment is still on its way: recover the journal at the next start");
-    /// }
-    /// # });
-    /// # Ok::<(), kassa::PaymentError>(())
-    /// ```
-    pub async fn close_within(&self, timeout: Duration) -> bool {
-        self.engine.close_within(timeout).await
     }
 }
 

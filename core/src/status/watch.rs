@@ -211,7 +211,6 @@ impl StatusWatch {
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl StatusWatch {
     /// The next report, when it is there; `None` after the last one.
     ///
@@ -241,7 +240,10 @@ impl StatusWatch {
             let _ = self.shared.next(&mut progress).await;
         }
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl StatusWatch {
     /// Makes the next query due at once: for an app that has just come back to the front.
     pub fn check_now(&self) {
         self.shared.check_now.store(true, Ordering::Release);

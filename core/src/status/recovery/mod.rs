@@ -155,7 +155,6 @@ impl Recovery {
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Recovery {
     /// The next end, when it is there; `None` when nothing is left to be asked about, at the policy's deadline (also where
     /// another process recovered all the time), or when it was cancelled.
@@ -175,7 +174,10 @@ impl Recovery {
         }
         next
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Recovery {
     /// Stops asking, from anywhere. [`next`](Self::next) is empty then.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::SeqCst);

@@ -1,0 +1,8 @@
+//! Completions: the calls that nobody waits for in the library, and what came of them until somebody takes it.
+//!
+//! Nothing here knows of UniFFI or has a pointer. [`interleavings`] therefore runs the same file under a model checker.
+
+mod queue;
+mod sync;
+
+pub use self::queue::Queue;

@@ -1,0 +1,211 @@
+//! A call that nobody waits for in the library: asyncio and other event loops, coroutines of the JVM, tasks of Swift.
+//!
+//! It runs on the core's threads, and its completion goes to a queue. The queue's listener hears of it by a signal of its kind, and
+//! takes all completions that are there.
+
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use kassa::_calls::{AsyncCall, Completion, Running, Spawned, as_call};
+
+use crate::{completions::Queue, memory::Memory};
+
+/// A function that is called on a thread of the core's, with what the queue was made with.
+type Function = extern "C" fn(context: u64);
+
+/// The completions of one listener.
+pub struct Completions {
+    queue: Queue<Arc<Call>, Completion>,
+    signal: Signal,
+    /// Fork safety: a child must not touch what belongs to its parent's threads.
+    process: u32,
+}
+
+/// How a listener hears that the queue is no longer empty.
+enum Signal {
+    /// It sleeps in [`kassa_take`].
+    Sleeper,
+    /// It is called.
+    Function(Function, u64),
+    /// It listens to the other end.
+    #[cfg(unix)]
+    Descriptor(std::os::unix::net::UnixStream),
+}
+
+/// A call on the core's threads. It is dropped by whoever gives it up, at once: a payment that was not sent by then never is.
+struct Call {
+    running: Mutex<Option<Running>>,
+    spawned: OnceLock<Spawned>,
+    log: u64,
+}
+
+impl Call {
+    /// Nothing where it was given up.
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Completion>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(call) = running.as_mut() else { return Poll::Ready(None) };
+        let completion = std::task::ready!(as_call(self.log, || call.as_mut().poll(cx)));
+        *running = None;
+        Poll::Ready(Some(completion))
+    }
+
+    fn give_up(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(running);
+        if let Some(spawned) = self.spawned.get() {
+            spawned.abort();
+        }
+    }
+}
+
+impl Completions {
+    fn submit(self: &Arc<Self>, number: u64, log: u64, call: AsyncCall) {
+        let call = Arc::new(Call { running: Mutex::new(Some(call.begin())), spawned: OnceLock::new(), log });
+        self.queue.begin(number, call.clone());
+        let (completions, running) = (self.clone(), call.clone());
+        let spawned = Spawned::spawn(async move {
+            if let Some(completion) = std::future::poll_fn(|cx| running.poll(cx)).await {
+                completions.complete(number, completion);
+            }
+        });
+        match spawned {
+            // Nobody else sets it.
+            Ok(spawned) => drop(call.spawned.set(spawned)),
+            Err(completion) => self.complete(number, completion),
+        }
+    }
+
+    fn complete(&self, number: u64, completion: Completion) {
+        if !self.queue.complete(number, completion) {
+            return;
+        }
+        match &self.signal {
+            Signal::Sleeper => self.queue.wake(),
+            Signal::Function(function, context) => function(*context),
+            #[cfg(unix)]
+            Signal::Descriptor(line) => {
+                // A full line is heard as well, and with nobody listening there is nobody to tell.
+                let mut line = line;
+                let _ = std::io::Write::write(&mut line, &[1]);
+            }
+        }
+    }
+}
+
+/// Makes the queue of one listener, who sleeps in [`kassa_take`]; or is called, where there is a function; or listens to a
+/// descriptor, where `descriptor` is the address of four bytes to write it to: it is the listener's then, to be emptied before
+/// completions are taken. 0 where no descriptor can be had, as on Windows.
+///
+/// # Safety
+/// The descriptor's four bytes are used by nobody else. The function may be called on any thread as long as calls go on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_queue_new(function: Option<Function>, context: u64, descriptor: u64) -> u64 {
+    let signal = match function {
+        Some(function) => Signal::Function(function, context),
+        None if descriptor == 0 => Signal::Sleeper,
+        #[cfg(unix)]
+        None => match line() {
+            Ok((line, listen_at)) => {
+                // SAFETY: validity and exclusive access, as the caller says; it may be unaligned, and is written so.
+                unsafe { (descriptor as usize as *mut i32).write_unaligned(listen_at) };
+                Signal::Descriptor(line)
+            }
+            Err(_) => return 0,
+        },
+        #[cfg(not(unix))]
+        None => return 0,
+    };
+    let completions = Completions { queue: Queue::default(), signal, process: std::process::id() };
+    Arc::into_raw(Arc::new(completions)) as u64
+}
+
+#[cfg(unix)]
+fn line() -> std::io::Result<(std::os::unix::net::UnixStream, i32)> {
+    let (line, end) = std::os::unix::net::UnixStream::pair()?;
+    line.set_nonblocking(true)?;
+    end.set_nonblocking(true)?;
+    Ok((line, std::os::fd::IntoRawFd::into_raw_fd(end)))
+}
+
+/// # Safety
+/// The queue is one of [`kassa_queue_new`] that was not freed.
+unsafe fn shared<'a>(queue: u64) -> &'a Completions {
+    // SAFETY: liveness. The caller's share keeps the queue alive, which is only ever shared.
+    unsafe { &*(queue as usize as *const Completions) }
+}
+
+/// Makes the call that stands in the memory. Its completion comes to the queue under this number, which no other call of the queue has.
+/// Its log events come back under the number `log`; 0 where nobody listens.
+///
+/// # Safety
+/// The queue is one of [`kassa_queue_new`] that was not freed. There is a call of that length in the memory, which nobody else uses; the
+/// objects that it names are handed over with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_submit(queue: u64, number: u64, log: u64, memory: u64, length: u64) {
+    // SAFETY: ownership. The queue came from `Arc::into_raw`, and its caller's share stays: it is borrowed, and never dropped.
+    let queue = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(queue as usize as *const Completions) });
+    // SAFETY: as the caller says.
+    match unsafe { Memory::new(memory, length) }.read(length) {
+        Ok(call) => queue.submit(number, log, call),
+        Err(completion) => {
+            let call = Call { running: Mutex::default(), spawned: OnceLock::new(), log };
+            queue.queue.begin(number, Arc::new(call));
+            queue.complete(number, completion);
+        }
+    }
+}
+
+/// Takes completions, and answers with how many bytes they are; below zero where more are waiting, for which there is no further signal.
+/// Each is the number of its call, its status, and its value: see [`Memory::add`]. Where there is none, it sleeps until there is one,
+/// but not for longer than so many milliseconds.
+///
+/// # Safety
+/// The queue is one of [`kassa_queue_new`] that was not freed. There is that much memory, 32 bytes at least, initialised and used by
+/// nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_take(queue: u64, memory: u64, capacity: u64, milliseconds: u64) -> i64 {
+    // SAFETY: as the caller says of both.
+    let (completions, mut memory) = unsafe { (shared(queue), Memory::new(memory, capacity)) };
+    let write = |number, completion| memory.add(number, completion);
+    let is_more = match milliseconds {
+        0 => completions.queue.take(write),
+        _ => completions.queue.wait(Duration::from_millis(milliseconds), write),
+    };
+    if is_more { -memory.written() } else { memory.written() }
+}
+
+/// Gives a call up. Nothing is heard of it afterwards.
+///
+/// # Safety
+/// The queue is one of [`kassa_queue_new`] that was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_cancel(queue: u64, number: u64) {
+    // SAFETY: as the caller says.
+    let completions = unsafe { shared(queue) };
+    if completions.process != std::process::id() {
+        return;
+    }
+    if let (Some(call), _) = completions.queue.give_up(number) {
+        call.give_up();
+    }
+}
+
+/// Ends listening, and gives all calls up that go on.
+///
+/// # Safety
+/// The queue is one of [`kassa_queue_new`], and is given once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kassa_queue_free(queue: u64) {
+    // SAFETY: ownership. This is the share that `kassa_queue_new` gave to the caller; it comes back once. Calls have shares of their own.
+    let completions = unsafe { Arc::from_raw(queue as usize as *const Completions) };
+    if completions.process != std::process::id() {
+        std::mem::forget(completions);
+        return;
+    }
+    for call in completions.queue.give_all_up() {
+        call.give_up();
+    }
+}
