@@ -21,8 +21,7 @@ from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment,
 from web_server import gunicorn
 
 import kassa
-from kassa._calls import ask as ask_core
-from kassa._wait import wait
+from kassa._calls import CLOSE, QR_STATUS, wait
 from kassa.testing import FakeGateway, FakePlan
 
 pytestmark = [
@@ -141,9 +140,9 @@ def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     raw.received.acquire()
 
     def work() -> None:
-        wait(ask_core(core.close))
+        wait(CLOSE, core)
         with pytest.raises(kassa.Misconfigured, match="fork"):
-            wait(ask_core(core.qr_status, "1"))
+            wait(QR_STATUS, core, "1")
 
     in_child(work)
     go_on.set()

@@ -29,7 +29,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from raw_gateway import CHARGED, CREATED, Answer, RawGateway, after, card_payment, hang_up, mbank_payment, silence
 
 import kassa
-from kassa import _event_loop, _log_timer, _logs, _wait
+from kassa import _boundary, _log_timer, _logs
 from kassa._generated import native
 from kassa.testing import FakeGateway
 
@@ -173,9 +173,9 @@ def test_lines_come_while_a_call_waits(raw: RawGateway, way: Callable[[kassa.Gat
     assert heard.threads < {"MainThread", "caller_0"}, "not one of the core's"
 
 
-@pytest.mark.parametrize("poll", [_event_loop.poll, _event_loop.poll_by_callback])
-def test_lines_come_while_asyncio_waits(raw: RawGateway, poll: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_wait, "_poll_in_loop", poll)
+@pytest.mark.parametrize("listens", {_boundary.listens_to_descriptors, False})
+def test_lines_come_while_asyncio_waits(raw: RawGateway, listens: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_boundary, "listens_to_descriptors", listens)
     of_request: contextvars.ContextVar[str] = contextvars.ContextVar("of_request")
     contexts: list[str] = []
 

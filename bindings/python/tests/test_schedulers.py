@@ -25,16 +25,18 @@ from test_logging import Releasing, listening
 from web_server import gunicorn
 
 import kassa
-from kassa import _event_loop, _wait
+from kassa import _boundary
 from kassa.checkout import AsyncCheckout
 
-needs_descriptors = pytest.mark.skipif(not _event_loop.CAN_LISTEN, reason="there are no descriptors to wait at here")
+needs_descriptors = pytest.mark.skipif(
+    not _boundary.listens_to_descriptors, reason="there are no descriptors to wait at here"
+)
 
 # Greenlets. Each program patches itself, so it runs in its own process, driven through stdin and stdout.
 
 GEVENT = "from gevent import monkey; monkey.patch_all(); from gevent import spawn, sleep"
 EVENTLET = "import eventlet; eventlet.monkey_patch(); from eventlet import spawn, sleep"
-BY_CALLBACK = "from kassa import _event_loop, _wait; _wait._poll_in_loop = _event_loop.poll_by_callback"
+BY_CALLBACK = "from kassa import _boundary; _boundary.listens_to_descriptors = False"
 WAYS = {
     "gevent": GEVENT,
     "gevent, patched after the import": f"import kassa; {GEVENT}",
@@ -363,9 +365,9 @@ def test_one_worker_of_gunicorn_answers_several_at_once(
 # trio, by itself and under anyio.
 
 
-@pytest.fixture(params=[_event_loop.poll, _event_loop.poll_by_callback])
+@pytest.fixture(params=[_boundary.listens_to_descriptors, False])
 def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_wait, "_poll_in_loop", request.param)
+    monkeypatch.setattr(_boundary, "listens_to_descriptors", request.param)
 
 
 @pytest.mark.usefixtures("_either_way")

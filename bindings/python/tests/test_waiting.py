@@ -21,7 +21,7 @@ from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, CREATED, OPEN, Answer, RawGateway, after, card_payment, envelope, silence
 
 import kassa
-from kassa import _event_loop, _logs, _wait
+from kassa import _boundary, _logs
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_the_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
 
 
 def test_event_loops_without_descriptors_work_as_well(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_wait, "_poll_in_loop", _event_loop.poll_by_callback)
+    monkeypatch.setattr(_boundary, "listens_to_descriptors", False)
     raw.answers(CHARGED, silence)
 
     async def flow() -> None:

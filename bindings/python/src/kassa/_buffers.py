@@ -24,7 +24,7 @@ _check_status: Any = native._uniffi_check_call_status
 _NUMBERS = {"i8": ">b", "u8": ">B", "i16": ">h", "u16": ">H", "i32": ">i", "u32": ">I", "i64": ">q", "u64": ">Q"}
 
 
-class _Reader:
+class Reader:
     """The bytes of one value, from front to back."""
 
     __slots__ = ("_at", "_bytes")
@@ -44,7 +44,7 @@ class _Reader:
         self._at = end
         return taken
 
-    def __enter__(self) -> _Reader:
+    def __enter__(self) -> Reader:
         return self
 
     def __exit__(
@@ -54,7 +54,7 @@ class _Reader:
             raise native.InternalError("a value of the core goes on where it should end")
 
 
-class _Writer:
+class Writer:
     """The bytes of one value, put together."""
 
     __slots__ = ("_bytes", "write")
@@ -62,6 +62,11 @@ class _Writer:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self.write = self._bytes.extend
+
+    @property
+    def content(self) -> bytes:
+        """All of them."""
+        return bytes(self._bytes)
 
     def finalize(self) -> Any:
         length = len(self._bytes)
@@ -71,7 +76,7 @@ class _Writer:
             buffer.len = length
         return buffer
 
-    def __enter__(self) -> _Writer:
+    def __enter__(self) -> Writer:
         return self
 
     def __exit__(
@@ -83,21 +88,21 @@ class _Writer:
 def _add_number(name: str, form: Struct) -> None:
     unpack, pack, size = form.unpack, form.pack, form.size
 
-    def read(reader: _Reader) -> int:
+    def read(reader: Reader) -> int:
         number: int = unpack(reader.read(size))[0]
         return number
 
-    def write(writer: _Writer, number: int) -> None:
+    def write(writer: Writer, number: int) -> None:
         writer.write(pack(number))
 
-    setattr(_Reader, f"read_{name}", read)
-    setattr(_Writer, f"write_{name}", write)
+    setattr(Reader, f"read_{name}", read)
+    setattr(Writer, f"write_{name}", write)
 
 
-def _reading(buffer: Any) -> _Reader:
+def _reading(buffer: Any) -> Reader:
     content = ctypes.string_at(buffer.data, buffer.len)
     buffer.free()
-    return _Reader(content)
+    return Reader(content)
 
 
 def _call_with_error(error_converter: Any, function: Any, *arguments: Any) -> Any:
@@ -119,6 +124,6 @@ for _name, _format in _NUMBERS.items():
 def install() -> None:
     """Has the generated code use them."""
     replace(_RustBuffer, "consume_with_stream", _reading)
-    replace(_RustBuffer, "alloc_with_builder", _Writer)
+    replace(_RustBuffer, "alloc_with_builder", Writer)
     replace(native, "_uniffi_rust_call_with_error", _call_with_error)
     replace(native, "_uniffi_rust_call", _call)

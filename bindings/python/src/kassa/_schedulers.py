@@ -1,6 +1,6 @@
 """Schedulers beside asyncio: lets calls of the core wait under trio, gevent and eventlet while their other tasks run.
 
-Each scheduler is shown as the few methods of an event loop that `_event_loop`, `_log_timer` and the checkout use. A scheduler
+Each scheduler is shown as the few methods of an event loop that `_boundary`, `_log_timer` and the checkout use. A scheduler
 that the program has not imported is not imported here.
 """
 
@@ -145,8 +145,8 @@ class _GreenFuture:
 
     cancelled = done
 
-    def set_result(self, code: int) -> None:
-        self._set(code)
+    def set_result(self, result: Any) -> None:
+        self._set(result)
 
     def __await__(self) -> Generator[Any, None, int]:
         self._hub.begin()

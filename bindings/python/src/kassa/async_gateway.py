@@ -7,7 +7,26 @@ from datetime import timedelta
 from types import TracebackType
 
 from . import _check
-from ._calls import ask, call, call_on_disk
+from ._calls import (
+    CHECK,
+    CLOSE,
+    CLOSE_WITHIN,
+    CONFIRM_MBANK_PAYMENT,
+    CREATE_CARD_PAYMENT,
+    CREATE_MBANK_PAYMENT,
+    CREATE_PAY_FORM,
+    CREATE_QR_DATA,
+    CREATE_QR_IMAGE,
+    FINISH,
+    PAYMENT_STATUS,
+    PROVIDER_STATUS,
+    QR_STATUS,
+    VERIFY_CALLBACK,
+    VERIFY_RETURN,
+    ask,
+    call,
+    call_on_disk,
+)
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -42,7 +61,7 @@ class AsyncGateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
         answer: CardPaymentCreated = await ask(
-            self._core().create_card_payment, _check.instance("payment", payment, CardPayment)
+            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, CardPayment)
         )
         return answer
 
@@ -54,7 +73,8 @@ class AsyncGateway(Connected):
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
         answer: StatusReport = await ask(
-            self._core().payment_status,
+            PAYMENT_STATUS,
+            self._core(),
             _check.text("gateway_number", gateway_number),
             _check.optional_text("language", language),
         )
@@ -66,7 +86,7 @@ class AsyncGateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
         answer: MbankPaymentCreated = await ask(
-            self._core().create_mbank_payment, _check.instance("payment", payment, MbankPayment)
+            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, MbankPayment)
         )
         return answer
 
@@ -79,7 +99,8 @@ class AsyncGateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
         answer: MbankConfirmed = await ask(
-            self._core().confirm_mbank_payment,
+            CONFIRM_MBANK_PAYMENT,
+            self._core(),
             _check.instance("payment", payment, PaymentRef),
             _check.text("otp", otp),
         )
@@ -88,7 +109,7 @@ class AsyncGateway(Connected):
     async def create_pay_form(self, form: PayForm) -> PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: PayFormCreated = await ask(self._core().create_pay_form, _check.instance("form", form, PayForm))
+        answer: PayFormCreated = await ask(CREATE_PAY_FORM, self._core(), _check.instance("form", form, PayForm))
         return answer
 
     async def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
@@ -97,7 +118,8 @@ class AsyncGateway(Connected):
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
         answer: StatusReport = await ask(
-            self._core().provider_status,
+            PROVIDER_STATUS,
+            self._core(),
             _check.text("order_number", order_number),
             _check.instance("provider", provider, Provider),
         )
@@ -105,19 +127,19 @@ class AsyncGateway(Connected):
 
     async def create_qr_image(self, payment: QrPayment) -> QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: QrImage = await ask(self._core().create_qr_image, _check.instance("payment", payment, QrPayment))
+        answer: QrImage = await ask(CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, QrPayment))
         return answer
 
     async def create_qr_data(self, payment: QrPayment) -> QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: QrData = await ask(self._core().create_qr_data, _check.instance("payment", payment, QrPayment))
+        answer: QrData = await ask(CREATE_QR_DATA, self._core(), _check.instance("payment", payment, QrPayment))
         return answer
 
     async def qr_status(self, transaction_id: str) -> StatusReport:
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: StatusReport = await ask(self._core().qr_status, _check.text("transaction_id", transaction_id))
+        answer: StatusReport = await ask(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
         return answer
 
     async def check(self, payment: PaymentRef) -> Verdict:
@@ -125,7 +147,7 @@ class AsyncGateway(Connected):
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: Verdict = await ask(self._core().check, _check.instance("payment", payment, PaymentRef))
+        verdict: Verdict = await ask(CHECK, self._core(), _check.instance("payment", payment, PaymentRef))
         return verdict
 
     async def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
@@ -139,7 +161,8 @@ class AsyncGateway(Connected):
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
         verdict: Verdict = await ask(
-            self._core().verify_callback,
+            VERIFY_CALLBACK,
+            self._core(),
             _check.instance("callback", callback, Callback),
             _check.instance("payment", payment, PaymentRef),
         )
@@ -151,7 +174,8 @@ class AsyncGateway(Connected):
 
         Raises as ``verify_callback`` does."""
         verdict: Verdict = await ask(
-            self._core().verify_return,
+            VERIFY_RETURN,
+            self._core(),
             _check.instance("redirect", redirect, ReturnRedirect),
             _check.instance("payment", payment, PaymentRef),
         )
@@ -189,7 +213,7 @@ class AsyncGateway(Connected):
 
         Raises `kassa.Misconfigured` if the gateway has no journal, `kassa.Invalid` if there is no such entry, and
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
-        await ask(self._core().finish, id_of(entry))
+        await ask(FINISH, self._core(), id_of(entry))
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
@@ -206,9 +230,9 @@ class AsyncGateway(Connected):
         if core is None:
             return True
         if longest is None:
-            await ask(core.close)
+            await ask(CLOSE, core)
             return True
-        is_done: bool = await ask(core.close_within, longest)
+        is_done: bool = await ask(CLOSE_WITHIN, core, longest)
         return is_done
 
     async def __aenter__(self) -> AsyncGateway:

@@ -7,8 +7,26 @@ from datetime import timedelta
 from types import TracebackType
 
 from . import _check
-from ._calls import ask, call, call_on_disk
-from ._wait import wait, wait_for_query
+from ._calls import (
+    CHECK,
+    CLOSE,
+    CLOSE_WITHIN,
+    CONFIRM_MBANK_PAYMENT,
+    CREATE_CARD_PAYMENT,
+    CREATE_MBANK_PAYMENT,
+    CREATE_PAY_FORM,
+    CREATE_QR_DATA,
+    CREATE_QR_IMAGE,
+    FINISH,
+    PAYMENT_STATUS,
+    PROVIDER_STATUS,
+    QR_STATUS,
+    VERIFY_CALLBACK,
+    VERIFY_RETURN,
+    call,
+    call_on_disk,
+    wait,
+)
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -45,7 +63,7 @@ class Gateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
         answer: CardPaymentCreated = wait(
-            ask(self._core().create_card_payment, _check.instance("payment", payment, CardPayment))
+            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, CardPayment)
         )
         return answer
 
@@ -56,12 +74,11 @@ class Gateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: StatusReport = wait_for_query(
-            ask(
-                self._core().payment_status,
-                _check.text("gateway_number", gateway_number),
-                _check.optional_text("language", language),
-            )
+        answer: StatusReport = wait(
+            PAYMENT_STATUS,
+            self._core(),
+            _check.text("gateway_number", gateway_number),
+            _check.optional_text("language", language),
         )
         return answer
 
@@ -71,7 +88,7 @@ class Gateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
         answer: MbankPaymentCreated = wait(
-            ask(self._core().create_mbank_payment, _check.instance("payment", payment, MbankPayment))
+            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, MbankPayment)
         )
         return answer
 
@@ -84,18 +101,17 @@ class Gateway(Connected):
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
         answer: MbankConfirmed = wait(
-            ask(
-                self._core().confirm_mbank_payment,
-                _check.instance("payment", payment, PaymentRef),
-                _check.text("otp", otp),
-            )
+            CONFIRM_MBANK_PAYMENT,
+            self._core(),
+            _check.instance("payment", payment, PaymentRef),
+            _check.text("otp", otp),
         )
         return answer
 
     def create_pay_form(self, form: PayForm) -> PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: PayFormCreated = wait(ask(self._core().create_pay_form, _check.instance("form", form, PayForm)))
+        answer: PayFormCreated = wait(CREATE_PAY_FORM, self._core(), _check.instance("form", form, PayForm))
         return answer
 
     def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
@@ -103,32 +119,29 @@ class Gateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: StatusReport = wait_for_query(
-            ask(
-                self._core().provider_status,
-                _check.text("order_number", order_number),
-                _check.instance("provider", provider, Provider),
-            )
+        answer: StatusReport = wait(
+            PROVIDER_STATUS,
+            self._core(),
+            _check.text("order_number", order_number),
+            _check.instance("provider", provider, Provider),
         )
         return answer
 
     def create_qr_image(self, payment: QrPayment) -> QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: QrImage = wait(ask(self._core().create_qr_image, _check.instance("payment", payment, QrPayment)))
+        answer: QrImage = wait(CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, QrPayment))
         return answer
 
     def create_qr_data(self, payment: QrPayment) -> QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: QrData = wait(ask(self._core().create_qr_data, _check.instance("payment", payment, QrPayment)))
+        answer: QrData = wait(CREATE_QR_DATA, self._core(), _check.instance("payment", payment, QrPayment))
         return answer
 
     def qr_status(self, transaction_id: str) -> StatusReport:
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: StatusReport = wait_for_query(
-            ask(self._core().qr_status, _check.text("transaction_id", transaction_id))
-        )
+        answer: StatusReport = wait(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
         return answer
 
     def check(self, payment: PaymentRef) -> Verdict:
@@ -136,7 +149,7 @@ class Gateway(Connected):
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: Verdict = wait_for_query(ask(self._core().check, _check.instance("payment", payment, PaymentRef)))
+        verdict: Verdict = wait(CHECK, self._core(), _check.instance("payment", payment, PaymentRef))
         return verdict
 
     def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
@@ -149,12 +162,11 @@ class Gateway(Connected):
         must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
-        verdict: Verdict = wait_for_query(
-            ask(
-                self._core().verify_callback,
-                _check.instance("callback", callback, Callback),
-                _check.instance("payment", payment, PaymentRef),
-            )
+        verdict: Verdict = wait(
+            VERIFY_CALLBACK,
+            self._core(),
+            _check.instance("callback", callback, Callback),
+            _check.instance("payment", payment, PaymentRef),
         )
         return verdict
 
@@ -163,12 +175,11 @@ class Gateway(Connected):
         browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: Verdict = wait_for_query(
-            ask(
-                self._core().verify_return,
-                _check.instance("redirect", redirect, ReturnRedirect),
-                _check.instance("payment", payment, PaymentRef),
-            )
+        verdict: Verdict = wait(
+            VERIFY_RETURN,
+            self._core(),
+            _check.instance("redirect", redirect, ReturnRedirect),
+            _check.instance("payment", payment, PaymentRef),
         )
         return verdict
 
@@ -203,7 +214,7 @@ class Gateway(Connected):
 
         Raises `kassa.Misconfigured` if the gateway has no journal, `kassa.Invalid` if there is no such entry, and
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
-        wait(ask(self._core().finish, id_of(entry)))
+        wait(FINISH, self._core(), id_of(entry))
 
     def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
@@ -220,9 +231,9 @@ class Gateway(Connected):
         if core is None:
             return True
         if longest is None:
-            wait(ask(core.close))
+            wait(CLOSE, core)
             return True
-        is_done: bool = wait(ask(core.close_within, longest))
+        is_done: bool = wait(CLOSE_WITHIN, core, longest)
         return is_done
 
     def __enter__(self) -> Gateway:

@@ -7,10 +7,9 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
-from ._calls import ask
+from ._calls import RECOVERY_NEXT, ask, wait
 from ._convert import lift, lifts, mirrors
 from ._generated import native
-from ._wait import wait
 from .errors import Misconfigured
 from .journal_entry import JournalEntry, Unreadable
 
@@ -145,7 +144,7 @@ class Recovery(Following):
             raise StopIteration
         del self
         try:
-            recovered: Recovered | None = wait(ask(core.next))
+            recovered: Recovered | None = wait(RECOVERY_NEXT, core)
         except BaseException as error:  # noqa: BLE001 (it is raised again)
             del core
             raise _let_go(error)  # noqa: B904 (the very same)
@@ -184,7 +183,7 @@ class AsyncRecovery(Following):
             raise StopAsyncIteration
         del self
         try:
-            recovered: Recovered | None = await ask(core.next)
+            recovered: Recovered | None = await ask(RECOVERY_NEXT, core)
         except BaseException as error:  # noqa: BLE001 (it is raised again)
             del core
             raise _let_go(error)  # noqa: B904 (the very same)

@@ -7,10 +7,9 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
-from ._calls import ask
+from ._calls import WATCH_NEXT, WATCH_OUTCOME, ask, wait
 from ._convert import lift, lifts, mirrors
 from ._generated import native
-from ._wait import wait
 from .errors import Misconfigured, PaymentError
 from .verdict import Verdict
 
@@ -125,7 +124,7 @@ class StatusWatch(Watching):
         return self
 
     def __next__(self) -> WatchReport:
-        report: WatchReport | None = wait(ask(self._core().next))
+        report: WatchReport | None = wait(WATCH_NEXT, self._core())
         if report is None:
             raise StopIteration
         return report
@@ -136,7 +135,7 @@ class StatusWatch(Watching):
 
         Raises as iterating does.
         """
-        outcome: Verdict | None = wait(ask(self._core().outcome))
+        outcome: Verdict | None = wait(WATCH_OUTCOME, self._core())
         return outcome
 
     def __enter__(self) -> "StatusWatch":
@@ -161,7 +160,7 @@ class AsyncStatusWatch(Watching):
         return self
 
     async def __anext__(self) -> WatchReport:
-        report: WatchReport | None = await ask(self._core().next)
+        report: WatchReport | None = await ask(WATCH_NEXT, self._core())
         if report is None:
             raise StopAsyncIteration
         return report
@@ -172,7 +171,7 @@ class AsyncStatusWatch(Watching):
 
         Raises as iterating does.
         """
-        outcome: Verdict | None = await ask(self._core().outcome)
+        outcome: Verdict | None = await ask(WATCH_OUTCOME, self._core())
         return outcome
 
     async def __aenter__(self) -> "AsyncStatusWatch":

@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import _check
-from .._calls import ask
-from .._wait import wait
+from .._calls import CHECKOUT_STATES_NEXT, CHECKOUT_TOKEN_WANTED, wait
 from ..secrets import Proxy
 from ..violations import Language
 from .opened import Opened, States, states_over, words_of
@@ -96,7 +95,7 @@ class CheckoutStates(States):
         return self
 
     def __next__(self) -> CheckoutState:
-        state: CheckoutState | None = wait(ask(self._core().next))
+        state: CheckoutState | None = wait(CHECKOUT_STATES_NEXT, self._core())
         if state is None:
             raise StopIteration
         return state
@@ -104,7 +103,7 @@ class CheckoutStates(States):
 
 def _renew(core: Any, renew_token: Callable[[], str]) -> None:
     """Token renewal, in a thread. The core waits between two attempts."""
-    while wait(ask(core.token_wanted)):
+    while wait(CHECKOUT_TOKEN_WANTED, core):
         _renew_once(core, renew_token)
 
 

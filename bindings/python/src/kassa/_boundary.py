@@ -1,0 +1,249 @@
+"""The boundary to the core: makes calls that take time, each as one message, and gets what it ended with as another.
+
+A blocking call runs on its thread, without the GIL; that thread drives the connection itself for a query. Any other call goes
+on in the core, and its completion is taken from a queue: in asyncio, and in the event loops of `_schedulers`, whose descriptor
+the core makes readable when the first of several completions is there.
+
+No Python runs on the core's threads, except on Windows, so none of them waits for the GIL, or meets an interpreter that is
+being taken down, which ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
+
+Why: docs/adr/0005-one-boundary-for-all-languages.md
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import threading
+import weakref
+from contextlib import suppress
+from itertools import count
+from struct import Struct
+from typing import Any, TypeAlias
+
+from . import _log_timer, _logs
+from ._generated import native
+
+Completion: TypeAlias = tuple[int, bytes]
+"""A code, and a value: 0 with the answer, 1 with an error, 2 with the text of a defect."""
+
+_SIZE = 16 * 1024
+# Ctrl-C is heard by Python code only, on the main thread only: so long that thread stays away between two looks.
+_LOOK_EVERY_MILLISECONDS = 20
+# Any other thread looks for log events only.
+_LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
+_FOREVER = 2**64 - 1
+
+_PAIR = Struct(">QQ")
+_SIGNAL: Any = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
+
+
+def _function(name: str, arguments: int, answer: Any = None) -> Any:
+    """A function of the boundary: it has numbers only."""
+    function = getattr(native._UniffiLib, f"kassa_{name}")
+    function.argtypes, function.restype = (ctypes.c_uint64,) * arguments, answer
+    return function
+
+
+_call = _function("call", 6, ctypes.c_int64)
+_call_end = _function("call_end", 1)
+_queue_new = _function("queue_new", 3, ctypes.c_uint64)
+_submit = _function("submit", 5)
+_take = _function("take", 4, ctypes.c_int64)
+_cancel = _function("cancel", 2)
+_queue_free = _function("queue_free", 1)
+_free = _function("free", 2)
+
+# Not that of os, which eventlet replaces by one that its hub must not call.
+_read: Any = None if os.name == "nt" else importlib.import_module("posix").read
+listens_to_descriptors = _read is not None
+"""Not on Windows, whose event loop listens to none: there the core calls a function."""
+
+
+class _Memory:
+    """Memory for a message to the core and for what comes back."""
+
+    __slots__ = ("_buffer", "_view", "address", "size", "waiting")
+
+    def __init__(self, size: int = _SIZE) -> None:
+        # Behind it are eight bytes by which the core knows a blocking call between two waits.
+        self._buffer = ctypes.create_string_buffer(size + 8)
+        self._view = memoryview(self._buffer).cast("B")
+        self.address = ctypes.addressof(self._buffer)
+        self.size = size
+        self.waiting = self.address + size
+
+    def write(self, message: bytes) -> None:
+        self._view[: len(message)] = message
+
+    def read(self, start: int, end: int) -> bytes:
+        return bytes(self._view[start:end])
+
+    def value(self, at: int, length: int, longest: int) -> tuple[bytes, int]:
+        """A value, and where it ends. One that is longer than the memory is elsewhere."""
+        if length <= longest:
+            return self.read(at, at + length), at + length
+        address, capacity = _PAIR.unpack_from(self._view, at)
+        try:
+            return ctypes.string_at(address, length), at + _PAIR.size
+        finally:
+            _free(address, capacity)
+
+
+# Of no thread: a signal handler may make a call in the middle of another one.
+_memories: list[_Memory] = []
+
+
+def _memory_for(message: bytes) -> _Memory:
+    if len(message) > _SIZE:
+        return _Memory(len(message))
+    try:
+        return _memories.pop()
+    except IndexError:
+        return _Memory()
+
+
+def _keep(memory: _Memory) -> None:
+    if memory.size == _SIZE:
+        _memories.append(memory)
+
+
+def call(message: bytes, log: _logs.CallLog | None) -> Completion:
+    """Makes a call on this thread, and waits for its end."""
+    length, number, longest = len(message), 0 if log is None else log.number, _longest_stay(log)
+    memory = _memory_for(message)
+    memory.write(message)
+    status = -1
+    try:
+        while (status := _call(memory.address, memory.size, length, number, longest, memory.waiting)) < 0:
+            if log is not None and log.is_due():
+                _logs.look((log,))
+        return status & 0xFF, memory.value(0, status >> 8, memory.size)[0]
+    finally:
+        if status < 0:
+            _call_end(memory.waiting)
+        _keep(memory)
+
+
+def _longest_stay(log: _logs.CallLog | None) -> int:
+    if threading.current_thread() is threading.main_thread():
+        return _LOOK_EVERY_MILLISECONDS
+    return _FOREVER if log is None else _LOOK_FOR_EVENTS_EVERY_MILLISECONDS
+
+
+async def submit(loop: Any, message: bytes, log: _logs.CallLog | None) -> Completion:
+    """Makes a call, and waits in the loop that runs until it has ended. Cancelling it gives the call up."""
+    completions = _completions_of(loop)
+    waiting = loop.create_future()
+    number = completions.submit(message, waiting, log)
+    try:
+        with _log_timer.looks(loop, log):
+            completion: Completion = await waiting
+        return completion
+    finally:
+        completions.forget(number)
+
+
+class _Completions:
+    """What ended of the calls of one event loop. The loop holds it, and lets go of it when it is closed."""
+
+    def __init__(self, loop: Any) -> None:
+        self._process = os.getpid()
+        self._waiting: dict[int, Any] = {}
+        self._numbers = count(1)
+        self._memory = _Memory()
+        if listens_to_descriptors:
+            self._listen(loop)
+        else:
+            self._be_called(loop)
+
+    def _listen(self, loop: Any) -> None:
+        descriptor = ctypes.c_int()
+        self._queue: int = _queue_new(0, 0, ctypes.addressof(descriptor))
+        if not self._queue:
+            raise OSError("there is no file descriptor left to wait for Kassa with")
+        self._descriptor: int | None = descriptor.value
+        end = weakref.finalize(self, _end_listening, self._queue, self._descriptor)
+        # At the end of the process a daemon thread may still turn its loop: what it is woken by must be there until then.
+        end.atexit = False
+        loop.add_reader(self._descriptor, self._heard)
+
+    def _be_called(self, loop: Any) -> None:
+        self._descriptor = None
+        context = next(_contexts)
+        self._queue = _queue_new(ctypes.cast(_ON_SIGNAL, ctypes.c_void_p).value, context, 0)
+        _by_context[context] = weakref.ref(loop), self
+        weakref.finalize(loop, _end_being_called, self._queue, context).atexit = False
+
+    def submit(self, message: bytes, waiting: Any, log: _logs.CallLog | None) -> int:
+        """Hands a call over. What waits gets its completion."""
+        number = next(self._numbers)
+        self._waiting[number] = waiting
+        memory = _memory_for(message)
+        memory.write(message)
+        _submit(self._queue, number, 0 if log is None else log.number, memory.address, len(message))
+        _keep(memory)
+        return number
+
+    def forget(self, number: int) -> None:
+        """Gives a call up, unless it has ended. A greenlet that a fork has copied is ended in the child, too, where the call is
+        the parent's."""
+        if self._waiting.pop(number, None) is not None and self._process == os.getpid():
+            _cancel(self._queue, number)
+
+    def _heard(self) -> None:
+        if self._descriptor is not None:
+            _read(self._descriptor, 64)
+        taken = -1
+        while taken < 0:
+            taken = _take(self._queue, self._memory.address, self._memory.size, 0)
+            at, end = 0, abs(taken)
+            while at < end:
+                number, status = _PAIR.unpack(self._memory.read(at, at + _PAIR.size))
+                value, at = self._memory.value(at + _PAIR.size, status >> 8, self._memory.size - _PAIR.size)
+                waiting = self._waiting.pop(number, None)
+                # Its task may have been cancelled.
+                if waiting is not None and not waiting.done():
+                    waiting.set_result((status & 0xFF, value))
+
+
+def _end_listening(queue: int, descriptor: int) -> None:
+    _queue_free(queue)
+    os.close(descriptor)
+
+
+_of_loops: weakref.WeakKeyDictionary[Any, weakref.ref[_Completions]] = weakref.WeakKeyDictionary()
+
+
+def _completions_of(loop: Any) -> _Completions:
+    known = _of_loops.get(loop)
+    completions = None if known is None else known()
+    if completions is None:
+        completions = _Completions(loop)
+        _of_loops[loop] = weakref.ref(completions)
+    return completions
+
+
+# Windows.
+
+_contexts = count(1)
+_by_context: dict[int, tuple[weakref.ref[Any], _Completions]] = {}
+
+
+def _signal(context: int) -> None:
+    """Wakes a loop, from a thread of the core's."""
+    known = _by_context.get(context)
+    loop: Any = None if known is None else known[0]()
+    if known is not None and loop is not None:
+        # The loop may have been closed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(known[1]._heard)  # pyright: ignore[reportPrivateUsage]
+
+
+_ON_SIGNAL = _SIGNAL(_signal)
+
+
+def _end_being_called(queue: int, context: int) -> None:
+    _by_context.pop(context, None)
+    _queue_free(queue)
