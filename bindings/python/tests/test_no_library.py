@@ -15,7 +15,7 @@ import pytest
 from conformance.patience import PATIENCE
 
 import kassa
-from kassa._generated import native
+from kassa._codec import tables
 from kassa._no_library import why_not_loaded
 
 # Twice: a program may try again, and is told the same.
@@ -40,7 +40,7 @@ ANOTHER_PROCESSORS = struct.pack(
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """Where the library of a copy of the package would be; the copy has none."""
-    own = Path(native.__file__).parent
+    own = Path(tables.__file__).parent
     shutil.copytree(
         Path(kassa.__file__).parent, tmp_path / "kassa", ignore=shutil.ignore_patterns("__pycache__", "*kassa_native*")
     )

@@ -49,7 +49,7 @@ The payer's side of the merchant's server (``kassa-server``), for a payment scre
 On the command line, run ``kassa``, or ``python -m kassa``.
 """
 
-from ._calls import InternalError
+from ._core import InternalError
 from ._one_module import show_as_one_module as _show_as_one_module
 from .answers import (
     CardPaymentCreated,

@@ -23,7 +23,7 @@ from struct import Struct
 from typing import Any, TypeAlias
 
 from . import _log_timer, _logs
-from ._generated import native
+from ._core import function
 
 Completion: TypeAlias = tuple[int, bytes]
 """A code, and a value: 0 with the answer, 1 with an error, 2 with the text of a defect."""
@@ -41,9 +41,7 @@ _SIGNAL: Any = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
 
 def _function(name: str, arguments: int, answer: Any = None) -> Any:
     """A function of the boundary: it has numbers only."""
-    function = getattr(native._UniffiLib, f"kassa_{name}")
-    function.argtypes, function.restype = (ctypes.c_uint64,) * arguments, answer
-    return function
+    return function(f"kassa_{name}", (ctypes.c_uint64,) * arguments, answer)
 
 
 _call = _function("call", 6, ctypes.c_int64)

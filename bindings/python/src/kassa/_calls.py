@@ -1,133 +1,65 @@
-"""Calls into the core: converts values in both directions, and raises the errors of this package."""
+"""Calls of the core that take time: makes each as one message (`_boundary`), blocking or awaited."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from struct import Struct
-from types import TracebackType
 from typing import Any
 
-from . import _boundary, _buffers, _check, _logs, _schedulers
-from ._convert import lift, lower
-from ._generated import native
+from . import _boundary, _codec, _logs, _schedulers
+from ._core import raise_error
 
-_buffers.install()
-
-
-class InternalError(RuntimeError):
-    """A defect in Kassa itself. **It says nothing about the money**: watch the payment, never send it again."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail: str = _check.text("detail", detail)
-        """What went wrong."""
-
-    def __str__(self) -> str:
-        return f"A defect in Kassa: {self.detail}. It says nothing about the money: watch the payment, never send it again."
-
-
-class translated:  # noqa: N801 (it reads like a function)
-    """Raises the core's errors as this package's."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        # Without their cause: that is generated code, and its frames hold the request.
-        if isinstance(error, native.PaymentError):
-            raise lift(error) from None
-        if isinstance(error, native.InternalError):
-            raise InternalError(str(error)) from None
-
-
-def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function of the core that answers at once."""
-    with translated():
-        return lift(function(*map(lower, arguments)))
-
-
-def call_on_disk(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function of the core that waits for the disk. Other greenlets run meanwhile, if any."""
-    with translated():
-        return lift(_schedulers.on_disk(function, *map(lower, arguments)))
-
-
-# Calls that take time.
-
-_ANSWER, _ERROR = 0, 1
 _HEAD = Struct(">iQ").pack
-# In the order in which they are declared, which numbers them.
-_NUMBERS = {name: 1 + at for at, name in enumerate(name for name in vars(native.AsyncCall) if name.isupper())}
-
-
-def _converter(name: str) -> Any:
-    return getattr(native, f"_UniffiFfiConverter{name}")
 
 
 class Operation:
-    """A call of the core that takes time: how its arguments are written, and its answer is read."""
+    """A call that takes time: how its arguments are written, and its answer is read."""
 
-    __slots__ = ("_number", "_read", "_writes")
+    __slots__ = ("_answer", "_kinds", "_number", "_writers")
 
-    def __init__(self, name: str, *arguments: str, answer: str | None, may_be_absent: bool = False) -> None:
-        self._number = _NUMBERS[name]
-        self._writes = [_converter(argument) for argument in arguments]
-        read = None if answer is None else _converter(answer).read
-        self._read = _optional(read) if may_be_absent else read
+    def __init__(self, name: str, answer: str | None) -> None:
+        self._number = 1 + [each for each, _ in _codec.ENUMS["AsyncCall"]].index(name)
+        # Its object comes first, as its handle.
+        self._kinds = [kind for _, kind in _codec.ENUMS["AsyncCall"][self._number - 1][1][1:]]
+        self._answer = answer
+        self._writers: list[_codec.Writer] | None = None
 
     def message(self, target: Any, arguments: tuple[Any, ...]) -> bytes:
         """The call as the core reads it. It has a share of its object, which is the core's from then on."""
-        writer = _buffers.Writer()
-        with translated():
-            for converter, argument in zip(self._writes, arguments, strict=True):
-                value = lower(argument)
-                converter.check_lower(value)
-                converter.write(value, writer)
-        return _HEAD(self._number, target._uniffi_clone_handle()) + writer.content
+        if self._writers is None:
+            self._writers = [_codec.writer(kind) for kind in self._kinds]
+        content = bytearray()
+        for write, argument in zip(self._writers, arguments, strict=True):
+            write(argument, content)
+        return _HEAD(self._number, target.cloned()) + content
 
     def answer(self, completion: _boundary.Completion) -> Any:
         """What the call was answered with; raises what it failed with."""
         code, value = completion
-        if code == _ANSWER:
-            return None if self._read is None else _whole(self._read, value)
-        if code == _ERROR:
-            raise _whole(_converter("TypePaymentError").read, value)
-        raise InternalError(value.decode())
+        if code:
+            raise_error(code, value)
+        return None if self._answer is None else _codec.read_whole(self._answer, value)
 
 
-def _optional(read: Any) -> Any:
-    return lambda reader: read(reader) if reader.read_u8() else None
-
-
-def _whole(read: Callable[[Any], Any], value: bytes) -> Any:
-    with translated(), _buffers.Reader(value) as reader:
-        return lift(read(reader))
-
-
-CREATE_CARD_PAYMENT = Operation("CREATE_CARD_PAYMENT", "TypeCardPayment", answer="TypeCardPaymentCreated")
-PAYMENT_STATUS = Operation("PAYMENT_STATUS", "String", "OptionalString", answer="TypeStatusReport")
-CREATE_MBANK_PAYMENT = Operation("CREATE_MBANK_PAYMENT", "TypeMbankPayment", answer="TypeMbankPaymentCreated")
-CONFIRM_MBANK_PAYMENT = Operation("CONFIRM_MBANK_PAYMENT", "TypePaymentRef", "String", answer="TypeMbankConfirmed")
-CREATE_PAY_FORM = Operation("CREATE_PAY_FORM", "TypePayForm", answer="TypePayFormCreated")
-PROVIDER_STATUS = Operation("PROVIDER_STATUS", "String", "TypeProvider", answer="TypeStatusReport")
-CREATE_QR_IMAGE = Operation("CREATE_QR_IMAGE", "TypeQrPayment", answer="TypeQrImage")
-CREATE_QR_DATA = Operation("CREATE_QR_DATA", "TypeQrPayment", answer="TypeQrData")
-QR_STATUS = Operation("QR_STATUS", "String", answer="TypeStatusReport")
-CHECK = Operation("CHECK", "TypePaymentRef", answer="TypeVerdict")
-VERIFY_CALLBACK = Operation("VERIFY_CALLBACK", "TypeCallback", "TypePaymentRef", answer="TypeVerdict")
-VERIFY_RETURN = Operation("VERIFY_RETURN", "TypeReturnRedirect", "TypePaymentRef", answer="TypeVerdict")
-FINISH = Operation("FINISH", "String", answer=None)
-CLOSE = Operation("CLOSE", answer=None)
-CLOSE_WITHIN = Operation("CLOSE_WITHIN", "Duration", answer="Boolean")
-WATCH_NEXT = Operation("WATCH_NEXT", answer="TypeWatchReport", may_be_absent=True)
-WATCH_OUTCOME = Operation("WATCH_OUTCOME", answer="TypeVerdict", may_be_absent=True)
-RECOVERY_NEXT = Operation("RECOVERY_NEXT", answer="TypeRecovered", may_be_absent=True)
-CHECKOUT_TOKEN_WANTED = Operation("CHECKOUT_TOKEN_WANTED", answer="Boolean")
-CHECKOUT_STATES_NEXT = Operation("CHECKOUT_STATES_NEXT", answer="TypeCheckoutState", may_be_absent=True)
+CREATE_CARD_PAYMENT = Operation("CreateCardPayment", "CardPaymentCreated")
+PAYMENT_STATUS = Operation("PaymentStatus", "StatusReport")
+CREATE_MBANK_PAYMENT = Operation("CreateMbankPayment", "MbankPaymentCreated")
+CONFIRM_MBANK_PAYMENT = Operation("ConfirmMbankPayment", "MbankConfirmed")
+CREATE_PAY_FORM = Operation("CreatePayForm", "PayFormCreated")
+PROVIDER_STATUS = Operation("ProviderStatus", "StatusReport")
+CREATE_QR_IMAGE = Operation("CreateQrImage", "QrImage")
+CREATE_QR_DATA = Operation("CreateQrData", "QrData")
+QR_STATUS = Operation("QrStatus", "StatusReport")
+CHECK = Operation("Check", "Verdict")
+VERIFY_CALLBACK = Operation("VerifyCallback", "Verdict")
+VERIFY_RETURN = Operation("VerifyReturn", "Verdict")
+FINISH = Operation("Finish", None)
+CLOSE = Operation("Close", None)
+CLOSE_WITHIN = Operation("CloseWithin", "bool")
+WATCH_NEXT = Operation("WatchNext", "?WatchReport")
+WATCH_OUTCOME = Operation("WatchOutcome", "?Verdict")
+RECOVERY_NEXT = Operation("RecoveryNext", "?Recovered")
+CHECKOUT_TOKEN_WANTED = Operation("CheckoutTokenWanted", "bool")
+CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
 
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:

@@ -9,7 +9,7 @@ import logging
 import sys
 from typing import Any
 
-from ._generated import native
+from ._core import native
 
 LOGGER = logging.getLogger("kassa")
 LOGGER.addHandler(logging.NullHandler())

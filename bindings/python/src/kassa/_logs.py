@@ -28,7 +28,7 @@ from contextvars import Context, copy_context
 from itertools import count
 from typing import Any
 
-from ._generated import native
+from ._core import native
 
 LOOKS_A_SECOND = 10
 

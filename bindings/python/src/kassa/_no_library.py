@@ -17,13 +17,13 @@ _WHEELS = (
 )
 
 
-def why_not_loaded(folder: Path, error: OSError) -> str:
+def why_not_loaded(folder: str | Path, error: OSError) -> str:
     """The text, for a package whose native library should be in the folder."""
     said = str(error).rstrip(".")
     bits = "" if sys.maxsize > 2**32 else ", in a Python of 32 bits"
     return (
         f"Kassa's native library cannot be loaded on {platform.system()} on {platform.machine()}{_c_library()}{bits}. "
-        f"{_what_is_there(folder)} The system says: {said}. {_WHEELS} "
+        f"{_what_is_there(Path(folder))} The system says: {said}. {_WHEELS} "
         "Install the wheel for the system that runs it; where there is none, build the package from its source distribution, "
         "which takes Rust."
     )

@@ -5,9 +5,8 @@ from decimal import Decimal
 from typing import NoReturn, TypeAlias
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirrors
-from ._generated import native
+from ._codec import record, variant
+from ._core import method
 from .payment_entry import PaymentEntry
 from .payments import PaymentRef
 from .violations import Advice
@@ -23,7 +22,7 @@ class _Accepted:
         _check.no_truth(self, "gateway.check(payment).is_charged whether it is paid")
 
 
-@mirrors(native.NextStep.OPEN_CONFIRMATION)
+@variant("NextStep.OpenConfirmation")
 @dataclass(frozen=True, slots=True)
 class OpenConfirmation:
     """Open this page for the payer, who confirms the payment there (3DS)."""
@@ -32,7 +31,7 @@ class OpenConfirmation:
     """The page to open. Always https, or loopback."""
 
 
-@mirrors(native.NextStep.CHECK_STATUS)
+@variant("NextStep.CheckStatus")
 @dataclass(frozen=True, slots=True)
 class CheckStatus:
     """Nothing to confirm. Query the status: only a status query decides whether the payment is charged."""
@@ -45,7 +44,7 @@ NextStep: TypeAlias = OpenConfirmation | CheckStatus
 """The next step after a card payment was accepted."""
 
 
-@mirrors(native.CardPaymentCreated)
+@record("CardPaymentCreated")
 @dataclass(frozen=True, slots=True)
 class CardPaymentCreated(_Accepted):
     """The gateway accepted a card payment. **It is not paid yet**: follow `next_step`, then watch `payment`."""
@@ -65,11 +64,11 @@ class CardPaymentCreated(_Accepted):
 
     def entry(self) -> PaymentEntry:
         """The entry to store in place of the reference: it also holds the confirmation page, if any."""
-        entry: PaymentEntry = call(lower(self).entry)
+        entry: PaymentEntry = method("CardPaymentCreated.entry", self)
         return entry
 
 
-@mirrors(native.MbankPaymentCreated)
+@record("MbankPaymentCreated")
 @dataclass(frozen=True, slots=True)
 class MbankPaymentCreated(_Accepted):
     """The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password."""
@@ -88,11 +87,11 @@ class MbankPaymentCreated(_Accepted):
 
     def entry(self) -> PaymentEntry:
         """The entry to store in place of the reference."""
-        entry: PaymentEntry = call(lower(self).entry)
+        entry: PaymentEntry = method("MbankPaymentCreated.entry", self)
         return entry
 
 
-@mirrors(native.MbankConfirmed)
+@record("MbankConfirmed")
 @dataclass(frozen=True, slots=True)
 class MbankConfirmed(_Accepted):
     """The gateway accepted a confirmation. **Accepted, not final**: watch `payment` for its final status."""
@@ -109,7 +108,7 @@ class MbankConfirmed(_Accepted):
     """The whole response, with secrets masked."""
 
 
-@mirrors(native.PayFormCreated)
+@record("PayFormCreated")
 @dataclass(frozen=True, slots=True)
 class PayFormCreated(_Accepted):
     """A pay-form (the gateway's own payment page), ready for the payer."""
@@ -123,11 +122,11 @@ class PayFormCreated(_Accepted):
 
     def entry(self) -> PaymentEntry:
         """The entry to store in place of the reference: it also holds the page."""
-        entry: PaymentEntry = call(lower(self).entry)
+        entry: PaymentEntry = method("PayFormCreated.entry", self)
         return entry
 
 
-@mirrors(native.QrImage)
+@record("QrImage")
 @dataclass(frozen=True, slots=True, repr=False)
 class QrImage(_Accepted):
     """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, validated. It carries no identifier: see
@@ -144,7 +143,7 @@ class QrImage(_Accepted):
         return f"QrImage(400x400, {len(self.png)} bytes)"
 
 
-@mirrors(native.QrData)
+@record("QrData")
 @dataclass(frozen=True, slots=True)
 class QrData(_Accepted):
     """The data of a dynamic QR code, as far as the dialect finds it in the response. The whole response is in `raw`."""
@@ -161,11 +160,11 @@ class QrData(_Accepted):
 
     def entry(self) -> PaymentEntry:
         """The entry to store in place of the reference: it also holds the text of the code, if the dialect finds it."""
-        entry: PaymentEntry = call(lower(self).entry)
+        entry: PaymentEntry = method("QrData.entry", self)
         return entry
 
     def advice(self) -> tuple[Advice, ...]:
         """What the dialect does not find in the response: without ``payload`` there is no code to show; without
         ``transaction_id`` the status cannot be queried. It blocks nothing."""
-        advice: tuple[Advice, ...] = call(lower(self).advice)
+        advice: tuple[Advice, ...] = method("QrData.advice", self)
         return advice

@@ -24,9 +24,8 @@ from ._calls import (
     VERIFY_CALLBACK,
     VERIFY_RETURN,
     ask,
-    call,
-    call_on_disk,
 )
+from ._schedulers import on_disk
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -188,7 +187,7 @@ class AsyncGateway(Connected):
         Raises `kassa.Invalid` if the reference has no number to query by.
         """
         _check.instance("payment", payment, PaymentRef)
-        return made(AsyncStatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+        return made(AsyncStatusWatch, self._core().watch(payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> AsyncIterator[Unfinished]:
         """The unfinished entries of the gateway's journal, oldest first, for ``async for``: payments and unreadable files.
@@ -196,7 +195,7 @@ class AsyncGateway(Connected):
         so the event loop never waits for the disk. See `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Unavailable` if the journal cannot be read."""
-        return Pages(call_on_disk(self._core().unfinished_pages)).items_read_apart()
+        return Pages(on_disk(self._core().unfinished_pages)).items_read_apart()
 
     def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> AsyncRecovery:  # noqa: B008 (frozen)
         """Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a
@@ -205,7 +204,7 @@ class AsyncGateway(Connected):
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Invalid` for a policy with zero concurrent
         payments."""
-        return begun(AsyncRecovery, call(self._core().recover, _check.instance("policy", policy, RecoveryPolicy)))
+        return begun(AsyncRecovery, self._core().recover(_check.instance("policy", policy, RecoveryPolicy)))
 
     async def finish(self, entry: Unfinished | str) -> None:
         """Marks an entry of the gateway's journal as finished, by the entry or its ``id``: the goods were delivered, or a

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import _check
-from ._calls import call
-from ._generated import native
+from ._core import native
 from .payments import PaymentRef
 from .secrets import Secretive, hold
 
@@ -43,7 +42,7 @@ class CallbackKey(Secretive):
 
         Raises `kassa.Invalid` if it is shorter than 32 bytes.
         """
-        hold(self, call(native.CallbackKey, _check.text("secret", secret)))
+        hold(self, native.CallbackKey(_check.text("secret", secret)))
 
     def with_previous(self, secret: str) -> CallbackKey:
         """The same key, which also accepts signatures made with a previous secret: for key rotation. Drop the previous secret
@@ -52,7 +51,7 @@ class CallbackKey(Secretive):
         Raises `kassa.Invalid` if it is shorter than 32 bytes.
         """
         key = CallbackKey.__new__(CallbackKey)
-        hold(key, call(self._native.with_previous, _check.text("secret", secret)))
+        hold(key, self._native.with_previous(_check.text("secret", secret)))
         return key
 
     def callback_url(self, url: str, payment: PaymentRef) -> str:
@@ -78,7 +77,7 @@ class CallbackKey(Secretive):
         Raises `kassa.Invalid` if there is not exactly one parameter ``kassa``, or if this key did not sign it as a callback
         URL. Answer such a call with an HTTP error, and do not query the gateway.
         """
-        payment: PaymentRef = call(self._native.read_callback_url, _check.text("called", called))
+        payment: PaymentRef = self._native.read_callback_url(_check.text("called", called))
         return payment
 
     def read_return_url(self, called: str) -> PaymentRef:
@@ -86,13 +85,13 @@ class CallbackKey(Secretive):
 
         Raises `kassa.Invalid` as `read_callback_url` does.
         """
-        payment: PaymentRef = call(self._native.read_return_url, _check.text("called", called))
+        payment: PaymentRef = self._native.read_return_url(_check.text("called", called))
         return payment
 
     @staticmethod
     def _signed(sign: Callable[[object, object], object], url: str, payment: PaymentRef) -> str:
-        signed: str = call(sign, _check.text("url", url), _check.instance("payment", payment, PaymentRef))
-        return signed
+        signed = sign(_check.text("url", url), _check.instance("payment", payment, PaymentRef))
+        return str(signed)
 
     def __repr__(self) -> str:
         return "CallbackKey(***)"

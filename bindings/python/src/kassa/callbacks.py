@@ -6,15 +6,15 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from . import _check
-from ._calls import call
-from ._convert import lift, lifts, lower, lowers, mirrors
-from ._generated import native
+from ._codec import read_as, read_whole, record, write_as, write_with
+from ._core import method, native, raw_answer
 from .dialect import Dialect
 from .errors import Invalid
 from .payments import PaymentRef, PaymentStatus, Provider
 from .violations import Rule, Violation
 
 
+@record("Callback")
 @dataclass(frozen=True, slots=True)
 class Callback:
     """A callback (webhook): the gateway's notification that the status of a payment changed.
@@ -56,14 +56,14 @@ class Callback:
 
         Raises `kassa.Invalid` if there is no order number, or the bytes are not UTF-8.
         """
-        callback: Callback = call(native.parse_callback, _body_text(body))
+        callback: Callback = native.parse_callback(_body_text(body))
         return callback
 
     def dedup_key(self) -> str | None:
         """A deduplication key: the same text for every copy of the same notification, however it is formatted. **None if the
         callback has no status**: the next callback about the same payment may look the same and mean something new, so treat
         each one as new."""
-        key: str | None = call(lower(self).dedup_key)
+        key: str | None = method("Callback.dedup_key", self)
         return key
 
     def status_by(self, dialect: Dialect) -> PaymentStatus | None:
@@ -75,14 +75,14 @@ class Callback:
         >>> callback.status_by(kassa.Dialect.from_json('{"charged_words": ["PAID"]}')) == kassa.PaymentStatus.CHARGED
         True
         """
-        status: PaymentStatus | None = call(lower(self).status_by, _check.instance("dialect", dialect, Dialect))
+        status: PaymentStatus | None = method("Callback.status_by", self, _check.instance("dialect", dialect, Dialect))
         return status
 
     def payment_ref(self) -> PaymentRef | None:
         """A payment reference for status queries, for a merchant who has stored none; None for a QR payment, whose callback
         has no number that can be queried. **Its number is only claimed**, and the requested amount is unknown, so no check of
         it ever returns `Charged`: query with the reference that you stored at the sale."""
-        ref: PaymentRef | None = call(lower(self).payment_ref)
+        ref: PaymentRef | None = method("Callback.payment_ref", self)
         return ref
 
     def __bool__(self) -> NoReturn:
@@ -102,71 +102,36 @@ def _body_text(body: str | bytes) -> str:
     return _check.text("body", given)
 
 
-_PLAIN = (
-    "order_number",
-    "amount",
-    "currency",
-    "status",
-    "date_created_text",
-    "requisite",
-    "provider",
-    "missing",
-    "raw",
-)
-
-
-def _lift_callback(callback: Any) -> Callback:
-    fields = {name: lift(getattr(callback, name)) for name in _PLAIN}
-    return Callback(date_created=lift(callback.date_created), **fields)
-
-
-def _lower_callback(callback: Callback) -> Any:
-    """The date as received, if unchanged: the core knows nanoseconds, and the deduplication key depends on them."""
+def _moment(year: int, month: int, day: int, hour: int, minute: int, second: int, nanosecond: int) -> datetime | None:
     try:
-        original = native.parse_callback(callback.raw)
-    except native.PaymentError:
-        original = None
-    if original is not None and _lift_callback(original) == callback:
-        return original
-    fields = {name: lower(getattr(callback, name)) for name in _PLAIN}
-    return native.Callback(date_created=lower(callback.date_created), **fields)
-
-
-def _lift_moment(moment: Any) -> datetime | None:
-    try:
-        return datetime(
-            moment.year,
-            moment.month,
-            moment.day,
-            moment.hour,
-            moment.minute,
-            moment.second,
-            moment.nanosecond // 1000,
-        )
+        return datetime(year, month, day, hour, minute, second, nanosecond // 1000)
     except ValueError:
         # A year that Python has no date for. The text is still there.
         return None
 
 
-def _lower_moment(moment: datetime) -> Any:
-    return native.LocalDateTime(
-        year=moment.year,
-        month=moment.month,
-        day=moment.day,
-        hour=moment.hour,
-        minute=moment.minute,
-        second=moment.second,
-        nanosecond=moment.microsecond * 1000,
-    )
+def _parts_of(moment: datetime) -> tuple[int, ...]:
+    return moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond * 1000
 
 
-lifts(native.LocalDateTime, _lift_moment)
-lowers(datetime, _lower_moment)
-lifts(native.Callback, _lift_callback)
-lowers(Callback, _lower_callback)
+def _write_callback(callback: Callback, out: bytearray) -> None:
+    """As received, if unchanged: the core knows nanoseconds, and the deduplication key depends on them."""
+    try:
+        received = raw_answer("parse_callback", callback.raw)
+    except Exception:  # noqa: BLE001 (it was made by hand)
+        received = b""
+    if received and read_whole("Callback", received) == callback:
+        out += received
+    else:
+        _write_fields(callback, out)
 
 
-@mirrors(native.ReturnRedirect)
+read_as("LocalDateTime", _moment)
+write_as("LocalDateTime", _parts_of)
+_write_fields = write_with("Callback", _write_callback)
+
+
+@record("ReturnRedirect")
 @dataclass(frozen=True, slots=True)
 class ReturnRedirect:
     """The payer's return from the gateway's pages. **It is only a hint**: anybody can forge one. Verify it with
@@ -187,7 +152,7 @@ class ReturnRedirect:
 
         Raises `kassa.Invalid` if the text is not an absolute URI, or names no order.
         """
-        redirect: ReturnRedirect = call(native.parse_return_redirect, _check.text("url", url))
+        redirect: ReturnRedirect = native.parse_return_redirect(_check.text("url", url))
         return redirect
 
     def __bool__(self) -> NoReturn:

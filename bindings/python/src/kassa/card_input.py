@@ -5,14 +5,13 @@ from enum import Enum
 from typing import TypeAlias
 
 from . import _check
-from ._calls import call
-from ._convert import lifts, lowers, mirrors, mirrors_enum
-from ._generated import native
-from .secrets import Card, Secretive, card_of, hold
+from ._codec import flat_enum, read_as, variant, write_as
+from ._core import native
+from .secrets import Card, Secretive, card_of, held, hold
 from .violations import Violation
 
 
-@mirrors_enum(native.CardBrand)
+@flat_enum("CardBrand")
 class CardBrand(Enum):
     """The brand of a payment card, as its first digits show.
 
@@ -42,19 +41,19 @@ class CardBrand(Enum):
         return self.value
 
 
-@mirrors(native.FieldState.INCOMPLETE)
+@variant("FieldState.Incomplete")
 @dataclass(frozen=True, slots=True)
 class Incomplete:
     """Incomplete, and nothing is wrong yet."""
 
 
-@mirrors(native.FieldState.COMPLETE)
+@variant("FieldState.Complete")
 @dataclass(frozen=True, slots=True)
 class Complete:
     """Complete: the field can be sent. The number may still get longer if its brand has several lengths."""
 
 
-@mirrors(native.FieldState.WRONG)
+@variant("FieldState.Wrong")
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """Wrong: further digits cannot make it valid."""
@@ -97,84 +96,82 @@ class CardInput(Secretive):
 
     def with_number(self, typed: str) -> "CardInput":
         """The same input with this number: the text of the whole field."""
-        return self._with(call(self._native.with_number, _check.text("number", typed)))
+        return self._with(self._native.with_number(_check.text("number", typed)))
 
     def with_expiry(self, typed: str) -> "CardInput":
         """The same input with this expiry, month first: ``08/31``, ``8/31``, ``0831``, ``08-31``, ``08 / 2031``."""
-        return self._with(call(self._native.with_expiry, _check.text("expiry", typed)))
+        return self._with(self._native.with_expiry(_check.text("expiry", typed)))
 
     def with_cvc(self, typed: str) -> "CardInput":
         """The same input with this security code (CVC, CVV)."""
-        return self._with(call(self._native.with_cvc, _check.text("cvc", typed)))
+        return self._with(self._native.with_cvc(_check.text("cvc", typed)))
 
     def with_holder_name(self, typed: str) -> "CardInput":
         """The same input with this holder's name, unchanged."""
-        return self._with(call(self._native.with_holder_name, _check.text("holder_name", typed)))
+        return self._with(self._native.with_holder_name(_check.text("holder_name", typed)))
 
     def as_of(self, year: int, month: int) -> "CardInput":
         """The same input, with the expiry compared with this month instead of the current one."""
-        return self._with(
-            call(self._native.as_of, _check.year("year", year), _check.whole("month", month, range(1, 13)))
-        )
+        return self._with(self._native.as_of(_check.year("year", year), _check.whole("month", month, range(1, 13))))
 
     @property
     def number(self) -> str:
         """The number, with spaces between groups as the brand prints them."""
-        number: str = call(self._native.number)
+        number: str = self._native.number()
         return number
 
     @property
     def expiry(self) -> str:
         """The expiry as ``08/31``, as far as typed."""
-        expiry: str = call(self._native.expiry)
+        expiry: str = self._native.expiry()
         return expiry
 
     @property
     def cvc(self) -> str:
         """The digits of the security code."""
-        cvc: str = call(self._native.cvc)
+        cvc: str = self._native.cvc()
         return cvc
 
     @property
     def holder_name(self) -> str:
         """The holder's name as typed."""
-        name: str = call(self._native.holder_name)
+        name: str = self._native.holder_name()
         return name
 
     @property
     def brand(self) -> CardBrand:
         """The brand, as soon as the digits show it."""
-        brand: CardBrand = call(self._native.brand)
+        brand: CardBrand = self._native.brand()
         return brand
 
     @property
     def number_lengths(self) -> tuple[int, ...]:
         """The possible numbers of digits for this brand, in ascending order; 13 to 20 if the brand is unknown."""
-        lengths: tuple[int, ...] = call(self._native.number_lengths)
+        lengths: tuple[int, ...] = self._native.number_lengths()
         return lengths
 
     @property
     def number_state(self) -> FieldState:
         """The state of the number."""
-        state: FieldState = call(self._native.number_state)
+        state: FieldState = self._native.number_state()
         return state
 
     @property
     def expiry_state(self) -> FieldState:
         """The state of the expiry."""
-        state: FieldState = call(self._native.expiry_state)
+        state: FieldState = self._native.expiry_state()
         return state
 
     @property
     def cvc_state(self) -> FieldState:
         """The state of the security code. It has three digits for every brand: the gateway takes no more."""
-        state: FieldState = call(self._native.cvc_state)
+        state: FieldState = self._native.cvc_state()
         return state
 
     @property
     def holder_name_state(self) -> FieldState:
         """The state of the holder's name: anything but spaces is valid."""
-        state: FieldState = call(self._native.holder_name_state)
+        state: FieldState = self._native.holder_name_state()
         return state
 
     def card(self) -> Card:
@@ -183,7 +180,7 @@ class CardInput(Secretive):
         Raises `kassa.Invalid` with all violations at once, by the field names of a card payment: ``pan``, ``expiryMonth``,
         ``expiryYear``, ``cvc`` and ``name``.
         """
-        card: Card = call(self._native.card)
+        card: Card = self._native.card()
         return card
 
     @classmethod
@@ -196,5 +193,5 @@ class CardInput(Secretive):
         return "CardInput(***)"
 
 
-lowers(CardInput, lambda value: value._native)
-lifts(native.Card, card_of)
+write_as("@CardInput", held)
+read_as("@Card", card_of)

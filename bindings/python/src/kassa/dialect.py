@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _check
-from ._calls import call, translated
-from ._convert import lowers, mirrors
-from ._generated import native
+from ._codec import record, write_as
+from ._core import native
 from .violations import Advice
 
 
-@mirrors(native.DialectField)
+@record("DialectField")
 @dataclass(frozen=True, slots=True)
 class DialectField:
     """One value that a dialect finds in a response, and its place."""
@@ -23,7 +22,7 @@ class DialectField:
     """The value, as text."""
 
 
-@mirrors(native.DialectReading)
+@record("DialectReading")
 @dataclass(frozen=True, slots=True)
 class DialectReading:
     """What a dialect reads in a response: the result of `Dialect.explain`."""
@@ -74,8 +73,7 @@ class Dialect:
         Raises `kassa.Invalid` with every error: a field that does not exist or that its endpoint does not use, an invalid
         pointer, a code or word in two lists that exclude each other.
         """
-        with translated():
-            return cls._of(native.Dialect.from_json(_check.text("text", text)))
+        return cls._of(native.Dialect.from_json(_check.text("text", text)))
 
     @classmethod
     def named(cls, name: str) -> "Dialect":
@@ -87,8 +85,7 @@ class Dialect:
         >>> Dialect.named("interface") == Dialect()
         True
         """
-        with translated():
-            return cls._of(native.Dialect.named(_check.text("name", name)))
+        return cls._of(native.Dialect.named(_check.text("name", name)))
 
     @staticmethod
     def names() -> tuple[str, ...]:
@@ -97,7 +94,7 @@ class Dialect:
         >>> Dialect.names()
         ('interface', 'finipay')
         """
-        names: tuple[str, ...] = call(native.dialect_names)
+        names: tuple[str, ...] = native.dialect_names()
         return names
 
     @classmethod
@@ -123,14 +120,14 @@ class Dialect:
         >>> Dialect.named("finipay").explain("qr_status", response).status_means
         'charged'
         """
-        reading: DialectReading = call(
-            self._native.explain, _check.text("endpoint", endpoint), _check.text("response", response)
+        reading: DialectReading = self._native.explain(
+            _check.text("endpoint", endpoint), _check.text("response", response)
         )
         return reading
 
     def advice(self) -> tuple[Advice, ...]:
         """Settings that this dialect leaves open and that matter for money. It blocks nothing."""
-        advice: tuple[Advice, ...] = call(self._native.advice)
+        advice: tuple[Advice, ...] = self._native.advice()
         return advice
 
     def __eq__(self, other: object) -> bool:
@@ -151,4 +148,4 @@ class Dialect:
 
 _SHOWN = Dialect()
 
-lowers(Dialect, lambda dialect: dialect._native)
+write_as("@Dialect", lambda dialect: dialect._native)

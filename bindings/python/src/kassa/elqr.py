@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirrors, mirrors_enum
-from ._generated import native
+from ._codec import flat_enum, record
+from ._core import method, native
 
 
-@mirrors_enum(native.ElqrKind)
+@flat_enum("ElqrKind")
 class ElqrKind(Enum):
     """Whether a code is for one payment."""
 
@@ -22,7 +21,7 @@ class ElqrKind(Enum):
         return self.value
 
 
-@mirrors(native.ElqrField)
+@record("ElqrField")
 @dataclass(frozen=True, slots=True)
 class ElqrField:
     """An additional field of a code (tags 35 to 39), such as a table number; or one with an unknown tag."""
@@ -38,7 +37,7 @@ class ElqrField:
             _check.text(name, getattr(self, name))
 
 
-@mirrors(native.BankLink)
+@record("BankLink")
 @dataclass(frozen=True, slots=True)
 class BankLink:
     """A link that opens a code in the app of a bank."""
@@ -49,7 +48,7 @@ class BankLink:
     """The link."""
 
 
-@mirrors(native.Elqr)
+@record("Elqr")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elqr:
     """A payment code in ELQR, the format that the apps of all banks in Kyrgyzstan read.
@@ -135,7 +134,7 @@ class Elqr:
 
         Raises `kassa.Invalid` if the text is not ELQR or is damaged; the error names the tag and the rule.
         """
-        code: Elqr = call(native.parse_elqr, _check.text("text", text))
+        code: Elqr = native.parse_elqr(_check.text("text", text))
         return code
 
     def text(self) -> str:
@@ -143,7 +142,7 @@ class Elqr:
 
         Raises `kassa.Invalid` with everything that the format does not allow.
         """
-        text: str = call(lower(self).text)
+        text: str = method("Elqr.text", self)
         return text
 
     def check(self, amount_tyiyn: int) -> None:
@@ -152,7 +151,7 @@ class Elqr:
 
         Raises `kassa.Invalid` with everything that differs.
         """
-        call(lower(self).check, _check.whole_tyiyn("amount_tyiyn", amount_tyiyn))
+        method("Elqr.check", self, _check.whole_tyiyn("amount_tyiyn", amount_tyiyn))
 
     def bank_links(self) -> tuple[BankLink, ...]:
         """Links that open the code in a bank's app, one per bank, for a phone that shows the code itself. The first is for
@@ -160,5 +159,5 @@ class Elqr:
 
         Raises `kassa.Invalid` as `text` does.
         """
-        links: tuple[BankLink, ...] = call(lower(self).bank_links)
+        links: tuple[BankLink, ...] = method("Elqr.bank_links", self)
         return links

@@ -7,9 +7,8 @@ from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirror_fields
-from ._generated import native
+from ._codec import variant
+from ._core import method
 from .payments import PaymentRef, StatusReport
 from .violations import Violation
 
@@ -31,7 +30,8 @@ class PaymentError(Exception):
     an `OutcomeUnknown` whose text does not name its payment lacks that attribute.
     """
 
-    _native: ClassVar[Any] = None
+    # The name of the core's error that it is.
+    _kind: ClassVar[str | None] = None
     _names: ClassVar[tuple[str, ...]] = ()
     _text: str | None = None
 
@@ -48,14 +48,13 @@ class PaymentError(Exception):
         super().__init__(_check.text("text", text))
 
     def __init_subclass__(cls) -> None:
-        # Each mirrors the core's error of its name, by the parameters it is made with.
-        native_kind = getattr(native.PaymentError, cls.__name__, None)
-        if cls.__module__ != __name__ or native_kind is None:
+        # Each is the core's error of its name, and made with its fields.
+        if cls.__module__ != __name__:
             return
         init: Callable[..., None] = cls.__init__
-        cls._native = native_kind
+        cls._kind = cls.__name__
         cls._names = tuple(signature(init).parameters)[1:]
-        mirror_fields(native_kind, cls, list(cls._names))
+        variant(f"PaymentError.{cls.__name__}")(cls)
 
         @wraps(init)
         def from_fields_or_text(self: PaymentError, *given: Any, **named: Any) -> None:
@@ -88,17 +87,14 @@ class PaymentError(Exception):
     @property
     def _is_whole(self) -> bool:
         """Whether it has the fields of one of the core's errors."""
-        return self._native is not None and self._text is None
-
-    def _core(self) -> Any:
-        return self._native(**{name: lower(getattr(self, name)) for name in self._names})
+        return self._kind is not None and self._text is None
 
     @property
     def payment_may_exist(self) -> bool:
         """True if **this call** may have moved money: only for `OutcomeUnknown`. Never send such a payment again."""
         if not self._is_whole:
-            return self._native is None or isinstance(self, OutcomeUnknown)
-        may: bool = call(self._core().payment_may_exist)
+            return self._kind is None or isinstance(self, OutcomeUnknown)
+        may: bool = method("PaymentError.payment_may_exist", self)
         return may
 
     @property
@@ -106,21 +102,21 @@ class PaymentError(Exception):
         """True if you can repeat the same call later: only for `Unavailable`."""
         if not self._is_whole:
             return isinstance(self, Unavailable)
-        may: bool = call(self._core().is_retryable)
+        may: bool = method("PaymentError.is_retryable", self)
         return may
 
     @property
     def kind(self) -> str:
         """The error's name for logs, the same in every language, such as ``"Refused"``."""
-        return next(kind.__name__ for kind in type(self).__mro__ if "_native" in vars(kind))
+        return next(kind.__name__ for kind in type(self).__mro__ if "_kind" in vars(kind))
 
     def describe(self) -> str:
         """What happened and what to do, in one or two English sentences. The same as ``str(error)``."""
         if self._text is not None:
             return self._text
-        if self._native is None:
+        if self._kind is None:
             return super().__str__()
-        text: str = call(self._core().describe)
+        text: str = method("PaymentError.describe", self)
         return text
 
     def __str__(self) -> str:

@@ -23,10 +23,9 @@ from ._calls import (
     QR_STATUS,
     VERIFY_CALLBACK,
     VERIFY_RETURN,
-    call,
-    call_on_disk,
     wait,
 )
+from ._schedulers import on_disk
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -190,14 +189,14 @@ class Gateway(Connected):
         Raises `kassa.Invalid` if the reference has no number to query by.
         """
         _check.instance("payment", payment, PaymentRef)
-        return made(StatusWatch, call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+        return made(StatusWatch, self._core().watch(payment, _check.instance("policy", policy, PollPolicy)))
 
     def unfinished(self) -> Iterator[Unfinished]:
         """The unfinished entries of the gateway's journal, oldest first, read lazily: payments and unreadable files. Query
         each payment (``check``), deliver it if it is charged, and ``finish`` it. See `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Unavailable` if the journal cannot be read."""
-        return Pages(call_on_disk(self._core().unfinished_pages)).items()
+        return Pages(on_disk(self._core().unfinished_pages)).items()
 
     def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> Recovery:  # noqa: B008 (frozen)
         """Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a
@@ -206,7 +205,7 @@ class Gateway(Connected):
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Invalid` for a policy with zero concurrent
         payments."""
-        return begun(Recovery, call(self._core().recover, _check.instance("policy", policy, RecoveryPolicy)))
+        return begun(Recovery, self._core().recover(_check.instance("policy", policy, RecoveryPolicy)))
 
     def finish(self, entry: Unfinished | str) -> None:
         """Marks an entry of the gateway's journal as finished, by the entry or its ``id``: the goods were delivered, or a

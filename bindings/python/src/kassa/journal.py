@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from . import _check, _schedulers
-from ._calls import call_on_disk
-from ._convert import lowers
+from ._codec import write_as
+from ._core import native
 from ._forks import leave_behind
-from ._generated import native
+from ._schedulers import on_disk
 from .errors import Misconfigured
 from .journal_entry import JournalEntry, Unfinished, id_of
 from .payments import PaymentRef
@@ -72,14 +72,14 @@ class Journal:
 
         Raises `kassa.Unavailable` if the journal cannot be read.
         """
-        return Pages(call_on_disk(self._core().unfinished_pages)).items()
+        return Pages(on_disk(self._core().unfinished_pages)).items()
 
     def entry(self, payment: PaymentRef) -> JournalEntry | None:
         """What is known of a payment, finished or not; None if it has no entry.
 
         Raises `kassa.Unavailable` if the entry cannot be read.
         """
-        entry: JournalEntry | None = call_on_disk(self._core().entry, _check.instance("payment", payment, PaymentRef))
+        entry: JournalEntry | None = on_disk(self._core().entry, _check.instance("payment", payment, PaymentRef))
         return entry
 
     def finish(self, entry: Unfinished | str) -> None:
@@ -90,7 +90,7 @@ class Journal:
         Raises `kassa.Invalid` if there is no such entry, and `kassa.Unavailable` if the change cannot be written: then the
         entry is still unfinished.
         """
-        call_on_disk(self._core().finish, id_of(entry))
+        on_disk(self._core().finish, id_of(entry))
 
     def prune(self, older_than: timedelta | float) -> None:
         """Permanently removes finished entries from months that ended longer ago than this (a `timedelta` or a number of
@@ -98,10 +98,10 @@ class Journal:
 
         Raises `kassa.Unavailable` if they cannot be removed.
         """
-        call_on_disk(self._core().prune, _check.duration("older_than", older_than))
+        on_disk(self._core().prune, _check.duration("older_than", older_than))
 
     def _open(self, folder: str) -> Any:
-        core = call_on_disk(native.Journal.open, folder)
+        core = on_disk(native.Journal.open, folder)
         # At once, so that no other thread takes this one for what was left behind.
         self._here: tuple[int, Any] = os.getpid(), core
         return core
@@ -121,7 +121,7 @@ class Journal:
         return Journal, (self._folder,)
 
 
-lowers(Journal, lambda journal: journal._core())
+write_as("@Journal", lambda journal: journal._core())
 
 
 def opened(journal: Journal | str | os.PathLike[str]) -> Journal:
@@ -144,7 +144,7 @@ class Pages:
         """The next entries; none after the last one. It waits for the disk."""
         if self._process != os.getpid():
             raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
-        page: tuple[Unfinished, ...] = call_on_disk(self._pages.next_page)
+        page: tuple[Unfinished, ...] = on_disk(self._pages.next_page)
         return page
 
     def items(self) -> Iterator[Unfinished]:

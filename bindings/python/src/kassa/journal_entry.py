@@ -6,12 +6,11 @@ from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from . import _check
-from ._convert import lift, lifts, mirrors, mirrors_enum
-from ._generated import native
+from ._codec import flat_enum, itself, read_as, record, variant
 from .payments import PaymentRef
 
 
-@mirrors_enum(native.JournalState)
+@flat_enum("JournalState")
 class JournalState(Enum):
     """The state of a payment in a journal."""
 
@@ -33,7 +32,7 @@ class JournalState(Enum):
         return self.value
 
 
-@mirrors(native.JournalEntry)
+@record("JournalEntry")
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
     """A payment in a `Journal`. Query its ``payment`` (``gateway.check``), deliver what is charged, then ``finish`` it.
@@ -76,7 +75,7 @@ class JournalEntry:
         _check.no_truth(self, "whether entry.state is kassa.JournalState.CHARGED, or the entry None")
 
 
-@mirrors(native.Unfinished.UNREADABLE)
+@variant("Unfinished.Unreadable")
 @dataclass(frozen=True, slots=True)
 class Unreadable:
     """A file of a `Journal` that cannot be read: truncated, damaged, of a newer version, or not a journal file. It is kept,
@@ -99,7 +98,7 @@ Unfinished: TypeAlias = JournalEntry | Unreadable
 """An unfinished item of a journal: a payment that is pending, unknown or a mismatch, or charged and not yet finished;
 or a file that cannot be read."""
 
-lifts(native.Unfinished.PAYMENT, lambda item: lift(item.entry))
+read_as("Unfinished.Payment", itself)
 
 
 def id_of(entry: Unfinished | str) -> str:

@@ -3,8 +3,7 @@
 from decimal import Decimal
 
 from . import _check
-from ._calls import call
-from ._generated import native
+from ._core import native
 
 
 def som_to_tyiyn(som: Decimal | int) -> int:
@@ -15,7 +14,7 @@ def som_to_tyiyn(som: Decimal | int) -> int:
     >>> som_to_tyiyn(Decimal("100.10"))
     10010
     """
-    tyiyn: int = call(native.som_to_tyiyn, _check.amount("som", som))
+    tyiyn: int = native.som_to_tyiyn(_check.amount("som", som))
     return tyiyn
 
 
@@ -25,7 +24,7 @@ def tyiyn_to_som(tyiyn: int) -> Decimal:
     >>> tyiyn_to_som(10010)
     Decimal('100.10')
     """
-    som: Decimal = call(native.tyiyn_to_som, _check.whole_tyiyn("tyiyn", tyiyn))
+    som: Decimal = native.tyiyn_to_som(_check.whole_tyiyn("tyiyn", tyiyn))
     return som
 
 
@@ -48,5 +47,5 @@ def normalized_phone(typed: str) -> str | None:
     >>> normalized_phone("0700 00-00-01")
     '996700000001'
     """
-    phone: str | None = call(native.normalized_phone, _check.text("typed", typed))
+    phone: str | None = native.normalized_phone(_check.text("typed", typed))
     return phone

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirrors
-from ._generated import native
+from ._codec import record
+from ._core import method, native
 from .payments import PaymentRef
 
 
-@mirrors(native.PaymentEntry)
+@record("PaymentEntry")
 @dataclass(frozen=True, slots=True)
 class PaymentEntry:
     """The record of an open payment: its reference, and the page or the QR code that the payer was shown. A program that
@@ -43,9 +42,9 @@ class PaymentEntry:
         Raises `kassa.Invalid` for a text of another version, a truncated or changed text, or one whose payment cannot be
         read.
         """
-        entry: PaymentEntry = call(native.parse_payment_entry, _check.text("text", text))
+        entry: PaymentEntry = native.parse_payment_entry(_check.text("text", text))
         return entry
 
     def __str__(self) -> str:
-        text: str = call(lower(self).as_text)
+        text: str = method("PaymentEntry.as_text", self)
         return text

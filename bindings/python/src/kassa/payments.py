@@ -1,15 +1,13 @@
 """Payment references, and the gateway's reports."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import ClassVar, Literal, NoReturn
 
 from . import _check
-from ._calls import call
-from ._convert import lifts, lower, lowers, mirrors, mirrors_enum
-from ._generated import native
+from ._codec import flat_enum, read_as, record, write_as
+from ._core import method, native
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,7 +29,7 @@ class Provider:
 
     def __post_init__(self) -> None:
         known = native.provider_from_name(_check.text("name", self.name))
-        object.__setattr__(self, "name", known.as_text())
+        object.__setattr__(self, "name", known.name)
 
     def __str__(self) -> str:
         return self.name
@@ -41,24 +39,27 @@ class Provider:
         return f"Provider.{constant}" if constant else f"Provider({self.name!r})"
 
 
-Provider.CARDS = Provider("Cards")
-Provider.MEGA_PAY = Provider("MegaPay")
-Provider.MBANK = Provider("MBank")
-
-_NATIVE_PROVIDERS = {
-    "Cards": native.Provider.CARDS(),
-    "MegaPay": native.Provider.MEGA_PAY(),
-    "MBank": native.Provider.M_BANK(),
-}
-
-lowers(Provider, lambda provider: _NATIVE_PROVIDERS.get(provider.name) or native.Provider.OTHER(provider.name))
-lifts(native.Provider.CARDS, lambda _: Provider.CARDS)
-lifts(native.Provider.MEGA_PAY, lambda _: Provider.MEGA_PAY)
-lifts(native.Provider.M_BANK, lambda _: Provider.MBANK)
-lifts(native.Provider.OTHER, lambda provider: Provider(provider[0]))
+def _provider(name: str) -> Provider:
+    """One whose name the core has given."""
+    provider = object.__new__(Provider)
+    object.__setattr__(provider, "name", name)
+    return provider
 
 
-@mirrors_enum(native.PaymentKind)
+Provider.CARDS = _provider("Cards")
+Provider.MEGA_PAY = _provider("MegaPay")
+Provider.MBANK = _provider("MBank")
+
+_KNOWN = {"Cards": ("Cards",), "MegaPay": ("MegaPay",), "MBank": ("MBank",)}
+
+read_as("Provider.Cards", lambda: Provider.CARDS)
+read_as("Provider.MegaPay", lambda: Provider.MEGA_PAY)
+read_as("Provider.MBank", lambda: Provider.MBANK)
+read_as("Provider.Other", _provider)
+write_as("Provider", lambda provider: _KNOWN.get(provider.name) or ("Other", provider.name))
+
+
+@flat_enum("PaymentKind")
 class PaymentKind(Enum):
     """The kinds of payment."""
 
@@ -75,12 +76,7 @@ class PaymentKind(Enum):
         return self.value
 
 
-def _made(function: Callable[..., object], *arguments: object) -> "PaymentRef":
-    ref: PaymentRef = call(function, *arguments)
-    return ref
-
-
-@mirrors(native.PaymentRef)
+@record("PaymentRef")
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
     """Everything needed to query a payment again **and to recognize its report**, without secrets: **store it before you send
@@ -139,25 +135,29 @@ class PaymentRef:
         """A card payment by the merchant's order number, with the requested amount and currency."""
         order_number = _check.text("order_number", order_number)
         amount = _check.amount("amount", amount)
-        return _made(native.card_payment_ref, order_number, amount, _check.text("currency", currency))
+        ref: PaymentRef = native.card_payment_ref(order_number, amount, _check.text("currency", currency))
+        return ref
 
     @classmethod
     def mbank(cls, order_number: str, amount_som: Decimal | int) -> "PaymentRef":
         """A mobile-bank payment, by the merchant's order number, with the amount in **whole som**."""
         order_number = _check.text("order_number", order_number)
-        return _made(native.mbank_payment_ref, order_number, _check.whole_som("amount_som", amount_som))
+        ref: PaymentRef = native.mbank_payment_ref(order_number, _check.whole_som("amount_som", amount_som))
+        return ref
 
     @classmethod
     def pay_form(cls, amount: Decimal | int) -> "PaymentRef":
         """A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and
         cannot be queried before: see `with_claimed_number`."""
-        return _made(native.pay_form_payment_ref, _check.amount("amount", amount))
+        ref: PaymentRef = native.pay_form_payment_ref(_check.amount("amount", amount))
+        return ref
 
     @classmethod
     def qr(cls, sum_tyiyn: int | None = None) -> "PaymentRef":
         """A payment by a dynamic QR code, with the amount in **whole tyiyn** if the code has one. It has no transaction yet:
         see `with_transaction_id`."""
-        return _made(native.qr_payment_ref, _check.optional_whole_tyiyn("sum_tyiyn", sum_tyiyn))
+        ref: PaymentRef = native.qr_payment_ref(_check.optional_whole_tyiyn("sum_tyiyn", sum_tyiyn))
+        return ref
 
     @classmethod
     def parse(cls, text: str) -> "PaymentRef":
@@ -166,15 +166,18 @@ class PaymentRef:
         Raises `kassa.Invalid` for a text of another version, a truncated text, inner white space, an unknown or repeated
         field, a missing kind, or an amount that is not a decimal number.
         """
-        return _made(native.parse_payment_ref, _check.text("text", text))
+        ref: PaymentRef = native.parse_payment_ref(_check.text("text", text))
+        return ref
 
     def with_gateway_number(self, gateway_number: str) -> "PaymentRef":
         """The same payment with the gateway's own order number."""
-        return _made(lower(self).with_gateway_number, _check.text("gateway_number", gateway_number))
+        ref: PaymentRef = method("PaymentRef.with_gateway_number", self, _check.text("gateway_number", gateway_number))
+        return ref
 
     def with_transaction_id(self, transaction_id: str) -> "PaymentRef":
         """The same QR payment with its transaction id from the create response."""
-        return _made(lower(self).with_transaction_id, _check.text("transaction_id", transaction_id))
+        ref: PaymentRef = method("PaymentRef.with_transaction_id", self, _check.text("transaction_id", transaction_id))
+        return ref
 
     def with_claimed_number(self, order_number: str, provider: Provider | None = None) -> "PaymentRef":
         """The same payment with the order number and the provider that a callback or a return claims. Without a provider,
@@ -185,7 +188,8 @@ class PaymentRef:
         """
         order_number = _check.text("order_number", order_number)
         _check.optional_instance("provider", provider, Provider)
-        return _made(lower(self).with_claimed_number, order_number, provider)
+        ref: PaymentRef = method("PaymentRef.with_claimed_number", self, order_number, provider)
+        return ref
 
     def with_entry_id(self, entry_id: str) -> "PaymentRef":
         """The same payment of a pay-form or a QR code with the id of its journal entry, for a reference that is signed into a
@@ -196,11 +200,11 @@ class PaymentRef:
     def can_be_checked(self) -> bool:
         """True if the payment has a number to query by: the transaction of a QR payment, the gateway's number, or an order
         number. Only then it can be checked or watched."""
-        can: bool = call(lower(self).can_be_checked)
+        can: bool = method("PaymentRef.can_be_checked", self)
         return can
 
     def __str__(self) -> str:
-        text: str = call(lower(self).as_text)
+        text: str = method("PaymentRef.as_text", self)
         return text
 
 
@@ -235,7 +239,7 @@ class PaymentStatus:
     @property
     def is_final(self) -> bool:
         """True if the status is final."""
-        final: bool = lower(self).is_final()
+        final: bool = method("PaymentStatus.is_final", self)
         return final
 
     def __bool__(self) -> NoReturn:
@@ -243,7 +247,7 @@ class PaymentStatus:
 
     def __str__(self) -> str:
         # An unknown word is quoted, so that the gateway's "charged" is never mistaken for a charge.
-        text: str = lower(self).as_text()
+        text: str = method("PaymentStatus.as_text", self)
         return text
 
     def __repr__(self) -> str:
@@ -254,23 +258,16 @@ PaymentStatus.CHARGED = PaymentStatus("charged")
 PaymentStatus.REJECTED = PaymentStatus("rejected")
 
 
-def _lower_status(status: PaymentStatus) -> object:
-    match status.kind:
-        case "charged":
-            return native.PaymentStatus.CHARGED()
-        case "rejected":
-            return native.PaymentStatus.REJECTED()
-        case "other":
-            return native.PaymentStatus.OTHER(status.word)
+read_as("PaymentStatus.Charged", lambda: PaymentStatus.CHARGED)
+read_as("PaymentStatus.Rejected", lambda: PaymentStatus.REJECTED)
+read_as("PaymentStatus.Other", PaymentStatus.other)
+write_as(
+    "PaymentStatus",
+    lambda status: (status.kind.capitalize(),) if status.word is None else ("Other", status.word),
+)
 
 
-lowers(PaymentStatus, _lower_status)
-lifts(native.PaymentStatus.CHARGED, lambda _: PaymentStatus.CHARGED)
-lifts(native.PaymentStatus.REJECTED, lambda _: PaymentStatus.REJECTED)
-lifts(native.PaymentStatus.OTHER, lambda status: PaymentStatus.other(status[0]))
-
-
-@mirrors(native.StatusReport)
+@record("StatusReport")
 @dataclass(frozen=True, slots=True)
 class StatusReport:
     """The gateway's report on a payment. A field that it lacks is None, never zero or empty."""

@@ -6,15 +6,14 @@ from enum import Enum
 from typing import Any
 
 from . import _check
-from ._calls import translated
-from ._convert import lift, lower, mirrors_enum
-from ._generated import native
+from ._codec import flat_enum
+from ._core import native
 
 QR_PNG_SIDE = 400
 """The default side of a picture in pixels, as in the gateway's own."""
 
 
-@mirrors_enum(native.QrLevel)
+@flat_enum("QrLevel")
 class QrLevel(Enum):
     """The error correction level: how much of a code may be unreadable. More needs more modules."""
 
@@ -44,8 +43,7 @@ class QrCode:
         """
         self._text = _check.text("text", text)
         self._level = _check.instance("level", level, QrLevel)
-        with translated():
-            self._native: Any = native.QrCode.encode(text, lower(level))
+        self._native: Any = native.QrCode.encode(text, level)
 
     @classmethod
     def encode(cls, text: str, level: QrLevel = QrLevel.MEDIUM) -> QrCode:
@@ -54,7 +52,7 @@ class QrCode:
 
     def modules(self) -> tuple[tuple[bool, ...], ...]:
         """The rows of modules, true for dark, without the light border."""
-        rows: tuple[tuple[bool, ...], ...] = lift(self._native.modules())
+        rows: tuple[tuple[bool, ...], ...] = self._native.modules()
         return rows
 
     def png(self, px: int = QR_PNG_SIDE) -> bytes:
@@ -65,8 +63,7 @@ class QrCode:
 
         Raises `kassa.Invalid` if ``px`` is too small for the code, or larger than 10,000.
         """
-        with translated():
-            png: bytes = self._native.png(_check.count("px", px))
+        png: bytes = self._native.png(_check.count("px", px))
         return png
 
     def svg(self) -> str:

@@ -8,13 +8,12 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import RECOVERY_NEXT, ask, wait
-from ._convert import lift, lifts, mirrors
-from ._generated import native
+from ._codec import itself, read_as, record
 from .errors import Misconfigured
 from .journal_entry import JournalEntry, Unreadable
 
 
-@mirrors(native.RecoveryPolicy)
+@record("RecoveryPolicy")
 @dataclass(frozen=True, slots=True, init=False)
 class RecoveryPolicy:
     """The polling policy of ``recover``. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and
@@ -66,8 +65,8 @@ how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (no m
 that is still ``UNKNOWN`` or ``PENDING`` needs a person, too: the gateway answers about others, but only with errors about
 this one; the entry's reason has the error. It stays unfinished."""
 
-lifts(native.Recovered.PAYMENT, lambda recovered: lift(recovered.entry))
-lifts(native.Recovered.UNREADABLE, lambda recovered: Unreadable(recovered.id, recovered.why))
+read_as("Recovered.Payment", itself)
+read_as("Recovered.Unreadable", Unreadable)
 
 
 F = TypeVar("F", bound="Following")

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirrors
-from ._generated import native
+from ._codec import record
+from ._core import method
 from .payments import PaymentRef
 from .secrets import Card
 from .violations import Advice
 
 
-@mirrors(native.CardPayment)
+@record("CardPayment")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardPayment:
     """A request for a card payment. Sending card data puts the merchant under PCI DSS; see `Card`."""
@@ -49,16 +48,16 @@ class CardPayment:
 
     def payment_ref(self) -> PaymentRef:
         """The payment reference. Store it **before** sending, so that you can query the payment whatever happens."""
-        ref: PaymentRef = call(lower(self).payment_ref)
+        ref: PaymentRef = method("CardPayment.payment_ref", self)
         return ref
 
     def advice(self) -> tuple[Advice, ...]:
         """Advice about the request, to review before sending. It blocks nothing."""
-        advice: tuple[Advice, ...] = call(lower(self).advice)
+        advice: tuple[Advice, ...] = method("CardPayment.advice", self)
         return advice
 
 
-@mirrors(native.MbankPayment)
+@record("MbankPayment")
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class MbankPayment:
     """A request for a mobile-bank payment."""
@@ -102,16 +101,16 @@ class MbankPayment:
 
     def payment_ref(self) -> PaymentRef:
         """The payment reference. Store it **before** sending, so that you can query the payment whatever happens."""
-        ref: PaymentRef = call(lower(self).payment_ref)
+        ref: PaymentRef = method("MbankPayment.payment_ref", self)
         return ref
 
     def advice(self) -> tuple[Advice, ...]:
         """Advice about the request, to review before sending. It blocks nothing."""
-        advice: tuple[Advice, ...] = call(lower(self).advice)
+        advice: tuple[Advice, ...] = method("MbankPayment.advice", self)
         return advice
 
 
-@mirrors(native.PayForm)
+@record("PayForm")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayForm:
     """A request for a pay-form: the gateway's own page on which the payer chooses a method (card, MBank or MegaPay).
@@ -143,16 +142,16 @@ class PayForm:
     def payment_ref(self) -> PaymentRef:
         """The payment reference, with the requested amount. Store it **before** sending. The payer chooses the method, so the
         payment has no number until a callback or a return claims one."""
-        ref: PaymentRef = call(lower(self).payment_ref)
+        ref: PaymentRef = method("PayForm.payment_ref", self)
         return ref
 
     def advice(self) -> tuple[Advice, ...]:
         """Advice about the request, to review before sending. It blocks nothing."""
-        advice: tuple[Advice, ...] = call(lower(self).advice)
+        advice: tuple[Advice, ...] = method("PayForm.advice", self)
         return advice
 
 
-@mirrors(native.QrPayment)
+@record("QrPayment")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QrPayment:
     """A request for a dynamic QR code.
@@ -180,5 +179,5 @@ class QrPayment:
     def payment_ref(self) -> PaymentRef:
         """The payment reference, with the requested amount. Store it **before** sending. Only the answer of
         ``create_qr_data`` adds the transaction id for queries."""
-        ref: PaymentRef = call(lower(self).payment_ref)
+        ref: PaymentRef = method("QrPayment.payment_ref", self)
         return ref

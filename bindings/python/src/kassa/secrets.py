@@ -3,8 +3,8 @@
 from typing import Any, NoReturn, TypeVar
 
 from . import _check
-from ._convert import lowers
-from ._generated import native
+from ._codec import write_as
+from ._core import native
 
 S = TypeVar("S", bound="Secretive")
 
@@ -151,5 +151,10 @@ class Proxy(Secretive):
         return f"Proxy({self._way})"
 
 
-for _kind in (Card, Credentials, Proxy):
-    lowers(_kind, lambda value: value._native)
+def held(value: Secretive) -> Any:
+    """The core's object of a value."""
+    return value._native  # pyright: ignore[reportPrivateUsage]
+
+
+for _kind in ("@Card", "@Credentials", "@Proxy"):
+    write_as(_kind, held)

@@ -9,17 +9,16 @@ from enum import Enum
 from typing import Any, NoReturn, TypeVar
 
 from . import _check
-from ._calls import translated
-from ._convert import lower, mirrors_enum
+from ._codec import flat_enum
+from ._core import native
 from ._forks import leave_behind
-from ._generated import native
 from .dialect import Dialect
 from .errors import Misconfigured
 from .journal import Journal, opened
 from .secrets import Credentials, Proxy
 
 
-@mirrors_enum(native.StatusQueryForm)
+@flat_enum("StatusQueryForm")
 class StatusQueryForm(Enum):
     """How the fields of ``GET /api/v1.1.0/status`` are sent."""
 
@@ -80,15 +79,15 @@ class Connected:
         """
         config = native.GatewayConfig(
             base_url=_check.text("base_url", base_url),
-            credentials=lower(_check.instance("credentials", credentials, Credentials)),
+            credentials=_check.instance("credentials", credentials, Credentials),
             connect_timeout=_check.positive_duration("connect_timeout", connect_timeout),
             payment_deadline=_check.positive_duration("payment_deadline", payment_deadline),
             query_deadline=_check.positive_duration("query_deadline", query_deadline),
             query_retries=_check.count("query_retries", query_retries),
-            status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
-            dialect=lower(_check.optional_instance("dialect", dialect, Dialect) or Dialect()),
+            status_query=_check.instance("status_query", status_query, StatusQueryForm),
+            dialect=_check.optional_instance("dialect", dialect, Dialect) or Dialect(),
             extra_root_certificates=certificates(extra_root_certificates),
-            proxy=lower(_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct()),
+            proxy=_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct(),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
         )
@@ -122,13 +121,12 @@ class Connected:
         Raises `kassa.Misconfigured`, once, naming every variable that is missing or invalid, without their values. Arguments
         are validated as by ``Gateway(...)``.
         """
-        with translated():
-            config = native.config_from_environment()
+        config = native.config_from_environment()
         config.connect_timeout = _check.positive_duration("connect_timeout", connect_timeout)
         config.payment_deadline = _check.positive_duration("payment_deadline", payment_deadline)
         config.query_deadline = _check.positive_duration("query_deadline", query_deadline)
         config.query_retries = _check.count("query_retries", query_retries)
-        config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
+        config.status_query = _check.instance("status_query", status_query, StatusQueryForm)
         config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
         config.check_luhn = _check.flag("check_luhn", check_luhn)
         gateway = cls.__new__(cls)
@@ -154,7 +152,7 @@ class Connected:
         Raises `kassa.Misconfigured` if the folder cannot be created, read or written.
         """
         kept = opened(journal)
-        return self._derived(lambda: self._core().with_journal(lower(kept)), kept)
+        return self._derived(lambda: self._core().with_journal(kept), kept)
 
     def with_note(self: C, note: str) -> C:
         """The same gateway, which adds this note to the journal entries of its payments, such as your own order: after a
@@ -178,7 +176,7 @@ class Connected:
             self._start(config, lambda: native.Gateway(config))
             return
         kept = opened(journal)
-        self._start(config, lambda: native.Gateway(config).with_journal(lower(kept)), journal=kept)
+        self._start(config, lambda: native.Gateway(config).with_journal(kept), journal=kept)
 
     def _derived(self: C, make: Callable[[], Any], journal: Journal | None = None) -> C:
         """Another one over the same connections. ``make`` gives its core, made from that of this one."""
@@ -196,8 +194,7 @@ class Connected:
         self._open()
 
     def _open(self) -> Any:
-        with translated():
-            core = self._make()
+        core = self._make()
         # At once, so that no other thread takes this one for what was left behind.
         self._here: tuple[int, Any] = os.getpid(), core
         return core

@@ -1,12 +1,11 @@
 """Verdicts: the gateway's report on a payment, compared with the request."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NoReturn, TypeAlias
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, TypeAlias
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirror_fields
-from ._generated import native
+from ._codec import variant
+from ._core import method
 from .payments import PaymentRef, PaymentStatus, StatusReport
 
 
@@ -18,13 +17,14 @@ class _Judged:
     @property
     def is_charged(self) -> bool:
         """True if the money was taken and nothing contradicts the request: the only reason to ship."""
-        charged: bool = call(lower(self).is_charged)
+        charged: bool = method("Verdict.is_charged", self)
         return charged
 
     def __bool__(self) -> NoReturn:
         _check.no_truth(self, "verdict.is_charged, or whether it is None")
 
 
+@variant("Verdict.Charged")
 @dataclass(frozen=True, slots=True)
 class Charged(_Judged):
     """The money was taken, nothing contradicts the request, and data of the merchant's ties the report to this payment: its
@@ -52,6 +52,7 @@ class Charged(_Judged):
         _check.verdict(self, "charged", report.status == PaymentStatus.CHARGED)
 
 
+@variant("Verdict.Rejected")
 @dataclass(frozen=True, slots=True)
 class Rejected(_Judged):
     """The payment ended without the money being taken. On a pay-form the payer may try again."""
@@ -69,6 +70,7 @@ class Rejected(_Judged):
         _check.verdict(self, "rejected", report.status == PaymentStatus.REJECTED)
 
 
+@variant("Verdict.Pending")
 @dataclass(frozen=True, slots=True)
 class Pending(_Judged):
     """The gateway says that the payment is still pending. Watch it."""
@@ -86,6 +88,7 @@ class Pending(_Judged):
         _check.verdict(self, "pending", not report.status.is_final)
 
 
+@variant("Verdict.Mismatch")
 @dataclass(frozen=True, slots=True)
 class Mismatch(_Judged):
     """The report, the callback or the return is about another order, amount or currency than the request. Do not act on it;
@@ -107,6 +110,7 @@ class Mismatch(_Judged):
         _check.verdict(self, "mismatch")
 
 
+@variant("Verdict.Unverifiable")
 @dataclass(frozen=True, slots=True)
 class Unverifiable(_Judged):
     """Nothing can be proved: there is no number to query by, or the report is not tied to this payment."""
@@ -136,14 +140,3 @@ the gateway was not queried. ``kind`` names the verdict; JSON needs it, so that 
 
 A verdict has no truth value: ``if verdict`` raises `TypeError`, because every verdict would be true. Use ``is_charged``.
 """
-
-
-def _mirrors(core: Any, own: type[_Judged]) -> None:
-    mirror_fields(core, own, [each.name for each in fields(own) if each.name != "kind"])  # type: ignore[arg-type]
-
-
-_mirrors(native.Verdict.CHARGED, Charged)
-_mirrors(native.Verdict.REJECTED, Rejected)
-_mirrors(native.Verdict.PENDING, Pending)
-_mirrors(native.Verdict.MISMATCH, Mismatch)
-_mirrors(native.Verdict.UNVERIFIABLE, Unverifiable)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from . import _check
-from ._calls import call
-from ._convert import lower, mirrors, mirrors_enum
-from ._generated import native
+from ._codec import flat_enum, record
+from ._core import method, native
 
 
-@mirrors_enum(native.Language)
+@flat_enum("Language")
 class Language(Enum):
     """A language of violations, advice and a checkout's messages. As text it is its tag."""
 
@@ -27,14 +26,14 @@ class Language(Enum):
         >>> Language.from_tag("ru-KG")
         <Language.RUSSIAN: 'ru'>
         """
-        language: Language = call(native.language_from_tag, _check.text("tag", tag))
+        language: Language = native.language_from_tag(_check.text("tag", tag))
         return language
 
     def __str__(self) -> str:
         return self.value
 
 
-@mirrors_enum(native.Rule)
+@flat_enum("Rule")
 class Rule(Enum):
     """The rules that an input can break."""
 
@@ -76,7 +75,7 @@ class Rule(Enum):
         return self.value
 
 
-@mirrors(native.Violation)
+@record("Violation")
 @dataclass(frozen=True, slots=True)
 class Violation:
     """A broken rule of one input field. It never contains the value, so it is safe to log."""
@@ -102,14 +101,14 @@ class Violation:
         >>> Violation("pan", Rule.REQUIRED, None, "pan must be given").text_in(Language.RUSSIAN)
         'Номер карты: обязательно для заполнения'
         """
-        text: str = call(lower(self).text_in, _check.instance("language", language, Language))
+        text: str = method("Violation.text_in", self, _check.instance("language", language, Language))
         return text
 
     def __str__(self) -> str:
         return self.text
 
 
-@mirrors_enum(native.AdviceTopic)
+@flat_enum("AdviceTopic")
 class AdviceTopic(Enum):
     """The topic of advice."""
 
@@ -132,7 +131,7 @@ class AdviceTopic(Enum):
         return self.value
 
 
-@mirrors(native.Advice)
+@record("Advice")
 @dataclass(frozen=True, slots=True)
 class Advice:
     """A recommendation of the interface, or something that will probably be declined. It blocks nothing."""
@@ -151,7 +150,7 @@ class Advice:
 
     def text_in(self, language: Language) -> str:
         """The text for the payer in a language."""
-        text: str = call(lower(self).text_in, _check.instance("language", language, Language))
+        text: str = method("Advice.text_in", self, _check.instance("language", language, Language))
         return text
 
     def __str__(self) -> str:

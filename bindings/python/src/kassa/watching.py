@@ -8,13 +8,12 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import WATCH_NEXT, WATCH_OUTCOME, ask, wait
-from ._convert import lift, lifts, mirrors
-from ._generated import native
+from ._codec import itself, read_as, record
 from .errors import Misconfigured, PaymentError
 from .verdict import Verdict
 
 
-@mirrors(native.PollPolicy)
+@record("PollPolicy")
 @dataclass(frozen=True, slots=True, init=False)
 class PollPolicy:
     """The polling policy of a watch. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and
@@ -62,8 +61,8 @@ WatchReport: TypeAlias = Verdict | QueryFailed
 """The result of one query of a watch: a `Verdict` if the gateway answered. The verdict that ends the watch is the last
 report."""
 
-lifts(native.WatchReport.STATUS, lambda seen: lift(seen.verdict))
-lifts(native.WatchReport.QUERY_FAILED, lambda failed: QueryFailed(lift(failed.error)))
+read_as("WatchReport.Status", itself)
+read_as("WatchReport.QueryFailed", QueryFailed)
 
 
 W = TypeVar("W", bound="Watching")

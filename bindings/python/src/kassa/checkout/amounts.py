@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from .. import _check
-from .._calls import call
-from .._generated import native
+from .._core import native
 from ..violations import Language
 
 
@@ -20,7 +19,7 @@ def amount_text(amount: Decimal | int, currency: str, language: Language) -> str
     """
     _check.text("currency", currency)
     _check.instance("language", language, Language)
-    text: str = call(native.amount_text, _check.amount("amount", amount), currency, language)
+    text: str = native.amount_text(_check.amount("amount", amount), currency, language)
     return text
 
 
@@ -34,5 +33,5 @@ def pay_text(amount: Decimal | int, currency: str, language: Language) -> str:
     """
     _check.text("currency", currency)
     _check.instance("language", language, Language)
-    text: str = call(native.pay_text, _check.amount("amount", amount), currency, language)
+    text: str = native.pay_text(_check.amount("amount", amount), currency, language)
     return text

@@ -5,13 +5,12 @@ from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 
-from .._convert import mirrors, mirrors_enum
-from .._generated import native
+from .._codec import flat_enum, record
 from ..violations import Language
 from .amounts import amount_text, pay_text
 
 
-@mirrors_enum(native.PaymentMethod)
+@flat_enum("PaymentMethod")
 class PaymentMethod(Enum):
     """A payment method."""
 
@@ -28,7 +27,7 @@ class PaymentMethod(Enum):
         return self.value
 
 
-@mirrors(native.CheckoutDetails)
+@record("CheckoutDetails")
 @dataclass(frozen=True, slots=True)
 class CheckoutDetails:
     """The details of a checkout. They never change."""

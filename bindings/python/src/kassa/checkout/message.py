@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .. import _check
-from .._calls import call
-from .._convert import lower, mirrors, mirrors_enum
-from .._generated import native
+from .._codec import flat_enum, record
+from .._core import method
 from ..violations import Language
 
 
-@mirrors_enum(native.MessageTopic)
+@flat_enum("MessageTopic")
 class MessageTopic(Enum):
     """The topic of a message."""
 
@@ -54,7 +53,7 @@ class MessageTopic(Enum):
         return self.value
 
 
-@mirrors(native.CheckoutMessage)
+@record("CheckoutMessage")
 @dataclass(frozen=True, slots=True)
 class CheckoutMessage:
     """A message for the payer beside a state, in their language."""
@@ -71,5 +70,5 @@ class CheckoutMessage:
         >>> CheckoutMessage(MessageTopic.CODE_REFUSED).text_in(Language.ENGLISH)
         'This code was not accepted. Enter it again.'
         """
-        text: str = call(lower(self).text_in, _check.instance("language", language, Language))
+        text: str = method("CheckoutMessage.text_in", self, _check.instance("language", language, Language))
         return text

@@ -9,10 +9,8 @@ from datetime import timedelta
 from typing import Any, NoReturn, TypeVar
 
 from .. import _check
-from .._calls import call, translated
-from .._convert import lower
+from .._core import native
 from .._forks import leave_behind
-from .._generated import native
 from ..errors import Misconfigured
 from ..secrets import Card, Proxy
 from ..settings import certificates
@@ -95,13 +93,12 @@ class Opened(OfOneProcess):
         settings = native.CheckoutSettings(
             connect_timeout=_check.positive_duration("connect_timeout", connect_timeout),
             extra_root_certificates=certificates(extra_root_certificates),
-            proxy=lower(_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct()),
+            proxy=_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct(),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
-            language=lower(_check.optional_instance("language", language, Language)),
+            language=_check.optional_instance("language", language, Language),
         )
         self._server_url = _check.text("server_url", server_url)
-        with translated():
-            core = native.Checkout.open(server_url, _check.text("client_token", client_token), settings)
+        core = native.Checkout.open(server_url, _check.text("client_token", client_token), settings)
         hold(self, core)
         # Whoever renews its token holds the core's checkout, too.
         self._end = weakref.finalize(self, _end, core, os.getpid())
@@ -111,13 +108,13 @@ class Opened(OfOneProcess):
     @property
     def state(self) -> CheckoutState:
         """The current state."""
-        state: CheckoutState = call(self._core().state)
+        state: CheckoutState = self._core().state()
         return state
 
     @property
     def details(self) -> CheckoutDetails | None:
         """What is to be paid; None before the server has answered."""
-        details: CheckoutDetails | None = call(self._core().details)
+        details: CheckoutDetails | None = self._core().details()
         return details
 
     def pay_by_mbank(self, phone: str) -> None:
@@ -127,14 +124,14 @@ class Opened(OfOneProcess):
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it, or if it is not a phone number. Nothing was
         sent then."""
-        call(self._core().pay_by_mbank, _check.text("phone", phone))
+        self._core().pay_by_mbank(_check.text("phone", phone))
 
     def confirm(self, otp: str) -> None:
         """Confirms the mobile-bank payment with the one-time password that the payer received.
 
         Spaces, hyphens and invisible characters are removed. Raises `kassa.Invalid`, by ``Rule.STATE`` if no password is
         expected, or if it is empty or has no digit. Nothing was sent then."""
-        call(self._core().confirm, _check.text("otp", otp))
+        self._core().confirm(_check.text("otp", otp))
 
     def pay_by_card(self, card: Card) -> None:
         """Pays by card. **A card form puts the merchant under PCI DSS**; payers can also pay by card on the gateway's own
@@ -142,19 +139,19 @@ class Opened(OfOneProcess):
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it (also if the server accepts no cards), or
         with all violations of the card. Nothing was sent then."""
-        call(self._core().pay_by_card, _check.instance("card", card, Card))
+        self._core().pay_by_card(_check.instance("card", card, Card))
 
     def pay_by_qr(self) -> None:
         """Creates a QR code to pay with.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it."""
-        call(self._core().pay_by_qr)
+        self._core().pay_by_qr()
 
     def pay_by_form(self) -> None:
         """Creates a pay-form, the gateway's own page where the payer chooses a method.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state does not allow it."""
-        call(self._core().pay_by_form)
+        self._core().pay_by_form()
 
     def change_method(self) -> None:
         """The payer wants another number or payment method than that of the open payment.
@@ -164,35 +161,35 @@ class Opened(OfOneProcess):
         during the choice shows the open payment again.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if the state has no ``can_change_method``, or it is False."""
-        call(self._core().change_method)
+        self._core().change_method()
 
     def keep_method(self) -> None:
         """The payer keeps the open payment: its state is shown again.
 
         Raises `kassa.Invalid`, by ``Rule.STATE`` if no other method is being chosen."""
-        call(self._core().keep_method)
+        self._core().keep_method()
 
     def page_opened(self) -> None:
         """Tell the checkout that the app has opened the page of `OpenPage`, so that it is not opened automatically again when
         the state changes."""
-        call(self._core().page_opened)
+        self._core().page_opened()
 
     def came_back(self) -> None:
         """The payer came back from a page: the gateway is queried at once. **The content of the return URL is not trusted**,
         so you need not read it."""
-        call(self._core().came_back)
+        self._core().came_back()
 
     def check_now(self) -> None:
         """Queries the gateway at once, and runs pending retries at once: for an app that returns to the foreground, and for a
         button."""
-        call(self._core().check_now)
+        self._core().check_now()
 
     def renew_token(self, client_token: str) -> None:
         """Continues with a new client token of the same checkout.
 
         A text that cannot be a client token, such as an API key of the shop, is not sent, and a message says so
         (``MessageTopic.TOKEN_NOT_RENEWED``)."""
-        call(self._core().renew_token, _check.text("client_token", client_token))
+        self._core().renew_token(_check.text("client_token", client_token))
 
     def close(self) -> None:
         """Stops polling, and ends the states. A payment that was sent continues at the server; opening the checkout again

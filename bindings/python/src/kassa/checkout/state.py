@@ -1,12 +1,11 @@
 """The states of a checkout as its payer sees it (state machine)."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
+from typing import ClassVar, Literal, NoReturn, TypeAlias
 
 from .. import _check
-from .._convert import mirror_fields
-from .._generated import native
+from .._codec import variant
 from .details import PaymentMethod
 from .message import CheckoutMessage
 
@@ -20,6 +19,7 @@ class _State:
         _check.no_truth(self, "whether the state is a kassa.checkout.Paid (isinstance), or None")
 
 
+@variant("CheckoutState.Opening")
 @dataclass(frozen=True, slots=True)
 class Opening(_State):
     """The server has not answered yet."""
@@ -29,6 +29,7 @@ class Opening(_State):
     """The reason, if there is a problem."""
 
 
+@variant("CheckoutState.Ready")
 @dataclass(frozen=True, slots=True)
 class Ready(_State):
     """The payer chooses a payment method."""
@@ -42,6 +43,7 @@ class Ready(_State):
     """True while the payer chooses again although a payment is open: ``keep_method`` goes back to it."""
 
 
+@variant("CheckoutState.Sending")
 @dataclass(frozen=True, slots=True)
 class Sending(_State):
     """The payer's action is being sent. No other action is possible meanwhile."""
@@ -51,6 +53,7 @@ class Sending(_State):
     """The problem, if any."""
 
 
+@variant("CheckoutState.EnterOtp")
 @dataclass(frozen=True, slots=True)
 class EnterOtp(_State):
     """The payer enters the one-time password that the mobile bank sent: ``confirm``."""
@@ -66,6 +69,7 @@ class EnterOtp(_State):
     """Whether the payer can choose another number or payment method: ``change_method``."""
 
 
+@variant("CheckoutState.OpenPage")
 @dataclass(frozen=True, slots=True)
 class OpenPage(_State):
     """The payer pays, or confirms a card payment (3DS), on a page of the gateway."""
@@ -82,6 +86,7 @@ class OpenPage(_State):
     """The result of another attempt."""
 
 
+@variant("CheckoutState.ShowQr")
 @dataclass(frozen=True, slots=True)
 class ShowQr(_State):
     """The payer scans a code with a bank's app: draw the text with `kassa.QrCode`. On the phone itself, open the text if it
@@ -97,6 +102,7 @@ class ShowQr(_State):
     warn a payer who may have paid with it."""
 
 
+@variant("CheckoutState.Waiting")
 @dataclass(frozen=True, slots=True)
 class Waiting(_State):
     """The payer has done everything; the gateway is polled for the result."""
@@ -110,6 +116,7 @@ class Waiting(_State):
     """What is known, or the problem."""
 
 
+@variant("CheckoutState.Paid")
 @dataclass(frozen=True, slots=True)
 class Paid(_State):
     """**Paid**, by the gateway's report to the merchant's server. Final."""
@@ -121,6 +128,7 @@ class Paid(_State):
     """The currency's three letters."""
 
 
+@variant("CheckoutState.NotPaid")
 @dataclass(frozen=True, slots=True)
 class NotPaid(_State):
     """Not paid, and it can no longer be paid."""
@@ -130,6 +138,7 @@ class NotPaid(_State):
     """Why."""
 
 
+@variant("CheckoutState.PersonNeeded")
 @dataclass(frozen=True, slots=True)
 class PersonNeeded(_State):
     """The merchant's staff must find out what happened to the money. **The payer must not pay again.**"""
@@ -139,6 +148,7 @@ class PersonNeeded(_State):
     """The message for the payer."""
 
 
+@variant("CheckoutState.Expired")
 @dataclass(frozen=True, slots=True)
 class Expired(_State):
     """Nobody paid in time."""
@@ -146,6 +156,7 @@ class Expired(_State):
     kind: ClassVar[Literal["expired"]] = "expired"
 
 
+@variant("CheckoutState.TokenExpired")
 @dataclass(frozen=True, slots=True)
 class TokenExpired(_State):
     """The client token has expired, and no new one was given (``renew_token``). **It says nothing about the money.**"""
@@ -171,21 +182,3 @@ CheckoutState: TypeAlias = (
 the payer (`CheckoutMessage.text_in`); one about the network stays until the problem is over, and **never means that the
 payment failed**.
 """
-
-
-def _mirrors(core: Any, own: Any) -> None:
-    mirror_fields(core, own, [each.name for each in fields(own)])
-
-
-_mirrors(native.CheckoutState.OPENING, Opening)
-_mirrors(native.CheckoutState.READY, Ready)
-_mirrors(native.CheckoutState.SENDING, Sending)
-_mirrors(native.CheckoutState.ENTER_OTP, EnterOtp)
-_mirrors(native.CheckoutState.OPEN_PAGE, OpenPage)
-_mirrors(native.CheckoutState.SHOW_QR, ShowQr)
-_mirrors(native.CheckoutState.WAITING, Waiting)
-_mirrors(native.CheckoutState.PAID, Paid)
-_mirrors(native.CheckoutState.NOT_PAID, NotPaid)
-_mirrors(native.CheckoutState.PERSON_NEEDED, PersonNeeded)
-_mirrors(native.CheckoutState.EXPIRED, Expired)
-_mirrors(native.CheckoutState.TOKEN_EXPIRED, TokenExpired)

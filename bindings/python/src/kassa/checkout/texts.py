@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from .. import _check
-from .._calls import call
-from .._convert import mirrors
-from .._generated import native
+from .._codec import record
+from .._core import native
 from ..violations import Language
 from .details import PaymentMethod
 from .state import CheckoutState, EnterOtp, OpenPage, Paid, ShowQr, Waiting
@@ -18,7 +17,7 @@ _MOST_ATTEMPTS = 2**32 - 1
 """A larger number is none of the core's."""
 
 
-@mirrors(native.CheckoutTexts)
+@record("CheckoutTexts")
 @dataclass(frozen=True, slots=True)
 class CheckoutTexts:
     """The texts of a payment screen for one state, in one language."""
@@ -44,7 +43,7 @@ class CheckoutTexts:
         """
         _check.flag("may_have_paid", may_have_paid)
         _check.instance("language", language, Language)
-        texts: CheckoutTexts = call(native.checkout_texts, _state(state), may_have_paid, language)
+        texts: CheckoutTexts = native.checkout_texts(_state(state), may_have_paid, language)
         return texts
 
 
@@ -67,7 +66,7 @@ def _state(state: Any) -> Any:
             return state
 
 
-@mirrors(native.CheckoutLabels)
+@record("CheckoutLabels")
 @dataclass(frozen=True, slots=True)
 class CheckoutLabels:
     """The labels of a payment screen that do not depend on the state: buttons, fields, payment methods. None has a
@@ -180,7 +179,7 @@ class CheckoutLabels:
         >>> CheckoutLabels.of(Language.ENGLISH).confirm
         'Confirm the payment'
         """
-        labels: CheckoutLabels = call(native.checkout_labels, _check.instance("language", language, Language))
+        labels: CheckoutLabels = native.checkout_labels(_check.instance("language", language, Language))
         return labels
 
     def name_of(self, method: PaymentMethod) -> str:
@@ -214,5 +213,5 @@ def phone_hint(typed: str, language: Language) -> str | None:
     'The code goes to +996 555 000 101'
     """
     _check.text("typed", typed)
-    hint: str | None = call(native.phone_hint, typed, _check.instance("language", language, Language))
+    hint: str | None = native.phone_hint(typed, _check.instance("language", language, Language))
     return hint

@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import Any, NoReturn
 
 from .. import _check
-from .._calls import call, translated
-from .._generated import native
+from .._core import native
 from ..async_gateway import AsyncGateway
 from ..errors import Misconfigured
 from ..gateway import Gateway
@@ -55,8 +54,7 @@ class FakeGateway:
 
     def __init__(self) -> None:
         """Creates a fake gateway without payments, with a running clock."""
-        with translated():
-            core = _of_this_process(native.FakeGateway())
+        core = _of_this_process(native.FakeGateway())
         self._core = core
         config = native.default_config("https://fake.example", native.Credentials.basic("fake", "fake"))
         self._gateway = made(Gateway, config, lambda: core().gateway())
@@ -75,7 +73,7 @@ class FakeGateway:
     @property
     def payments(self) -> tuple[FakePayment, ...]:
         """All payments so far, oldest first."""
-        payments: tuple[FakePayment, ...] = call(self._core().payments)
+        payments: tuple[FakePayment, ...] = self._core().payments()
         return payments
 
     def charge(self, payment: str) -> FakeNotification:
@@ -84,7 +82,7 @@ class FakeGateway:
 
         Raises `kassa.Invalid` if there is no such payment, or it is final.
         """
-        notice: FakeNotification = call(self._core().charge, _check.text("payment", payment))
+        notice: FakeNotification = self._core().charge(_check.text("payment", payment))
         return notice
 
     def reject(self, payment: str) -> FakeNotification:
@@ -92,40 +90,40 @@ class FakeGateway:
 
         Raises as `charge` does.
         """
-        notice: FakeNotification = call(self._core().reject, _check.text("payment", payment))
+        notice: FakeNotification = self._core().reject(_check.text("payment", payment))
         return notice
 
     def plan(self, plan: FakePlan) -> None:
         """Sets what happens to payments created from now on. By default they stay open."""
-        call(self._core().plan, _check.instance("plan", plan, FakePlan))
+        self._core().plan(_check.instance("plan", plan, FakePlan))
 
     def fail_next(self, fault: FakeFault) -> None:
         """Makes one call fail: the next one, or the one after the calls with faults that were set before."""
-        call(self._core().fail_next, _check.instance("fault", fault, FakeFault))
+        self._core().fail_next(_check.instance("fault", fault, FakeFault))
 
     @property
     def otp(self) -> str:
         """The one-time password of every payer: it confirms a mobile-bank payment, which is then charged."""
-        otp: str = call(self._core().otp)
+        otp: str = self._core().otp()
         return otp
 
     @property
     def now(self) -> timedelta:
         """The time on the clock since the fake gateway was created."""
-        now: timedelta = call(self._core().now)
+        now: timedelta = self._core().now()
         return now
 
     def advance(self, by: timedelta | float) -> None:
         """Moves the clock forward by a `timedelta` or a number of seconds. Waits that end by then continue."""
-        call(self._core().advance, _check.duration("by", by))
+        self._core().advance(_check.duration("by", by))
 
     def stop_clock(self) -> None:
         """Stops the clock: from now on only `advance` moves it."""
-        call(self._core().stop_clock)
+        self._core().stop_clock()
 
     def start_clock(self) -> None:
         """Starts the clock again."""
-        call(self._core().start_clock)
+        self._core().start_clock()
 
     def __repr__(self) -> str:
         return "FakeGateway()"

@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import Any, ClassVar, Literal, get_args
 
 from .. import _check
-from .._convert import lowers
-from .._generated import native
+from .._codec import write_as
 
 _Kind = Literal[
     "no_connection",
@@ -91,9 +90,10 @@ FakeFault.NO_RESPONSE = FakeFault("no_response")
 FakeFault.UNAUTHORIZED = FakeFault("unauthorized")
 FakeFault.SERVER_ERROR = FakeFault("server_error")
 
-lowers(
-    FakeFault,
-    lambda fault: getattr(native.FakeFault, fault.kind.upper())(
-        **{name: getattr(fault, name) for name in _DETAILS.get(fault.kind, [])}
+write_as(
+    "FakeFault",
+    lambda fault: (
+        "".join(word.capitalize() for word in fault.kind.split("_")),
+        *[getattr(fault, name) for name in _DETAILS.get(fault.kind, [])],
     ),
 )

@@ -5,12 +5,11 @@ from decimal import Decimal
 from typing import NoReturn
 
 from .. import _check
-from .._convert import mirrors
-from .._generated import native
+from .._codec import record
 from ..payments import PaymentKind, PaymentStatus
 
 
-@mirrors(native.FakePayment)
+@record("FakePayment")
 @dataclass(frozen=True, slots=True)
 class FakePayment:
     """A payment of a `FakeGateway`."""
@@ -41,7 +40,7 @@ class FakePayment:
         _check.no_truth(self, "payment.status == kassa.PaymentStatus.CHARGED")
 
 
-@mirrors(native.FakeNotification)
+@record("FakeNotification")
 @dataclass(frozen=True, slots=True)
 class FakeNotification:
     """What the gateway sends after the payer has paid or declined, for a test to pass to the code that handles callbacks and

@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import ClassVar, Literal, get_args
 
 from .. import _check
-from .._convert import lowers
-from .._generated import native
+from .._codec import write_as
 
 _Kind = Literal["stay_pending", "charge", "reject"]
 
@@ -51,14 +50,4 @@ class FakePlan:
 FakePlan.STAY_PENDING = FakePlan("stay_pending")
 
 
-def _lower_plan(plan: FakePlan) -> object:
-    match plan.kind:
-        case "stay_pending":
-            return native.FakePlan.STAY_PENDING()
-        case "charge":
-            return native.FakePlan.CHARGE(plan.after)
-        case "reject":
-            return native.FakePlan.REJECT(plan.after)
-
-
-lowers(FakePlan, _lower_plan)
+write_as("FakePlan", lambda plan: ("StayPending",) if plan.after is None else (plan.kind.capitalize(), plan.after))
