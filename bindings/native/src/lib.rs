@@ -6,7 +6,7 @@
 //! ([`submit`]). No future crosses the border, and no code of another language runs on the core's threads for a call,
 //! except where a queue was made with a function as its signal.
 //!
-//! All of it needs pointers; the core has none. Why: `docs/adr/0005-one-boundary-for-all-languages.md`.
+//! All of it needs pointers; the core has none. Why: `docs/adr/0002-runtime-and-boundary.md`.
 
 #![warn(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 

@@ -2,7 +2,7 @@
 //! ([`Completion`]), both in the serialization that UniFFI generates for their types. No future crosses the border. Who
 //! waits for a call, and how, is decided in `bindings/native`.
 //!
-//! Why: `docs/adr/0005-one-boundary-for-all-languages.md`.
+//! Why: `docs/adr/0002-runtime-and-boundary.md`.
 
 use std::{panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
 

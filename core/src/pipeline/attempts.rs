@@ -2,7 +2,7 @@
 //!
 //! Only what is safe to repeat is repeated: the policy is `outcome::again`. A payment is a detached task and not structured
 //! concurrency, because it has to outlive a caller that goes away; a query is one only where its caller has no runtime
-//! (`docs/adr/0002-a-runtime-of-its-own.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
+//! (`docs/adr/0002-runtime-and-boundary.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
 use std::{
     future::poll_fn,
@@ -114,7 +114,7 @@ impl Attempts {
     }
 
     /// Carries a query through to a response in its caller's task, whose runtime drives its connection. A task of its own would cost it
-    /// two threads that wake one another (`docs/adr/0002-a-runtime-of-its-own.md`).
+    /// two threads that wake one another (`docs/adr/0002-runtime-and-boundary.md`).
     ///
     /// Nothing where the HTTP client panicked, as it does in a runtime without I/O or without timers: the query is to be sent
     /// elsewhere, and so is whatever that runtime asks later.

@@ -7,7 +7,7 @@ the core makes readable when the first of several completions is there.
 No Python runs on the core's threads, except on Windows, so none of them waits for the GIL, or meets an interpreter that is
 being taken down, which ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
 
-Why: docs/adr/0005-one-boundary-for-all-languages.md
+Why: docs/adr/0002-runtime-and-boundary.md
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def _plain(name: str, names: tuple[str, ...]) -> type:
         for field, value in (*zip(names, values, strict=False), *named.items()):
             setattr(self, field, value)
 
-    def no_pickle(self: Any, protocol: object) -> NoReturn:
+    def no_pickle(_self: Any, _protocol: object) -> NoReturn:
         raise TypeError(f"a {name} may hold a secret and cannot be pickled")
 
     return type(name, (), {"__slots__": names, "__init__": init, "__reduce_ex__": no_pickle})
