@@ -1,4 +1,4 @@
-"""A platform that the package has no library for: the import says so, and what to do."""
+"""A platform that the package has no library for: the import of a name says so, and what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = """
 import json
 for _ in range(2):
     try:
-        import kassa
+        from kassa import Gateway
     except ImportError as error:
         assert isinstance(error.__cause__, OSError)
         assert error.name == "kassa._native.kassa"

@@ -49,62 +49,103 @@ The payer's side of the merchant's server (``kassa-server``), for a payment scre
 On the command line, run ``kassa``, or ``python -m kassa``.
 """
 
-from ._core import InternalError
-from ._one_module import show_as_one_module as _show_as_one_module
-from .answers import (
-    CardPaymentCreated,
-    CheckStatus,
-    MbankConfirmed,
-    MbankPaymentCreated,
-    NextStep,
-    OpenConfirmation,
-    PayFormCreated,
-    QrData,
-    QrImage,
-)
-from .async_gateway import AsyncGateway
-from .callback_key import CallbackKey
-from .callbacks import Callback, ReturnRedirect
-from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
-from .contract import AsyncPaymentGateway, PaymentGateway
-from .dialect import Dialect, DialectField, DialectReading
-from .elqr import BankLink, Elqr, ElqrField, ElqrKind
-from .errors import (
-    DeadlineExpired,
-    Invalid,
-    Misconfigured,
-    OutcomeUnknown,
-    PaymentError,
-    Refused,
-    Unauthorized,
-    Unavailable,
-    Unexpected,
-)
-from .gateway import Gateway
-from .journal import Journal
-from .journal_entry import JournalEntry, JournalState, Unfinished, Unreadable
-from .money import new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som
-from .payment_entry import PaymentEntry
-from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
-from .qr import QR_PNG_SIDE, QrCode, QrLevel
-from .recovery import AsyncRecovery, Recovered, Recovery, RecoveryPolicy
-from .requests import CardPayment, MbankPayment, PayForm, QrPayment
-from .secrets import Card, Credentials, Proxy
-from .settings import StatusQueryForm
-from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
-from .violations import Advice, AdviceTopic, Language, Rule, Violation
-from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
+from typing import TYPE_CHECKING, Any
+
+from ._one_module import Names as _Names
+
+if TYPE_CHECKING:
+    from ._core import InternalError
+    from .answers import (
+        CardPaymentCreated,
+        CheckStatus,
+        MbankConfirmed,
+        MbankPaymentCreated,
+        NextStep,
+        OpenConfirmation,
+        PayFormCreated,
+        QrData,
+        QrImage,
+    )
+    from .async_gateway import AsyncGateway
+    from .callback_key import CallbackKey
+    from .callbacks import Callback, ReturnRedirect
+    from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
+    from .contract import AsyncPaymentGateway, PaymentGateway
+    from .dialect import Dialect, DialectField, DialectReading
+    from .elqr import BankLink, Elqr, ElqrField, ElqrKind
+    from .errors import (
+        DeadlineExpired,
+        Invalid,
+        Misconfigured,
+        OutcomeUnknown,
+        PaymentError,
+        Refused,
+        Unauthorized,
+        Unavailable,
+        Unexpected,
+    )
+    from .gateway import Gateway
+    from .journal import Journal
+    from .journal_entry import JournalEntry, JournalState, Unfinished, Unreadable
+    from .money import new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som
+    from .payment_entry import PaymentEntry
+    from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
+    from .qr import QR_PNG_SIDE, QrCode, QrLevel
+    from .recovery import AsyncRecovery, Recovered, Recovery, RecoveryPolicy
+    from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+    from .secrets import Card, Credentials, Proxy
+    from .settings import StatusQueryForm
+    from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
+    from .violations import Advice, AdviceTopic, Language, Rule, Violation
+    from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
 
 __version__: str
 
+# Where each name is, to be imported when it is asked for: most programs use few of them.
+_names = _Names(
+    __name__,
+    {
+        "_core": "InternalError",
+        "answers": "CardPaymentCreated CheckStatus MbankConfirmed MbankPaymentCreated NextStep "
+        "OpenConfirmation PayFormCreated QrData QrImage",
+        "async_gateway": "AsyncGateway",
+        "callback_key": "CallbackKey",
+        "callbacks": "Callback ReturnRedirect",
+        "card_input": "CardBrand CardInput Complete FieldState Incomplete Wrong",
+        "contract": "AsyncPaymentGateway PaymentGateway",
+        "dialect": "Dialect DialectField DialectReading",
+        "elqr": "BankLink Elqr ElqrField ElqrKind",
+        "errors": "DeadlineExpired Invalid Misconfigured OutcomeUnknown PaymentError "
+        "Refused Unauthorized Unavailable Unexpected",
+        "gateway": "Gateway",
+        "journal": "Journal",
+        "journal_entry": "JournalEntry JournalState Unfinished Unreadable",
+        "money": "new_order_number normalized_phone som_to_tyiyn tyiyn_to_som",
+        "payment_entry": "PaymentEntry",
+        "payments": "PaymentKind PaymentRef PaymentStatus Provider StatusReport",
+        "qr": "QR_PNG_SIDE QrCode QrLevel",
+        "recovery": "AsyncRecovery Recovered Recovery RecoveryPolicy",
+        "requests": "CardPayment MbankPayment PayForm QrPayment",
+        "secrets": "Card Credentials Proxy",
+        "settings": "StatusQueryForm",
+        "verdict": "Charged Mismatch Pending Rejected Unverifiable Verdict",
+        "violations": "Advice AdviceTopic Language Rule Violation",
+        "watching": "AsyncStatusWatch PollPolicy QueryFailed StatusWatch WatchReport",
+    },
+)
 
-def __getattr__(name: str) -> str:
-    # Only on request: reading it takes as long as the rest of the import.
+
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("kassa")
-    raise AttributeError(f"module 'kassa' has no attribute {name!r}")
+    found = globals()[name] = _names.find(name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -195,5 +236,3 @@ __all__ = [
     "som_to_tyiyn",
     "tyiyn_to_som",
 ]
-
-_show_as_one_module(globals())
