@@ -35,7 +35,7 @@ let package = Package(
             ]
         ),
         // What users see.
-        .target(name: "Kassa", dependencies: ["KassaGenerated"], resources: [.copy("PrivacyInfo.xcprivacy")]),
+        .target(name: "Kassa", dependencies: ["KassaFFI", "KassaGenerated"], resources: [.copy("PrivacyInfo.xcprivacy")]),
         // A payment screen: its model, and on Apple's systems its view.
         .target(name: "KassaCheckout", dependencies: ["Kassa"], resources: [.copy("PrivacyInfo.xcprivacy")]),
         // Runs the sandbox as a child, and knows nothing of the rest.

@@ -24,42 +24,46 @@ func translated<Answer>(_ call: () throws -> Answer) throws -> Answer {
     }
 }
 
-/// Awaits the core, and throws its errors as those of this package.
-func translated<Answer>(_ call: () async throws -> Answer) async throws -> Answer {
-    do {
-        return try await call()
-    } catch {
-        throw own(error)
-    }
-}
-
 private func own(_ error: any Error) -> any Error {
     switch error {
     case let error as KassaGenerated.PaymentError: PaymentError(error)
-    case is PaymentError, is CancellationError: error
+    case is PaymentError: error
     default: InternalError(detail: String(describing: error))
     }
 }
 
-/// Awaits the core, and stops at once when the task is cancelled: the core then drops its side of the call and returns nothing.
-func untilCancelled<Answer>(_ make: (CancellableCall) async throws -> Answer) async throws -> Answer {
-    let call = CancellableCall()
-    return try await withTaskCancellationHandler {
-        try await translated { try await make(call) }
-    } onCancel: {
-        call.cancel()
+/// Makes a call that takes time, and reads its answer. When the task is cancelled, it throws `CancellationError` at once, and the core
+/// drops its side of the call. In a task that was cancelled before, the call is never made.
+func answer<Answer>(to call: AsyncCall, _ read: (inout Reader) throws -> Answer) async throws -> Answer {
+    let completion = try await Calls.shared.completion(of: call)
+    var reader = (data: completion.value, offset: completion.value.startIndex)
+    switch completion.code {
+    case .answer: return try translated { try read(&reader) }
+    case .error: throw try translated { try PaymentError(FfiConverterTypePaymentError.read(from: &reader)) }
+    case .defect: throw InternalError(detail: String(decoding: completion.value, as: UTF8.self))
     }
 }
 
-/// Asks for an answer, which is missing only where the call was given up.
-func asked<Answer>(_ make: (CancellableCall) async throws -> Answer?) async throws -> Answer {
-    guard let answer = try await untilCancelled(make) else { throw CancellationError() }
-    return answer
+/// The same for a call that goes on when the task is cancelled, or was before: it has a task of its own.
+func answerDespiteCancellation<Answer: Sendable>(
+    to call: AsyncCall, _ read: @escaping @Sendable (inout Reader) throws -> Answer
+) async throws -> Answer {
+    try await Task { try await answer(to: call, read) }.value
 }
 
-/// Asks for an answer whose absence is an end: that of a call which was given up throws.
-func untilEnd<Answer>(_ make: (CancellableCall) async throws -> Answer?) async throws -> Answer? {
-    let answer = try await untilCancelled(make)
-    if answer == nil { try Task.checkCancellation() }
-    return answer
+/// The bytes of a value, and where to read on: what the generated code reads from.
+typealias Reader = (data: Data, offset: Data.Index)
+
+/// Reads an answer that says only that the work is done.
+func nothing(_: inout Reader) {}
+
+/// Reads a boolean; the generated code keeps its own way to itself.
+func bool(_ reader: inout Reader) -> Bool {
+    defer { reader.offset += 1 }
+    return reader.data[reader.offset] != 0
+}
+
+/// Reads a value that may be absent.
+func optional<Value>(_ read: @escaping (inout Reader) throws -> Value) -> (inout Reader) throws -> Value? {
+    { reader in try bool(&reader) ? read(&reader) : nil }
 }

@@ -146,20 +146,16 @@ public final class Checkout: Sendable {
 /// Token renewal: asks the app's function for a token whenever one is wanted, until the checkout is closed. The core waits between two
 /// tries.
 private func renew(_ core: KassaGenerated.Checkout, by renewToken: @Sendable () async throws -> String) async {
-    let call = CancellableCall()
-    await withTaskCancellationHandler {
-        while await call.tokenWanted(checkout: core) {
-            do {
-                let token = try checked(await renewToken(), "client_token")
-                core.renewToken(clientToken: token)
-            } catch {
-                // A checkout that was closed needs no token any more.
-                if !Task.isCancelled { KassaLog.write(.tokenNotRenewed(error)) }
-                core.tokenNotRenewed(reason: error.localizedDescription)
-            }
+    // The core has no error here, so what it throws is that the task was cancelled.
+    while (try? await answer(to: .checkoutTokenWanted(checkout: core), bool)) == true {
+        do {
+            let token = try checked(await renewToken(), "client_token")
+            core.renewToken(clientToken: token)
+        } catch {
+            // A checkout that was closed needs no token any more.
+            if !Task.isCancelled { KassaLog.write(.tokenNotRenewed(error)) }
+            core.tokenNotRenewed(reason: error.localizedDescription)
         }
-    } onCancel: {
-        call.cancel()
     }
 }
 

@@ -22,7 +22,7 @@ public struct CheckoutStates: AsyncSequence, Sendable {
         /// Waits for the next state; nil after the end, or if the task is cancelled.
         public mutating func next() async -> CheckoutState? {
             // The core has no error here.
-            try? await untilCancelled { try await $0.nextState(states: core) }.map(CheckoutState.init)
+            try? await answer(to: .checkoutStatesNext(states: core), optional(FfiConverterTypeCheckoutState.read)).map(CheckoutState.init)
         }
     }
 

@@ -72,7 +72,9 @@ public final class Gateway: PaymentGateway {
     /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` if the payment may exist: watch it, and
     ///   never send it again. Every other ``PaymentError`` says that no money moved.
     public func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated {
-        try CardPaymentCreated(await asked { try await $0.createCardPayment(gateway: core, payment: payment.core) })
+        try CardPaymentCreated(
+            await answer(
+                to: .createCardPayment(gateway: core, payment: payment.core), FfiConverterTypeCardPaymentCreated.read))
     }
 
     /// Queries the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
@@ -83,15 +85,16 @@ public final class Gateway: PaymentGateway {
     /// - Throws: No ``PaymentError`` says anything about the payment itself. A number that the gateway does not know is
     ///   ``PaymentError/refused(httpStatus:code:reason:body:)``.
     public func paymentStatus(_ gatewayNumber: String, language: String? = nil) async throws -> StatusReport {
-        StatusReport(
-            try await asked { try await $0.paymentStatus(gateway: core, gatewayNumber: gatewayNumber, language: language) })
+        try await report(.paymentStatus(gateway: core, gatewayNumber: gatewayNumber, language: language))
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
     ///
     /// - Throws: As ``createCardPayment(_:)`` does.
     public func createMbankPayment(_ payment: MbankPayment) async throws -> MbankPaymentCreated {
-        MbankPaymentCreated(try await asked { try await $0.createMbankPayment(gateway: core, payment: payment.core) })
+        MbankPaymentCreated(
+            try await answer(
+                to: .createMbankPayment(gateway: core, payment: payment.core), FfiConverterTypeMbankPaymentCreated.read))
     }
 
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
@@ -102,40 +105,39 @@ public final class Gateway: PaymentGateway {
     ///   - otp: The one-time password.
     /// - Throws: As ``createCardPayment(_:)`` does. A wrong password is ``PaymentError/refused(httpStatus:code:reason:body:)``.
     public func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed {
-        MbankConfirmed(try await asked { try await $0.confirmMbankPayment(gateway: core, payment: payment.core, otp: otp) })
+        MbankConfirmed(
+            try await answer(
+                to: .confirmMbankPayment(gateway: core, payment: payment.core, otp: otp), FfiConverterTypeMbankConfirmed.read))
     }
 
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error, and is sent
     /// once.
     public func createPayForm(_ form: PayForm) async throws -> PayFormCreated {
-        try PayFormCreated(await asked { try await $0.createPayForm(gateway: core, form: form.core) })
+        try PayFormCreated(await answer(to: .createPayForm(gateway: core, form: form.core), FfiConverterTypePayFormCreated.read))
     }
 
     /// Queries the status of a payment by the **merchant's** order number and the provider.
     ///
     /// - Throws: As ``paymentStatus(_:language:)`` does.
     public func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport {
-        let report = try await asked {
-            try await $0.providerStatus(gateway: core, orderNumber: orderNumber, provider: provider.core)
-        }
-        return StatusReport(report)
+        try await report(.providerStatus(gateway: core, orderNumber: orderNumber, provider: provider.core))
     }
 
     /// Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once.
     public func createQrImage(_ payment: QrPayment) async throws -> QrImage {
-        QrImage(try await asked { try await $0.createQrImage(gateway: core, payment: payment.core) })
+        QrImage(try await answer(to: .createQrImage(gateway: core, payment: payment.core), FfiConverterTypeQrImage.read))
     }
 
     /// Creates the data of a QR code, to be drawn with ``QrCode``. Moves no money, whatever the error, and is sent once.
     public func createQrData(_ payment: QrPayment) async throws -> QrData {
-        QrData(try await asked { try await $0.createQrData(gateway: core, payment: payment.core) })
+        QrData(try await answer(to: .createQrData(gateway: core, payment: payment.core), FfiConverterTypeQrData.read))
     }
 
     /// Queries the status of a QR payment by its transaction id.
     ///
     /// - Throws: As ``paymentStatus(_:language:)`` does.
     public func qrStatus(_ transactionID: String) async throws -> StatusReport {
-        StatusReport(try await asked { try await $0.qrStatus(gateway: core, transactionId: transactionID) })
+        try await report(.qrStatus(gateway: core, transactionId: transactionID))
     }
 
     /// Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of the payment's
@@ -144,7 +146,7 @@ public final class Gateway: PaymentGateway {
     /// - Throws: ``PaymentError/invalid(violations:)`` if the reference has no number to query by; otherwise as
     ///   ``paymentStatus(_:language:)`` does. None of them says anything about the payment.
     public func check(_ payment: PaymentRef) async throws -> Verdict {
-        Verdict(try await asked { try await $0.check(gateway: core, payment: payment.core) })
+        try await verdict(.check(gateway: core, payment: payment.core))
     }
 
     /// Verifies a callback: compares it with the request, and queries the gateway. **A callback is only a hint**: nothing proves who sent
@@ -159,8 +161,7 @@ public final class Gateway: PaymentGateway {
     ///   - payment: The reference that was stored at the sale, **never one made from the callback**.
     /// - Throws: If the query failed, or the gateway does not know the payment. That proves nothing: verify again.
     public func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict {
-        Verdict(
-            try await asked { try await $0.verifyCallback(gateway: core, callback: callback.core, payment: payment.core) })
+        try await verdict(.verifyCallback(gateway: core, callback: callback.core, payment: payment.core))
     }
 
     /// Verifies the payer's return: queries the gateway. **A return is only a hint**: it passes through the payer's browser. For a
@@ -171,8 +172,7 @@ public final class Gateway: PaymentGateway {
     ///   - payment: The reference that was stored at the sale.
     /// - Throws: As ``verifyCallback(_:payment:)`` does.
     public func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict {
-        Verdict(
-            try await asked { try await $0.verifyReturn(gateway: core, redirect: redirect.core, payment: payment.core) })
+        try await verdict(.verifyReturn(gateway: core, redirect: redirect.core, payment: payment.core))
     }
 
     /// Polls a payment until there is a final ``Verdict``, or the policy's deadline passes. Nothing is sent until you request a report.
@@ -241,18 +241,17 @@ public final class Gateway: PaymentGateway {
     ///
     /// - Throws: As the other one does.
     public func finish(_ id: String) async throws {
-        try await translated { try await core.finish(id: checked(id, "id")) }
+        try await answerDespiteCancellation(to: .finish(gateway: core, id: checked(id, "id")), nothing)
     }
 
     /// Refuses further calls, and ends every watch and recovery at once: their callers get
     /// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, which says nothing about a payment. Then waits until every payment
     /// in flight has its response, at most until its deadline, or until this task is cancelled; an already cancelled task does not wait.
     public func close() async {
-        let call = CancellableCall()
-        await withTaskCancellationHandler {
-            await call.close(gateway: core)
-        } onCancel: {
-            call.cancel()
+        do {
+            try await answer(to: .close(gateway: core), nothing)
+        } catch {
+            await closeAtOnce()
         }
     }
 
@@ -263,12 +262,26 @@ public final class Gateway: PaymentGateway {
     ///   that you stored. Never send it again.
     @discardableResult
     public func close(within timeout: Duration) async -> Bool {
-        let call = CancellableCall()
-        return await withTaskCancellationHandler {
-            await call.closeWithin(gateway: core, timeout: timeout.core)
-        } onCancel: {
-            call.cancel()
+        do {
+            return try await answer(to: .closeWithin(gateway: core, timeout: timeout.core), bool)
+        } catch {
+            return await closeAtOnce()
         }
+    }
+
+    /// Closes without a wait, where the wait was given up, also before it began.
+    @discardableResult
+    private func closeAtOnce() async -> Bool {
+        // The core has no error here.
+        (try? await answerDespiteCancellation(to: .closeWithin(gateway: core, timeout: 0), bool)) ?? false
+    }
+
+    private func report(_ query: AsyncCall) async throws -> StatusReport {
+        StatusReport(try await answer(to: query, FfiConverterTypeStatusReport.read))
+    }
+
+    private func verdict(_ query: AsyncCall) async throws -> Verdict {
+        Verdict(try await answer(to: query, FfiConverterTypeVerdict.read))
     }
 }
 

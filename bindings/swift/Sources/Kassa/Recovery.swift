@@ -95,7 +95,7 @@ public struct Recovery: AsyncSequence, Sendable {
         public mutating func next() async throws -> Recovered? {
             let core = try self.core ?? translated(begin)
             self.core = core
-            return try await untilEnd { try await $0.nextRecovered(recovery: core) }.map(Recovered.init)
+            return try await answer(to: .recoveryNext(recovery: core), optional(FfiConverterTypeRecovered.read)).map(Recovered.init)
         }
     }
 

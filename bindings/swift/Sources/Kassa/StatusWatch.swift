@@ -61,7 +61,7 @@ public final class StatusWatch: AsyncSequence, Sendable {
     ///
     /// - Throws: As the iteration does.
     public func next() async throws -> WatchReport? {
-        try await untilEnd { try await $0.next(watch: core) }.map(WatchReport.init)
+        try await answer(to: .watchNext(watch: core), optional(FfiConverterTypeWatchReport.read)).map(WatchReport.init)
     }
 
     /// The verdict at the end of the watch; nil if the watch was cancelled, which says nothing about the payment. It polls until then,
@@ -69,7 +69,7 @@ public final class StatusWatch: AsyncSequence, Sendable {
     ///
     /// - Throws: As the iteration does.
     public func outcome() async throws -> Verdict? {
-        try await untilEnd { try await $0.outcome(watch: core) }.map(Verdict.init)
+        try await answer(to: .watchOutcome(watch: core), optional(FfiConverterTypeVerdict.read)).map(Verdict.init)
     }
 
     /// Makes the next query due at once: for an app that has just returned to the foreground.
