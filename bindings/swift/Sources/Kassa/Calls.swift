@@ -32,10 +32,10 @@ private func own(_ error: any Error) -> any Error {
     }
 }
 
-/// Makes a call that takes time, and reads its answer. When the task is cancelled, it throws `CancellationError` at once, and the core
-/// drops its side of the call. In a task that was cancelled before, the call is never made.
+/// Makes a call that takes time, and reads its answer. If the task is cancelled, the core drops the call, and this throws
+/// `CancellationError` at once. If the task was cancelled before, the call is never made.
 func answer<Answer>(to call: AsyncCall, _ read: (inout Reader) throws -> Answer) async throws -> Answer {
-    let completion = try await Calls.shared.completion(of: call)
+    let completion = try await CompletionQueue.shared.completion(of: call)
     var reader = (data: completion.value, offset: completion.value.startIndex)
     switch completion.code {
     case .answer: return try translated { try read(&reader) }
@@ -44,20 +44,22 @@ func answer<Answer>(to call: AsyncCall, _ read: (inout Reader) throws -> Answer)
     }
 }
 
-/// The same for a call that goes on when the task is cancelled, or was before: it has a task of its own.
+/// The same for a call that is made, and waited for, even if the task is cancelled: it runs in a task of its own.
 func answerDespiteCancellation<Answer: Sendable>(
     to call: AsyncCall, _ read: @escaping @Sendable (inout Reader) throws -> Answer
 ) async throws -> Answer {
     try await Task { try await answer(to: call, read) }.value
 }
 
-/// The bytes of a value, and where to read on: what the generated code reads from.
+/// A serialized value and the position in it, in the form that the generated converters take.
 typealias Reader = (data: Data, offset: Data.Index)
 
-/// Reads an answer that says only that the work is done.
+// The generated converters of booleans and of absent values are private to their file.
+
+/// Reads the answer of a call that returns nothing.
 func nothing(_: inout Reader) {}
 
-/// Reads a boolean; the generated code keeps its own way to itself.
+/// Reads a boolean.
 func bool(_ reader: inout Reader) -> Bool {
     defer { reader.offset += 1 }
     return reader.data[reader.offset] != 0

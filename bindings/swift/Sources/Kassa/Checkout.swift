@@ -146,7 +146,7 @@ public final class Checkout: Sendable {
 /// Token renewal: asks the app's function for a token whenever one is wanted, until the checkout is closed. The core waits between two
 /// tries.
 private func renew(_ core: KassaGenerated.Checkout, by renewToken: @Sendable () async throws -> String) async {
-    // The core has no error here, so what it throws is that the task was cancelled.
+    // The only error is that the task was cancelled.
     while (try? await answer(to: .checkoutTokenWanted(checkout: core), bool)) == true {
         do {
             let token = try checked(await renewToken(), "client_token")

@@ -21,7 +21,7 @@ public struct CheckoutStates: AsyncSequence, Sendable {
 
         /// Waits for the next state; nil after the end, or if the task is cancelled.
         public mutating func next() async -> CheckoutState? {
-            // The core has no error here.
+            // The only error is that the task was cancelled.
             try? await answer(to: .checkoutStatesNext(states: core), optional(FfiConverterTypeCheckoutState.read)).map(CheckoutState.init)
         }
     }

@@ -269,10 +269,10 @@ public final class Gateway: PaymentGateway {
         }
     }
 
-    /// Closes without a wait, where the wait was given up, also before it began.
+    /// Closes without waiting, after the task was cancelled. If that was before the call, the gateway is still open.
     @discardableResult
     private func closeAtOnce() async -> Bool {
-        // The core has no error here.
+        // Closing has no error.
         (try? await answerDespiteCancellation(to: .closeWithin(gateway: core, timeout: 0), bool)) ?? false
     }
 

@@ -1,7 +1,5 @@
-// The functions of the core through which all calls go that take time. What they do, and what they require, is written where
-// they are defined: bindings/native/src/submit.rs and bindings/native/src/memory.rs.
-//
-// The generated header knows none of them, because they are not UniFFI's. Addresses and lengths have 64 bits on every machine.
+// The C functions for calls that take time, which UniFFI does not generate. They are defined and described in
+// bindings/native/src/submit.rs and bindings/native/src/memory.rs. Addresses and lengths have 64 bits on every machine.
 #pragma once
 
 #include <stdint.h>
