@@ -112,7 +112,7 @@ uniffi::setup_scaffolding!();
 #[doc(hidden)]
 pub mod _calls {
     pub use crate::{
-        ffi::call::{AsyncCall, Completion, CompletionCode, Running, Spawned},
+        ffi::call::{AsyncCall, Completion, CompletionCode, Running, spawn},
         pipeline::log::as_call,
         transport::calling_thread::CallingThread,
     };

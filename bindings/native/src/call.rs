@@ -103,3 +103,159 @@ unsafe fn end(place: *mut u64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kassa::{
+        _calls::AsyncCall, Credentials, Gateway, GatewayConfig, MbankPaymentCreated, PayForm, PaymentError, QrImage,
+        QrPayment,
+    };
+
+    use super::*;
+    use crate::{
+        memory::kassa_free,
+        testing::{ask, elsewhere, gateway, gateway_without_response, message, nonsense, pay, read},
+    };
+
+    /// A caller with memory of its own, in which one call is written.
+    struct Caller {
+        memory: Vec<u8>,
+        length: usize,
+        waiting: u64,
+    }
+
+    impl Caller {
+        fn new(message: Vec<u8>, capacity: usize) -> Self {
+            let length = message.len();
+            let mut memory = message;
+            memory.resize(capacity.max(length), 0);
+            Self { memory, length, waiting: 0 }
+        }
+
+        fn wait(&mut self, milliseconds: u64) -> i64 {
+            let (memory, capacity) = (self.memory.as_mut_ptr() as u64, self.memory.len() as u64);
+            let waiting = &raw mut self.waiting as u64;
+            // SAFETY: the memory and the eight bytes are the caller's alone, and a call is written there.
+            unsafe { kassa_call(memory, capacity, self.length as u64, 0, milliseconds, waiting) }
+        }
+
+        /// The code and the value.
+        fn end(&mut self) -> (i64, &[u8]) {
+            let status = self.wait(WITHOUT_END);
+            assert_eq!(self.waiting, 0);
+            (status & 0xff, &self.memory[..(status >> 8) as usize])
+        }
+
+        fn is_wiped(&self) -> bool {
+            self.memory.iter().all(|byte| *byte == 0)
+        }
+    }
+
+    #[test]
+    fn a_call_runs_to_its_end() {
+        let (fake, gateway) = gateway();
+        let mut caller = Caller::new(pay(&gateway), 2000);
+        let (code, value) = caller.end();
+        assert_eq!(code, 0);
+        let created: MbankPaymentCreated = read(value);
+        assert_eq!(created.payment.order_number.as_deref(), Some("order-1"));
+        assert_eq!(fake.payments().len(), 1);
+        assert_eq!(Arc::strong_count(&gateway), 1, "the call gives its objects back");
+    }
+
+    #[test]
+    fn a_call_without_an_answer_leaves_nothing_but_zeros() {
+        let (_fake, gateway) = gateway();
+        let mut caller = Caller::new(message(AsyncCall::Close { gateway }), 100);
+        assert_eq!(caller.end(), (0, &[][..]));
+        assert!(caller.is_wiped());
+    }
+
+    #[test]
+    fn a_query_drives_a_connection_of_its_own() {
+        let credentials = Credentials::basic("shop", "secret");
+        let mut config = GatewayConfig::new("http://127.0.0.1:1", credentials);
+        config.query_retries = 0;
+        let gateway = Arc::new(Gateway::new(config).unwrap());
+        for message in [ask(&gateway), pay(&gateway)] {
+            let mut caller = Caller::new(message, 2000);
+            let (code, value) = caller.end();
+            assert_eq!(code, 1);
+            let error: PaymentError = read(value);
+            assert!(matches!(error, PaymentError::Unavailable { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_call_runs_in_slices() {
+        for call in [ask, pay] {
+            let (fake, gateway) = gateway_without_response();
+            let mut caller = Caller::new(call(&gateway), 2000);
+            assert_eq!(caller.wait(1), PENDING);
+            assert!(caller.waiting != 0 && caller.is_wiped());
+            assert_eq!(caller.wait(0), PENDING);
+            assert!(caller.is_wiped());
+            fake.start_clock();
+            assert_eq!(caller.end().0, 1);
+            assert_eq!(Arc::strong_count(&gateway), 1);
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_given_up_is_dropped() {
+        for call in [ask, pay] {
+            let (_fake, gateway) = gateway_without_response();
+            let mut caller = Caller::new(call(&gateway), 2000);
+            assert_eq!(caller.wait(1), PENDING);
+            assert!(Arc::strong_count(&gateway) > 1);
+            for _ in 0..2 {
+                // SAFETY: nobody else uses the eight bytes.
+                unsafe { kassa_call_end(&raw mut caller.waiting as u64) };
+                assert_eq!(caller.waiting, 0, "giving up twice is giving up once");
+                assert_eq!(Arc::strong_count(&gateway), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_longer_than_the_memory_goes_by_its_address() {
+        let (_fake, gateway) = gateway();
+        let payment = QrPayment::new(5000);
+        let mut caller = Caller::new(message(AsyncCall::CreateQrImage { gateway, payment }), 0);
+        let status = caller.wait(WITHOUT_END);
+        assert_eq!(status & 0xff, 0);
+        let length = (status >> 8) as usize;
+        assert!(length > caller.memory.len());
+        // SAFETY: the value is freed here, once.
+        unsafe {
+            let (value, address, capacity) = elsewhere(&caller.memory, length);
+            assert!(read::<QrImage>(value).png.starts_with(b"\x89PNG"));
+            kassa_free(address, capacity);
+        }
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_read_is_a_defect() {
+        let mut caller = Caller::new(nonsense(), 500);
+        let (code, text) = caller.end();
+        assert_eq!(code, 2);
+        assert!(str::from_utf8(text).unwrap().contains("AsyncCall"));
+    }
+
+    #[test]
+    fn an_amount_that_is_no_decimal_is_an_error() {
+        let (_fake, gateway) = gateway();
+        let form = PayForm::new("100".parse().unwrap(), "tea", "https://shop.example/callback");
+        let mut message = message(AsyncCall::CreatePayForm { gateway: gateway.clone(), form });
+        let amount = message.windows(3).position(|digits| digits == b"100").unwrap();
+        message[amount..][..3].copy_from_slice(b"NaN");
+        let mut caller = Caller::new(message, 2000);
+        let (code, value) = caller.end();
+        assert_eq!(code, 1);
+        let PaymentError::Invalid { violations, .. } = read(value) else { panic!("another error") };
+        assert_eq!(violations[0].field, "amount");
+        assert_eq!(Arc::strong_count(&gateway), 1);
+    }
+}

@@ -14,5 +14,7 @@ mod call;
 mod completions;
 mod memory;
 mod submit;
+#[cfg(test)]
+mod testing;
 
 kassa::uniffi_reexport_scaffolding!();

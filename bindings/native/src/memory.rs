@@ -91,3 +91,93 @@ pub unsafe extern "C" fn kassa_free(address: u64, capacity: u64) {
     // it are bytes, which need not be dropped.
     drop(unsafe { Vec::from_raw_parts(address as usize as *mut u8, 0, capacity as usize) });
 }
+
+#[cfg(test)]
+mod tests {
+    use kassa::_calls::CompletionCode;
+
+    use super::*;
+    use crate::testing::{ask, elsewhere, gateway, nonsense};
+
+    fn memory(bytes: &mut [u8]) -> Memory<'_> {
+        // SAFETY: the memory is borrowed for as long.
+        unsafe { Memory::new(bytes.as_mut_ptr() as u64, bytes.len() as u64) }
+    }
+
+    fn completion(value: &[u8]) -> Completion {
+        Completion { code: CompletionCode::Error, value: value.to_vec() }
+    }
+
+    fn numbers<const COUNT: usize>(bytes: &[u8]) -> [u64; COUNT] {
+        std::array::from_fn(|at| u64::from_be_bytes(bytes[8 * at..][..8].try_into().unwrap()))
+    }
+
+    #[test]
+    fn a_call_is_wiped_when_it_is_read_and_nothing_else_is() {
+        let (_fake, gateway) = gateway();
+        for (message, is_call) in [(ask(&gateway), true), (nonsense(), false)] {
+            let mut bytes = [&message[..], b"rest"].concat();
+            assert_eq!(memory(&mut bytes).read(message.len() as u64).is_ok(), is_call);
+            assert!(bytes[..message.len()].iter().all(|byte| *byte == 0));
+            assert_eq!(bytes[message.len()..], *b"rest");
+        }
+    }
+
+    #[test]
+    fn a_value_may_be_as_long_as_the_memory() {
+        for length in [0, 1, 20] {
+            let mut bytes = [0; 20];
+            assert_eq!(memory(&mut bytes).write(completion(&vec![7; length])), (length as i64) << 8 | 1);
+            assert_eq!(bytes.iter().filter(|byte| **byte == 7).count(), length);
+        }
+    }
+
+    #[test]
+    fn a_longer_value_goes_by_its_address() {
+        let mut bytes = [0; 20];
+        assert_eq!(memory(&mut bytes).write(completion(&[7; 21])), 21 << 8 | 1);
+        // SAFETY: the value is freed below, once.
+        unsafe {
+            let (value, address, capacity) = elsewhere(&bytes, 21);
+            assert_eq!(value, [7; 21]);
+            kassa_free(address, capacity);
+        }
+    }
+
+    #[test]
+    fn completions_are_added_as_long_as_there_is_memory() {
+        let mut bytes = [0; 100];
+        let mut memory = memory(&mut bytes);
+        assert!(memory.add(1, completion(&[])).is_ok());
+        assert!(memory.add(2, completion(&[7; 35])).is_ok());
+        assert_eq!(memory.written(), 16 + 16 + 35);
+        let given_back = memory.add(3, completion(&[8; 18])).unwrap_err();
+        assert_eq!(given_back.value, [8; 18]);
+        assert_eq!(memory.written(), 16 + 16 + 35, "nothing is written of it");
+        assert!(memory.add(3, completion(&[8; 17])).is_ok());
+        assert_eq!(memory.written(), 100);
+        assert_eq!(numbers(&bytes), [1, 1, 2, 35 << 8 | 1]);
+        assert_eq!(bytes[32..67], [7; 35]);
+        assert_eq!(numbers(&bytes[67..]), [3, 17 << 8 | 1]);
+        assert_eq!(bytes[83..], [8; 17]);
+    }
+
+    #[test]
+    fn a_completion_is_added_to_the_least_memory_whatever_its_length() {
+        for length in [0, 16, 17, 5000] {
+            let mut bytes = [0; 32];
+            assert!(memory(&mut bytes).add(9, completion(&vec![7; length])).is_ok());
+            assert_eq!(numbers(&bytes), [9, (length as u64) << 8 | 1]);
+            if length > 16 {
+                // SAFETY: the value is freed here, once.
+                unsafe {
+                    let (value, address, capacity) = elsewhere(&bytes[16..], length);
+                    assert_eq!(value, vec![7; length]);
+                    kassa_free(address, capacity);
+                }
+            } else {
+                assert_eq!(bytes[16..][..length], vec![7; length]);
+            }
+        }
+    }
+}

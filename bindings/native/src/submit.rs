@@ -4,14 +4,17 @@
 //! takes all completions that are there.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    task::{Context, Poll},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use kassa::_calls::{AsyncCall, Completion, Running, Spawned, as_call};
+use kassa::_calls::{AsyncCall, Completion, Running, as_call, spawn};
 
 use crate::{completions::Queue, memory::Memory};
+
+#[cfg(test)]
+mod tests;
 
 /// A function that is called on a thread of the core's, with what the queue was made with.
 type Function = extern "C" fn(context: u64);
@@ -35,46 +38,62 @@ enum Signal {
     Descriptor(std::os::unix::net::UnixStream),
 }
 
-/// A call on the core's threads. It is dropped by whoever gives it up, at once: a payment that was not sent by then never is.
+/// A call on the core's threads.
 struct Call {
-    running: Mutex<Option<Running>>,
-    spawned: OnceLock<Spawned>,
+    /// Nothing once it is complete or given up.
+    under_way: Mutex<Option<UnderWay>>,
     log: u64,
 }
 
+struct UnderWay {
+    running: Running,
+    /// Of the task that polls it.
+    task: Waker,
+}
+
 impl Call {
+    fn new(running: Option<Running>, log: u64) -> Arc<Self> {
+        let under_way = running.map(|running| UnderWay { running, task: Waker::noop().clone() });
+        Arc::new(Self { under_way: Mutex::new(under_way), log })
+    }
+
     /// Nothing where it was given up.
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Completion>> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(call) = running.as_mut() else { return Poll::Ready(None) };
-        let completion = std::task::ready!(as_call(self.log, || call.as_mut().poll(cx)));
-        *running = None;
+        let mut under_way = self.under_way();
+        let Some(UnderWay { running, task }) = under_way.as_mut() else { return Poll::Ready(None) };
+        task.clone_from(cx.waker());
+        let completion = std::task::ready!(as_call(self.log, || running.as_mut().poll(cx)));
+        *under_way = None;
         Poll::Ready(Some(completion))
     }
 
+    /// Drops it on the thread that gives it up, and not later in its task: a payment that was not sent by then never is.
     fn give_up(&self) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        drop(running);
-        if let Some(spawned) = self.spawned.get() {
-            spawned.abort();
+        let given_up = self.under_way().take();
+        if let Some(UnderWay { running, task }) = given_up {
+            drop(running);
+            // So that it ends. Nothing else would wake it any more.
+            task.wake();
         }
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Completions {
     fn submit(self: &Arc<Self>, number: u64, log: u64, call: AsyncCall) {
-        let call = Arc::new(Call { running: Mutex::new(Some(call.begin())), spawned: OnceLock::new(), log });
+        let call = Call::new(Some(call.begin()), log);
         self.queue.begin(number, call.clone());
-        let (completions, running) = (self.clone(), call.clone());
-        let spawned = Spawned::spawn(async move {
-            if let Some(completion) = std::future::poll_fn(|cx| running.poll(cx)).await {
+        let completions = self.clone();
+        let spawned = spawn(async move {
+            if let Some(completion) = std::future::poll_fn(|cx| call.poll(cx)).await {
                 completions.complete(number, completion);
             }
         });
-        match spawned {
-            // Nobody else sets it.
-            Ok(spawned) => drop(call.spawned.set(spawned)),
-            Err(completion) => self.complete(number, completion),
+        if let Err(completion) = spawned {
+            self.complete(number, completion);
         }
     }
 
@@ -100,7 +119,8 @@ impl Completions {
 /// completions are taken. 0 where no descriptor can be had, as on Windows.
 ///
 /// # Safety
-/// The descriptor's four bytes are used by nobody else. The function may be called on any thread as long as calls go on.
+/// The descriptor's four bytes are used by nobody else. The function and its context are valid as long as the process lives: it is called
+/// on any thread, also inside [`kassa_submit`], and perhaps once more after the queue is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_queue_new(function: Option<Function>, context: u64, descriptor: u64) -> u64 {
     let signal = match function {
@@ -151,8 +171,7 @@ pub unsafe extern "C" fn kassa_submit(queue: u64, number: u64, log: u64, memory:
     match unsafe { Memory::new(memory, length) }.read(length) {
         Ok(call) => queue.submit(number, log, call),
         Err(completion) => {
-            let call = Call { running: Mutex::default(), spawned: OnceLock::new(), log };
-            queue.queue.begin(number, Arc::new(call));
+            queue.queue.begin(number, Call::new(None, log));
             queue.complete(number, completion);
         }
     }
@@ -196,7 +215,7 @@ pub unsafe extern "C" fn kassa_cancel(queue: u64, number: u64) {
 /// Ends listening, and gives all calls up that go on.
 ///
 /// # Safety
-/// The queue is one of [`kassa_queue_new`], and is given once.
+/// The queue is one of [`kassa_queue_new`], and is given once. No other thread uses it, not even asleep in [`kassa_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kassa_queue_free(queue: u64) {
     // SAFETY: ownership. This is the share that `kassa_queue_new` gave to the caller; it comes back once. Calls have shares of their own.

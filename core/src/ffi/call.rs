@@ -4,10 +4,17 @@
 //!
 //! Why: `docs/adr/0002-runtime-and-boundary.md`.
 
-use std::{panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::FutureExt as _;
 use uniffi::{Lift, Lower};
+use zeroize::Zeroizing;
 
 use crate::{
     Callback, CardPayment, Checkout, CheckoutStates, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef,
@@ -86,7 +93,9 @@ pub enum CompletionCode {
 impl AsyncCall {
     /// Reads a call; where that is not possible, the call ends with the reason.
     pub fn read(mut message: &[u8]) -> Result<Self, Completion> {
-        match <Self as Lift<UniFfiTag>>::try_read(&mut message) {
+        // UniFFI's reading may panic, which would end the process at the border: for a time span that is too long, for one.
+        let read = catch_unwind(AssertUnwindSafe(|| <Self as Lift<UniFfiTag>>::try_read(&mut message)));
+        match read.map_err(|panic| Completion::panicked(&*panic))? {
             Ok(call) if message.is_empty() => Ok(call),
             Ok(_) => Err(Completion::defect("a call goes on where it should end")),
             // A value that only another language can make, such as an amount that is no number.
@@ -114,13 +123,11 @@ impl AsyncCall {
     /// Begins the call. A gateway is closed from here on, also where the wait for its payments is given up.
     pub fn begin(self) -> Running {
         let closes = matches!(self, Self::Close { .. } | Self::CloseWithin { .. });
-        let mut call: Running = Box::pin(AssertUnwindSafe(self.run()).catch_unwind().map(|ended| {
-            ended.unwrap_or_else(|panic| {
-                let text = panic.downcast_ref::<&str>().copied();
-                let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-                Completion::defect(text.unwrap_or("it panicked"))
-            })
-        }));
+        let mut call: Running = Box::pin(
+            AssertUnwindSafe(self.run())
+                .catch_unwind()
+                .map(|ended| ended.unwrap_or_else(|panic| Completion::panicked(&*panic))),
+        );
         if closes && let Some(completion) = call.as_mut().now_or_never() {
             return Box::pin(std::future::ready(completion));
         }
@@ -135,6 +142,7 @@ impl AsyncCall {
             }
             Self::CreateMbankPayment { gateway, payment } => result(gateway.create_mbank_payment(payment).await),
             Self::ConfirmMbankPayment { gateway, payment, otp } => {
+                let otp = Zeroizing::new(otp);
                 result(gateway.confirm_mbank_payment(&payment, &otp).await)
             }
             Self::CreatePayForm { gateway, form } => result(gateway.create_pay_form(form).await),
@@ -185,6 +193,12 @@ impl Completion {
     fn defect(text: &str) -> Self {
         Self { code: CompletionCode::Defect, value: text.as_bytes().to_vec() }
     }
+
+    fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::defect(text.unwrap_or("it panicked"))
+    }
 }
 
 fn written<T: Lower<UniFfiTag>>(value: T) -> Vec<u8> {
@@ -193,18 +207,147 @@ fn written<T: Lower<UniFfiTag>>(value: T) -> Vec<u8> {
     bytes
 }
 
-/// A call on Kassa's own threads.
-pub struct Spawned(tokio::task::AbortHandle);
+/// Runs a call on Kassa's own threads. Where there can be none, the call ends with the reason.
+pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<(), Completion> {
+    let runtime = runtime::handle().map_err(Completion::error)?;
+    runtime.spawn(work);
+    Ok(())
+}
 
-impl Spawned {
-    /// Runs it there. Where there can be no threads, the call ends with the reason.
-    pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> Result<Self, Completion> {
-        let runtime = runtime::handle().map_err(Completion::error)?;
-        Ok(Self(runtime.spawn(work).abort_handle()))
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+    use crate::{
+        Verdict,
+        testing::scripted::{Act, Scripted, mbank_payment, pay_form},
+    };
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn paying(gateway: &Arc<Gateway>) -> Running {
+        let (gateway, payment) = (gateway.clone(), mbank_payment("order-1"));
+        AsyncCall::CreateMbankPayment { gateway, payment }.begin()
     }
 
-    /// Lets the runtime forget it.
-    pub fn abort(&self) {
-        self.0.abort();
+    fn closing(gateway: &Arc<Gateway>) -> Running {
+        AsyncCall::Close { gateway: gateway.clone() }.begin()
+    }
+
+    fn read<T: Lift<UniFfiTag>>(value: &[u8]) -> T {
+        let mut rest = value;
+        let read = T::try_read(&mut rest).unwrap();
+        assert!(rest.is_empty());
+        read
+    }
+
+    fn answer<T: Lift<UniFfiTag>>(completion: &Completion) -> T {
+        assert_eq!(completion.code, CompletionCode::Answer);
+        read(&completion.value)
+    }
+
+    fn error(completion: &Completion) -> PaymentError {
+        assert_eq!(completion.code, CompletionCode::Error);
+        read(&completion.value)
+    }
+
+    fn defect(completion: &Completion) -> &str {
+        assert_eq!(completion.code, CompletionCode::Defect);
+        str::from_utf8(&completion.value).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_given_up_before_it_was_polled_sends_nothing() {
+        let (gateway, memory) = Scripted::gateway(|_| Act::status("NEW"));
+        drop(paying(&Arc::new(gateway)));
+        assert!(memory.attempted_at().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_payment_given_up_on_its_way_goes_on_and_closing_waits_for_it() {
+        let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+        let (gateway, started) = (Arc::new(gateway), Instant::now());
+        assert!(timeout(SECOND, paying(&gateway)).await.is_err());
+        let within = AsyncCall::CloseWithin { gateway: gateway.clone(), timeout: 9 * SECOND }.begin();
+        assert!(!answer::<bool>(&within.await));
+        assert_eq!(started.elapsed().as_secs(), 10);
+        let closed = closing(&gateway).await;
+        assert_eq!((closed.code, closed.value.len()), (CompletionCode::Answer, 0));
+        assert_eq!(started.elapsed().as_secs(), 20);
+        assert_eq!(memory.seen().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_gateway_is_closed_from_the_beginning_on_though_the_wait_is_given_up() {
+        let within =
+            |gateway: &Arc<Gateway>| AsyncCall::CloseWithin { gateway: gateway.clone(), timeout: 9 * SECOND }.begin();
+        for close in [closing, within] {
+            let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+            let gateway = Arc::new(gateway);
+            assert!(timeout(SECOND, paying(&gateway)).await.is_err());
+            drop(close(&gateway));
+            assert!(matches!(error(&paying(&gateway).await), PaymentError::Misconfigured { .. }));
+            assert_eq!(memory.seen().len(), 1);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_given_up_loses_no_report() {
+        let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
+        let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 5), Default::default()).unwrap());
+        let next = AsyncCall::WatchNext { watch: watch.clone() }.begin();
+        assert!(timeout(SECOND, next).await.is_err());
+        let outcome = AsyncCall::WatchOutcome { watch }.begin().await;
+        assert!(matches!(answer(&outcome), Some(Verdict::Charged { .. })));
+        assert_eq!(memory.attempted_at(), [0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_comes_back_as_a_defect() {
+        let (gateway, _) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+        let gateway = Arc::new(gateway);
+        assert!(timeout(SECOND, paying(&gateway)).await.is_err());
+        // On a thread without a runtime of tokio, which the timers of this gateway's transport want.
+        let call = AsyncCall::CloseWithin { gateway, timeout: 9 * SECOND };
+        let closed = std::thread::spawn(|| call.begin().now_or_never().expect("it has panicked")).join().unwrap();
+        assert!(defect(&closed).starts_with("there is no reactor running"));
+    }
+
+    #[tokio::test]
+    async fn a_message_that_reads_wrongly_is_an_error() {
+        let (gateway, memory) = Scripted::gateway(|_| Act::status("NEW"));
+        let gateway = Arc::new(gateway);
+        let new = || written(AsyncCall::CreatePayForm { gateway: gateway.clone(), form: pay_form() });
+        let failed = |message: &[u8]| AsyncCall::read(message).err().expect("it is no call");
+
+        let whole = new();
+        assert!(AsyncCall::read(&whole).is_ok());
+        let past_the_gateway = size_of::<i32>() + size_of::<u64>();
+        for length in past_the_gateway..whole.len() {
+            assert!(!defect(&failed(&new()[..length])).is_empty());
+        }
+        assert_eq!(defect(&failed(&[&new()[..], &[0]].concat())), "a call goes on where it should end");
+        assert!(!defect(&failed(&i32::MAX.to_be_bytes())).is_empty());
+
+        let mut no_number = new();
+        let amount = no_number.windows(3).position(|digits| digits == b"100").unwrap();
+        no_number[amount..][..3].copy_from_slice(b"NaN");
+        let PaymentError::Invalid { violations, .. } = error(&failed(&no_number)) else { panic!("another error") };
+        assert_eq!(violations[0].field, "amount");
+        assert!(memory.attempted_at().is_empty());
+        assert_eq!(Arc::strong_count(&gateway), 1, "a message that cannot be read still gives its objects back");
+    }
+
+    /// A panic at the border would end the process of the other language.
+    #[tokio::test]
+    async fn a_time_span_that_is_too_long_is_a_defect() {
+        let (gateway, _) = Scripted::gateway(|_| Act::status("NEW"));
+        let gateway = Arc::new(gateway);
+        let mut message = written(AsyncCall::CloseWithin { gateway, timeout: Duration::ZERO });
+        let timeout = message.len() - (size_of::<u64>() + size_of::<u32>());
+        message[timeout..].fill(0xff);
+        let failed = AsyncCall::read(&message).err().expect("it is no call");
+        assert_eq!(defect(&failed), "overflow in Duration::new");
     }
 }

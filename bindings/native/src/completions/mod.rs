@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows of UniFFI or has a pointer. [`interleavings`] therefore runs the same file under a model checker.
 
+#[cfg(test)]
+mod interleavings;
 mod queue;
 mod sync;
 
