@@ -17,14 +17,15 @@ const WITHOUT_END: u64 = u64::MAX;
 
 /// A call between two waits for it.
 struct Waiting {
-    thread: CallingThread,
+    // Dropped first: the thread lends its network to the next caller.
     call: Running,
+    thread: CallingThread,
     log: u64,
 }
 
 impl Waiting {
     fn wait(&mut self, milliseconds: u64) -> Option<Completion> {
-        let Self { thread, call, log } = self;
+        let Self { call, thread, log } = self;
         as_call(*log, || match milliseconds {
             WITHOUT_END => Some(thread.run(call)),
             _ => thread.run_for(call, Duration::from_millis(milliseconds)),
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn kassa_call(
             Err(completion) => return memory.write(completion),
         };
         let thread = if call.is_query() { CallingThread::that_drives() } else { CallingThread::that_waits() };
-        let mut waiting = Waiting { thread, call: call.begin(), log };
+        let mut waiting = Waiting { call: call.begin(), thread, log };
         let completion = waiting.wait(milliseconds);
         if completion.is_none() {
             // SAFETY: as above.
