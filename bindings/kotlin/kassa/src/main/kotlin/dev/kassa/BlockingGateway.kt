@@ -1,12 +1,8 @@
 package dev.kassa
 
-import dev.kassa.internal.contextOfCaller
 import kotlinx.coroutines.runBlocking
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
-
-/** Runs a query on the calling thread. */
-private fun <T> asking(query: suspend () -> T): T = runBlocking(contextOfCaller()) { query() }
 
 /**
  * The payment gateway for Java, scripts and other blocking callers: the methods of [Gateway], each blocking its thread until the answer
@@ -38,47 +34,46 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
         this(GatewayConfig(baseUrl, credentials), journal)
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createCardPayment(payment: CardPayment): CardPaymentCreated =
-        runBlocking { core.createCardPayment(payment) }
+    override fun createCardPayment(payment: CardPayment): CardPaymentCreated = core.createCardPayment(payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
-        asking { core.paymentStatus(gatewayNumber, language) }
+        core.paymentStatus(gatewayNumber, language).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
-        runBlocking { core.createMbankPayment(payment) }
+        core.createMbankPayment(payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
-        runBlocking { core.confirmMbankPayment(payment, otp) }
+        core.confirmMbankPayment(payment, otp).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createPayForm(form: PayForm): PayFormCreated = runBlocking { core.createPayForm(form) }
+    override fun createPayForm(form: PayForm): PayFormCreated = core.createPayForm(form).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
-        asking { core.providerStatus(orderNumber, provider) }
+        core.providerStatus(orderNumber, provider).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createQrImage(payment: QrPayment): QrImage = runBlocking { core.createQrImage(payment) }
+    override fun createQrImage(payment: QrPayment): QrImage = core.createQrImage(payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createQrData(payment: QrPayment): QrData = runBlocking { core.createQrData(payment) }
+    override fun createQrData(payment: QrPayment): QrData = core.createQrData(payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun qrStatus(transactionId: String): StatusReport = asking { core.qrStatus(transactionId) }
+    override fun qrStatus(transactionId: String): StatusReport = core.qrStatus(transactionId).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun check(payment: PaymentRef): Verdict = asking { core.check(payment) }
+    override fun check(payment: PaymentRef): Verdict = core.check(payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
-        asking { core.verifyCallback(callback, payment) }
+        core.verifyCallback(callback, payment).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
-        asking { core.verifyReturn(redirect, payment) }
+        core.verifyReturn(redirect, payment).block()
 
     @Throws(PaymentException::class)
     override fun watch(payment: PaymentRef, policy: PollPolicy): BlockingStatusWatch =
@@ -163,7 +158,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun finish(id: String): Unit = runBlocking { core.finish(id) }
+    public fun finish(id: String): Unit = core.finish(id).block()
 
     override fun close(): Unit = core.closeBlocking()
 

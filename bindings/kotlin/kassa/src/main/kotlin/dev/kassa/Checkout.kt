@@ -9,7 +9,12 @@ import kotlinx.coroutines.launch
 import java.util.concurrent.CompletionStage
 import java.util.concurrent.Executor
 import java.util.function.Supplier
+import dev.kassa.internal.AsyncCall
+import dev.kassa.internal.FfiConverterTypeCheckoutState
+import dev.kassa.internal.await
+import dev.kassa.internal.readOptional
 import dev.kassa.internal.Checkout as CoreCheckout
+import dev.kassa.internal.CheckoutStates as CoreCheckoutStates
 
 /**
  * One checkout from its payer's side: the state for a payment screen ([CheckoutState]) and the payer's actions. It talks to the
@@ -60,7 +65,7 @@ public class Checkout private constructor(private val serverUrl: String, interna
      */
     public val states: Flow<CheckoutState> = flow {
         calling { core.states() }.use { states ->
-            while (true) emit(onDefault { calling { states.next()?.toKassa() } } ?: break)
+            while (true) emit(onDefault { next(states) } ?: break)
         }
     }
 
@@ -179,6 +184,12 @@ public class Checkout private constructor(private val serverUrl: String, interna
     override fun close() {
         renewal.stop()
         calling { core.stop() }
+    }
+
+    private suspend fun next(states: CoreCheckoutStates): CheckoutState? = calling {
+        await(AsyncCall.CheckoutStatesNext(states)) { answer ->
+            answer.readOptional { FfiConverterTypeCheckoutState.read(it).toKassa() }
+        }
     }
 
     /** The server and the kind of state, without the token or the URL of a page. */

@@ -39,36 +39,36 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
         this(GatewayConfig(baseUrl, credentials), journal)
 
     override fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
-        promise { core.createCardPayment(payment) }
+        promise { core.createCardPayment(payment).await() }
 
     override fun paymentStatus(gatewayNumber: String, language: String?): CompletableFuture<StatusReport> =
-        promise { core.paymentStatus(gatewayNumber, language) }
+        promise { core.paymentStatus(gatewayNumber, language).await() }
 
     override fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =
-        promise { core.createMbankPayment(payment) }
+        promise { core.createMbankPayment(payment).await() }
 
     override fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
-        promise { core.confirmMbankPayment(payment, otp) }
+        promise { core.confirmMbankPayment(payment, otp).await() }
 
-    override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form) }
+    override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form).await() }
 
     override fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =
-        promise { core.providerStatus(orderNumber, provider) }
+        promise { core.providerStatus(orderNumber, provider).await() }
 
-    override fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment) }
+    override fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment).await() }
 
-    override fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment) }
+    override fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment).await() }
 
     override fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
-        promise { core.qrStatus(transactionId) }
+        promise { core.qrStatus(transactionId).await() }
 
-    override fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment) }
+    override fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment).await() }
 
     override fun verifyCallback(callback: Callback, payment: PaymentRef): CompletableFuture<Verdict> =
-        promise { core.verifyCallback(callback, payment) }
+        promise { core.verifyCallback(callback, payment).await() }
 
     override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict> =
-        promise { core.verifyReturn(redirect, payment) }
+        promise { core.verifyReturn(redirect, payment).await() }
 
     @Throws(PaymentException::class)
     override fun watch(payment: PaymentRef, policy: PollPolicy): FutureStatusWatch =
@@ -144,12 +144,12 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
      * Marks an entry of the journal as finished, by its id, as [Journal.finish] does. A [PaymentException] in its future is
      * [PaymentException.Misconfigured] if the gateway has no journal, and otherwise as for [Journal.finish].
      */
-    public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id) }.thenApply { null }
+    public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id).await() }.thenApply { null }
 
-    override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
+    override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close().await() }.thenApply { null }
 
     /** The same as [close] with a timeout, without blocking. */
-    public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout) }
+    public fun closeAndWait(timeout: Duration): CompletableFuture<Boolean> = promise { core.closeWithin(timeout).await() }
 
     /** The same, for Java. */
     public fun closeAndWait(timeout: java.time.Duration): CompletableFuture<Boolean> = closeAndWait(timeout.toKotlinDuration())

@@ -3,7 +3,6 @@ package dev.kassa
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
-import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
@@ -56,35 +55,35 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
         this(GatewayConfig(baseUrl, credentials), journal)
 
     override suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
-        onDefault { core.createCardPayment(payment) }
+        onDefault { core.createCardPayment(payment).await() }
 
     override suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
-        onDefault { core.paymentStatus(gatewayNumber, language) }
+        onDefault { core.paymentStatus(gatewayNumber, language).await() }
 
     override suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
-        onDefault { core.createMbankPayment(payment) }
+        onDefault { core.createMbankPayment(payment).await() }
 
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
-        onDefault { core.confirmMbankPayment(payment, otp) }
+        onDefault { core.confirmMbankPayment(payment, otp).await() }
 
-    override suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form) }
+    override suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form).await() }
 
     override suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
-        onDefault { core.providerStatus(orderNumber, provider) }
+        onDefault { core.providerStatus(orderNumber, provider).await() }
 
-    override suspend fun createQrImage(payment: QrPayment): QrImage = onDefault { core.createQrImage(payment) }
+    override suspend fun createQrImage(payment: QrPayment): QrImage = onDefault { core.createQrImage(payment).await() }
 
-    override suspend fun createQrData(payment: QrPayment): QrData = onDefault { core.createQrData(payment) }
+    override suspend fun createQrData(payment: QrPayment): QrData = onDefault { core.createQrData(payment).await() }
 
-    override suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId) }
+    override suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId).await() }
 
-    override suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment) }
+    override suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment).await() }
 
     override suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
-        onDefault { core.verifyCallback(callback, payment) }
+        onDefault { core.verifyCallback(callback, payment).await() }
 
     override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
-        onDefault { core.verifyReturn(redirect, payment) }
+        onDefault { core.verifyReturn(redirect, payment).await() }
 
     override fun watch(payment: PaymentRef, policy: PollPolicy): StatusWatch {
         core.watch(payment, policy) // what cannot be asked is refused now, not when it is collected
@@ -202,12 +201,12 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      *
      * @throws PaymentException.Misconfigured if the gateway has no journal, and otherwise as for [Journal.finish]
      */
-    public suspend fun finish(id: String): Unit = onDefault { core.finish(id) }
+    public suspend fun finish(id: String): Unit = onDefault { core.finish(id).await() }
 
-    override suspend fun closeAndWait(): Unit = onDefault { core.close() }
+    override suspend fun closeAndWait(): Unit = onDefault { core.close().await() }
 
     /** The same as [close] with a timeout, suspending. */
-    public suspend fun closeAndWait(timeout: Duration): Boolean = onDefault { core.closeWithin(timeout) }
+    public suspend fun closeAndWait(timeout: Duration): Boolean = onDefault { core.closeWithin(timeout).await() }
 
     override fun close(): Unit = core.closeBlocking()
 
@@ -244,18 +243,18 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
 
 /** An interrupt ends the wait. After one that came before there is none. */
 internal fun GatewayCore.closeBlocking() {
-    if (Thread.currentThread().isInterrupted) closeBlocking(Duration.ZERO) else untilInterrupted { close() }
+    if (Thread.currentThread().isInterrupted) closeBlocking(Duration.ZERO) else untilInterrupted(close())
 }
 
-internal fun GatewayCore.closeBlocking(timeout: Duration): Boolean = untilInterrupted { closeWithin(timeout) } ?: false
+internal fun GatewayCore.closeBlocking(timeout: Duration): Boolean = untilInterrupted(closeWithin(timeout)) ?: false
 
 /** Null if an interrupt ended the wait. */
-private fun <T : Any> untilInterrupted(wait: suspend () -> T): T? {
+private fun <T : Any> untilInterrupted(call: GatewayCall<T>): T? {
     // Already interrupted, it would not even begin.
     var isInterrupted = Thread.interrupted()
     var result: T? = null
     try {
-        result = runBlocking { wait() }
+        result = call.block()
     } catch (_: InterruptedException) {
         isInterrupted = true
     }

@@ -1,13 +1,24 @@
 package dev.kassa
 
-import dev.kassa.internal.DirectGateway
+import dev.kassa.internal.AsyncCall
+import dev.kassa.internal.FfiConverterBoolean
+import dev.kassa.internal.FfiConverterTypeCardPaymentCreated
+import dev.kassa.internal.FfiConverterTypeMbankConfirmed
+import dev.kassa.internal.FfiConverterTypeMbankPaymentCreated
+import dev.kassa.internal.FfiConverterTypePayFormCreated
+import dev.kassa.internal.FfiConverterTypeQrData
+import dev.kassa.internal.FfiConverterTypeQrImage
+import dev.kassa.internal.FfiConverterTypeStatusReport
+import dev.kassa.internal.FfiConverterTypeVerdict
+import java.nio.ByteBuffer
 import kotlin.time.Duration
+import dev.kassa.internal.Gateway as CoreGateway
 
 /** The core's gateway with this package's values: what all gateways here are made of. */
 internal class GatewayCore(
     /** For `toString`. */
     val baseUrl: String,
-    private val core: DirectGateway,
+    private val core: CoreGateway,
     val journal: Journal? = null,
 ) {
     fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) }, journal)
@@ -20,51 +31,71 @@ internal class GatewayCore(
 
     fun recover(policy: RecoveryPolicy): RecoveryCore = RecoveryCore(calling { core.recover(policy.toCore()) })
 
-    suspend fun finish(id: String): Unit = calling { core.finish(sendable("id", id)) }
-
-    suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
-        calling { core.createCardPayment(payment.toCore()).toKassa() }
-
-    suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
-        calling { core.paymentStatus(sendable("orderNumber", gatewayNumber), sendable("language", language)).toKassa() }
-
-    suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
-        calling { core.createMbankPayment(payment.toCore()).toKassa() }
-
-    suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
-        calling { core.confirmMbankPayment(payment.toCore(), sendable("otp", otp)).toKassa() }
-
-    suspend fun createPayForm(form: PayForm): PayFormCreated = calling { core.createPayForm(form.toCore()).toKassa() }
-
-    suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
-        calling { core.providerStatus(sendable("orderNumber", orderNumber), provider.toCore()).toKassa() }
-
-    suspend fun createQrImage(payment: QrPayment): QrImage = calling { core.createQrImage(payment.toCore()).toKassa() }
-
-    suspend fun createQrData(payment: QrPayment): QrData = calling { core.createQrData(payment.toCore()).toKassa() }
-
-    suspend fun qrStatus(transactionId: String): StatusReport =
-        calling { core.qrStatus(sendable("transaction_id", transactionId)).toKassa() }
-
-    suspend fun check(payment: PaymentRef): Verdict = calling { core.check(payment.toCore()).toKassa() }
-
-    suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
-        calling { core.verifyCallback(callback.toCore(), payment.toCore()).toKassa() }
-
-    suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
-        calling { core.verifyReturn(redirect.toCore(), payment.toCore()).toKassa() }
-
     fun watch(payment: PaymentRef, policy: PollPolicy): WatchCore =
         WatchCore(calling { core.watch(payment.toCore(), policy.toCore()) })
 
-    suspend fun close(): Unit = calling { core.closeAndWait() }
+    fun createCardPayment(payment: CardPayment) =
+        call({ FfiConverterTypeCardPaymentCreated.read(it).toKassa() }) {
+            AsyncCall.CreateCardPayment(core, payment.toCore())
+        }
 
-    suspend fun closeWithin(timeout: Duration): Boolean = calling { core.closeWithin(sendable(timeout)) }
+    fun paymentStatus(gatewayNumber: String, language: String?) = query(::readStatus) {
+        AsyncCall.PaymentStatus(core, sendable("orderNumber", gatewayNumber), sendable("language", language))
+    }
+
+    fun createMbankPayment(payment: MbankPayment) =
+        call({ FfiConverterTypeMbankPaymentCreated.read(it).toKassa() }) {
+            AsyncCall.CreateMbankPayment(core, payment.toCore())
+        }
+
+    fun confirmMbankPayment(payment: PaymentRef, otp: String) =
+        call({ FfiConverterTypeMbankConfirmed.read(it).toKassa() }) {
+            AsyncCall.ConfirmMbankPayment(core, payment.toCore(), sendable("otp", otp))
+        }
+
+    fun createPayForm(form: PayForm) =
+        call({ FfiConverterTypePayFormCreated.read(it).toKassa() }) { AsyncCall.CreatePayForm(core, form.toCore()) }
+
+    fun providerStatus(orderNumber: String, provider: Provider) = query(::readStatus) {
+        AsyncCall.ProviderStatus(core, sendable("orderNumber", orderNumber), provider.toCore())
+    }
+
+    fun createQrImage(payment: QrPayment) =
+        call({ FfiConverterTypeQrImage.read(it).toKassa() }) { AsyncCall.CreateQrImage(core, payment.toCore()) }
+
+    fun createQrData(payment: QrPayment) =
+        call({ FfiConverterTypeQrData.read(it).toKassa() }) { AsyncCall.CreateQrData(core, payment.toCore()) }
+
+    fun qrStatus(transactionId: String) =
+        query(::readStatus) { AsyncCall.QrStatus(core, sendable("transaction_id", transactionId)) }
+
+    fun check(payment: PaymentRef) = query(::readVerdict) { AsyncCall.Check(core, payment.toCore()) }
+
+    fun verifyCallback(callback: Callback, payment: PaymentRef) =
+        query(::readVerdict) { AsyncCall.VerifyCallback(core, callback.toCore(), payment.toCore()) }
+
+    fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
+        query(::readVerdict) { AsyncCall.VerifyReturn(core, redirect.toCore(), payment.toCore()) }
+
+    fun finish(id: String) = call({}) { AsyncCall.Finish(core, sendable("id", id)) }
+
+    fun close() = call({}) { AsyncCall.Close(core) }
+
+    fun closeWithin(timeout: Duration) =
+        call({ FfiConverterBoolean.read(it) }) { AsyncCall.CloseWithin(core, sendable(timeout)) }
+
+    private fun <T> call(read: (ByteBuffer) -> T, call: () -> AsyncCall) = GatewayCall(isQuery = false, read, call)
+
+    private fun <T> query(read: (ByteBuffer) -> T, call: () -> AsyncCall) = GatewayCall(isQuery = true, read, call)
 
     companion object {
         fun of(config: GatewayConfig, journal: Journal?): GatewayCore {
-            val bare = GatewayCore(config.shownBaseUrl, calling { DirectGateway(config.toCore()) })
+            val bare = GatewayCore(config.shownBaseUrl, calling { CoreGateway(config.toCore()) })
             return journal?.let(bare::withJournal) ?: bare
         }
     }
 }
+
+private fun readStatus(answer: ByteBuffer): StatusReport = FfiConverterTypeStatusReport.read(answer).toKassa()
+
+internal fun readVerdict(answer: ByteBuffer): Verdict = FfiConverterTypeVerdict.read(answer).toKassa()

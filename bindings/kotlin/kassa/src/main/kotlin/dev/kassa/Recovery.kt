@@ -8,6 +8,10 @@ import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
+import dev.kassa.internal.AsyncCall
+import dev.kassa.internal.FfiConverterTypeRecovered
+import dev.kassa.internal.Repeated
+import dev.kassa.internal.readOptional
 import dev.kassa.internal.RecoveryPolicy as CoreRecoveryPolicy
 import dev.kassa.internal.Recovered as CoreRecovered
 import dev.kassa.internal.Recovery as CoreRecovery
@@ -80,11 +84,15 @@ public sealed class Recovered : Serializable {
 
 /** One recovery of the core's, with this package's values. Another one may recover once it has ended or is closed. */
 internal class RecoveryCore(private val core: CoreRecovery) : AutoCloseable {
+    private val results = Repeated(AsyncCall.RecoveryNext(core)) { answer ->
+        answer.readOptional { FfiConverterTypeRecovered.read(it).toKassa() }
+    }
+
     @Volatile
     private var isClosed = false
 
     suspend fun next(): Recovered? = try {
-        if (isClosed) null else calling { core.next()?.toKassa() }
+        if (isClosed) null else calling { results.next() }
     } catch (error: IllegalStateException) {
         // Closed in between: the core's object is gone. A cancelled coroutine is another thing.
         if (isClosed && error !is CancellationException) null else throw error

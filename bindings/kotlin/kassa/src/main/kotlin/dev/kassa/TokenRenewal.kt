@@ -7,6 +7,9 @@ import kotlinx.coroutines.cancel
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.launch
+import dev.kassa.internal.AsyncCall
+import dev.kassa.internal.FfiConverterBoolean
+import dev.kassa.internal.await
 import dev.kassa.internal.Checkout as CoreCheckout
 
 /** Token renewal: calls the app's function whenever a checkout wants a new client token, in a scope of its own. */
@@ -16,9 +19,11 @@ internal class TokenRenewal(private val core: CoreCheckout) {
     /** The first wait is under way when this returns, so that no refused token is shown before there is somebody to renew it. */
     fun start(renew: suspend () -> String) {
         scope.launch(start = CoroutineStart.UNDISPATCHED) {
-            while (calling { core.tokenWanted() }) answer(renew)
+            while (isTokenWanted()) answer(renew)
         }
     }
+
+    private suspend fun isTokenWanted() = calling { await(AsyncCall.CheckoutTokenWanted(core)) { FfiConverterBoolean.read(it) } }
 
     fun stop() = scope.cancel()
 

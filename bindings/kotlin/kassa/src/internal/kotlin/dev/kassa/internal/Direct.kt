@@ -17,10 +17,7 @@ internal object LoadedLibrary {
     )
 }
 
-/**
- * Direct mapping (JNA): what the library exports for a gateway's calls, with nothing but numbers and functions.
- * Addresses are those of memory outside the JVM. Goes with [DirectGateway].
- */
+/** Direct mapping (JNA) of the functions that make calls (`bindings/native`). Addresses are those of memory outside the JVM. */
 internal object Direct {
     init {
         Native.register(Direct::class.java, LoadedLibrary.instance)
@@ -28,21 +25,11 @@ internal object Direct {
 
     fun ensureInitialized() = Unit
 
-    fun function(name: String): Pointer = LoadedLibrary.instance.getFunction(name)
-
-    external fun kassa_jvm_new(): Long
-    external fun kassa_jvm_wait(wakeups: Long, milliseconds: Long, room: Long, length: Long): Long
-    external fun kassa_jvm_begin_1(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
-    external fun kassa_jvm_begin_2(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
-    external fun kassa_jvm_poll(future: Long, wakeups: Long, number: Long, room: Long, length: Long): Long
-    external fun kassa_blocking_run(
-        future: Long,
-        poll: Pointer,
-        running: Pointer,
-        drives: Byte,
-        milliseconds: Long,
-    ): Byte
-    external fun kassa_blocking_end(running: Pointer)
-    external fun kassa_jvm_free(future: Long)
-    external fun kassa_jvm_free_result(address: Long, capacity: Long)
+    external fun kassa_call(memory: Long, capacity: Long, length: Long, log: Long, milliseconds: Long, waiting: Long): Long
+    external fun kassa_call_end(waiting: Long)
+    external fun kassa_queue_new(function: Pointer?, context: Long, descriptor: Long): Long
+    external fun kassa_submit(queue: Long, number: Long, log: Long, memory: Long, length: Long)
+    external fun kassa_take(queue: Long, memory: Long, capacity: Long, milliseconds: Long): Long
+    external fun kassa_cancel(queue: Long, number: Long)
+    external fun kassa_free(address: Long, capacity: Long)
 }

@@ -2,26 +2,44 @@ package dev.kassa.internal
 
 import com.sun.jna.Native
 import com.sun.jna.Pointer
+import java.nio.Buffer
 import java.nio.ByteBuffer
 
-/** Memory outside the JVM, for what goes to the core and comes from it. It lives as long as this is reachable. */
-internal class Memory(val size: Int) {
-    private val bytes = ByteBuffer.allocateDirect(size)
+/** Memory outside the JVM, for the messages of calls. It lives as long as this is reachable. */
+internal class Memory(private val size: Int) {
+    private val bytes = ByteBuffer.allocateDirect(size + Long.SIZE_BYTES)
     val address: Long = Pointer.nativeValue(Native.getDirectBufferPointer(bytes))
+    val capacity: Long get() = size.toLong()
+
+    /** Eight bytes behind it, in which the core keeps a call between two waits of its thread. */
+    val waiting: Long get() = address + size
 
     @Volatile
     private var isKept = false
 
-    /** A view of all of it, from the beginning. */
-    fun bytes(): ByteBuffer = bytes.duplicate()
+    /** A view of it, from the beginning. */
+    fun bytes(length: Int = size): ByteBuffer {
+        val view = bytes.duplicate()
+        // As of Java 8, which older versions of Android have.
+        (view as Buffer).limit(length)
+        return view
+    }
 
     /** Keeps it until here. */
     fun keep() {
         isKept = true
     }
 
-    fun wipe() {
-        bytes().put(ByteArray(size))
+    /** Writes a call into it, and answers with its length. The core wipes what it has read. */
+    private fun write(call: AsyncCall): Long {
+        val message = bytes()
+        try {
+            FfiConverterTypeAsyncCall.write(call, message)
+        } catch (error: Throwable) {
+            bytes().put(ByteArray(size))
+            throw error
+        }
+        return message.position().toLong()
     }
 
     companion object {
@@ -31,10 +49,16 @@ internal class Memory(val size: Int) {
             override fun initialValue() = Memory(USUAL)
         }
 
-        /** This thread's, which the next one to ask gets again. */
-        fun ofThread(): Memory = checkNotNull(ofThreads.get())
-
-        /** This thread's where that is enough. */
-        fun of(size: Long): Memory = if (size <= USUAL) ofThread() else Memory(Math.toIntExact(size))
+        /** Writes a call for the core, which takes over the share of each object that is written: [send] must hand it over. */
+        inline fun <T> send(call: AsyncCall, send: (memory: Memory, length: Long) -> T): T {
+            val size = FfiConverterTypeAsyncCall.allocationSize(call)
+            // This thread's, which its next call uses again, unless it is not enough.
+            val memory = if (size <= USUAL.toULong()) checkNotNull(ofThreads.get()) else Memory(Math.toIntExact(size.toLong()))
+            try {
+                return send(memory, memory.write(call))
+            } finally {
+                memory.keep()
+            }
+        }
     }
 }

@@ -6,7 +6,6 @@ import dev.kassa.Gateway
 import dev.kassa.GatewayCore
 import dev.kassa.PaymentException
 import dev.kassa.calling
-import dev.kassa.internal.DirectGateway
 import dev.kassa.sendable
 import kotlin.time.Duration
 import kotlin.time.toJavaDuration
@@ -47,7 +46,7 @@ public class FakeGateway
 @Throws(PaymentException::class)
 public constructor() {
     private val core = calling { CoreFakeGateway() }
-    private val line = GatewayCore("in memory", calling { DirectGateway.of(core.gateway()) })
+    private val line = GatewayCore("in memory", calling { core.gateway() })
 
     /** The gateway for the code under test. */
     public val gateway: Gateway = Gateway(line)

@@ -1,0 +1,68 @@
+package dev.kassa.internal
+
+import java.lang.reflect.Method
+import java.nio.ByteBuffer
+import kotlinx.coroutines.sync.Mutex
+import kotlinx.coroutines.sync.withLock
+
+// Both ways to make a call of the core that takes time. The call is one message, and so is what it ends with.
+// Why: docs/adr/0005-one-boundary-for-all-languages.md.
+
+/** Log events are not connected with calls here. */
+internal const val NO_LOG = 0L
+
+/** So long a thread stays in the core before it looks whether it was interrupted. */
+private const val LOOK_EVERY_MILLISECONDS = 20L
+
+/** Makes a call and waits for it in the coroutine. Cancelling the coroutine gives the call up at once. */
+internal suspend fun <T> await(call: AsyncCall, read: (ByteBuffer) -> T): T = Completions.await(call) {}.value(read)
+
+/** One call again and again, for one thing after the other. What had come for a wait that was cancelled is the next one's. */
+internal class Repeated<T>(private val call: AsyncCall, private val read: (ByteBuffer) -> T) {
+    private val turn = Mutex()
+    private var left: Completion? = null
+
+    suspend fun next(): T = turn.withLock {
+        val completion = left ?: Completions.await(call) { left = it }
+        left = null
+        completion.value(read)
+    }
+}
+
+/**
+ * Makes a call and waits for it on this thread, which for a query drives the network meanwhile and wakes no other thread. Not for
+ * [virtual threads][isOnVirtualThread]: in the core, one would hold its carrier.
+ */
+internal fun <T> callHere(call: AsyncCall, read: (ByteBuffer) -> T): T {
+    if (Thread.interrupted()) throw InterruptedException()
+    return Memory.send(call) { memory, length ->
+        var status: Long
+        do {
+            status = Direct.kassa_call(memory.address, memory.capacity, length, NO_LOG, LOOK_EVERY_MILLISECONDS, memory.waiting)
+            if (status < 0 && Thread.interrupted()) {
+                Direct.kassa_call_end(memory.waiting)
+                throw InterruptedException()
+            }
+        } while (status < 0)
+        val valueLength = lengthOf(status)
+        if (valueLength <= memory.capacity) {
+            Completion(status, memory.bytes(valueLength)).value(read)
+        } else {
+            readElsewhere(memory.bytes(), valueLength) { Completion(status, it).value(read) }
+        }
+    }
+}
+
+/** Java has virtual threads since 21. */
+private val IS_VIRTUAL: Method? =
+    try {
+        Thread::class.java.getMethod("isVirtual")
+    } catch (_: ReflectiveOperationException) {
+        null
+    }
+
+internal fun isOnVirtualThread() = IS_VIRTUAL?.invoke(Thread.currentThread()) == true
+
+/** Reads a value that may be missing, for which the generator makes no converter. */
+internal inline fun <T : Any> ByteBuffer.readOptional(read: (ByteBuffer) -> T): T? =
+    if (get() == 0.toByte()) null else read(this)

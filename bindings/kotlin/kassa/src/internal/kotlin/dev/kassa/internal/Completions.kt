@@ -1,0 +1,139 @@
+package dev.kassa.internal
+
+import com.sun.jna.Pointer
+import java.nio.Buffer
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.atomic.AtomicLong
+import kotlin.concurrent.thread
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.withContext
+
+/** What a call ended with: its status, and its value in UniFFI's serialization. */
+internal class Completion(private val status: Long, private val value: ByteBuffer) {
+    /** The value; or throws the error. */
+    fun <T> value(read: (ByteBuffer) -> T): T = when (status.toByte()) {
+        UNIFFI_CALL_SUCCESS -> read(value).also {
+            if (value.hasRemaining()) throw InternalException("a value of the core goes on where it should end")
+        }
+        UNIFFI_CALL_ERROR -> throw FfiConverterTypePaymentError.read(value)
+        else -> throw InternalException(Charsets.UTF_8.decode(value).toString())
+    }
+}
+
+/** How long the value of a status is. */
+internal fun lengthOf(status: Long): Int = Math.toIntExact(status shr Byte.SIZE_BITS)
+
+/** Reads a value that was longer than the memory, which says where it is. It is freed afterwards. */
+internal inline fun <T> readElsewhere(memory: ByteBuffer, length: Int, read: (ByteBuffer) -> T): T {
+    val address = memory.getLong()
+    val capacity = memory.getLong()
+    try {
+        return read(Pointer(address).getByteBuffer(0, length.toLong()).order(ByteOrder.BIG_ENDIAN))
+    } finally {
+        Direct.kassa_free(address, capacity)
+    }
+}
+
+/**
+ * The calls of all coroutines. One thread sleeps in the core, takes what is complete, and wakes who waits for it, so that no
+ * thread of the core's ever enters the JVM for it. The thread ends where there has been no call for a while.
+ */
+internal object Completions {
+    private const val LONGEST_MILLISECONDS = 10_000L
+    private const val CAPACITY = 16 * 1024
+
+    /** The number and the status, before a value. */
+    private const val HEAD = 16
+
+    /** The address and the capacity of a value that is elsewhere. */
+    private const val ELSEWHERE = 16
+
+    private val queue = Direct.kassa_queue_new(null, 0, 0)
+    private val numbers = AtomicLong()
+    private val waits = ConcurrentHashMap<Long, CompletableDeferred<Completion>>()
+    private val isListening = AtomicBoolean()
+
+    /** Waits for the completion of a call. Where it had come already when the wait was cancelled, [keep] is given it. */
+    suspend fun await(call: AsyncCall, keep: (Completion) -> Unit): Completion {
+        // What is submitted may be sent.
+        currentCoroutineContext().ensureActive()
+        val wait = CompletableDeferred<Completion>()
+        val number = add(wait)
+        try {
+            Memory.send(call) { memory, length -> Direct.kassa_submit(queue, number, NO_LOG, memory.address, length) }
+            return wait.await()
+        } catch (error: Throwable) {
+            if (waits.remove(number) != null) {
+                Direct.kassa_cancel(queue, number)
+            } else if (error is CancellationException) {
+                keep(withContext(NonCancellable) { wait.await() })
+            }
+            throw error
+        }
+    }
+
+    /** Answers with the number that the core is to name. */
+    private fun add(wait: CompletableDeferred<Completion>): Long {
+        val number = numbers.incrementAndGet()
+        waits[number] = wait
+        if (!isListening.get() && isListening.compareAndSet(false, true)) beginToListen(number)
+        return number
+    }
+
+    private fun beginToListen(number: Long) {
+        try {
+            thread(isDaemon = true, contextClassLoader = javaClass.classLoader, name = "kassa-waits", block = ::listen)
+        } catch (error: Throwable) {
+            // There may be no thread left. The next call tries again.
+            waits.remove(number)
+            isListening.set(false)
+            throw error
+        }
+    }
+
+    private fun listen() {
+        val memory = Memory(CAPACITY)
+        do {
+            // Below zero where more are left, which are taken at once.
+            val length = Math.abs(Direct.kassa_take(queue, memory.address, memory.capacity, LONGEST_MILLISECONDS)).toInt()
+            val taken = memory.bytes(length)
+            while (taken.hasRemaining()) takeOne(taken)
+        } while (length > 0 || !mayEnd())
+    }
+
+    /** A dispatcher that cannot go on, or a value that there is no memory for, fails its own call, and not all others. */
+    private fun takeOne(taken: ByteBuffer) {
+        val number = taken.getLong()
+        val status = taken.getLong()
+        val value = taken.duplicate()
+        val length = lengthOf(status)
+        val isHere = length <= CAPACITY - HEAD
+        // As of Java 8, which older versions of Android have.
+        (taken as Buffer).position(taken.position() + if (isHere) length else ELSEWHERE)
+        val copy = runCatching { if (isHere) copied(value, length) else readElsewhere(value, length) { copied(it, length) } }
+        val wait = waits.remove(number) ?: return
+        try {
+            copy.fold({ wait.complete(Completion(status, it)) }, wait::completeExceptionally)
+        } catch (error: Throwable) {
+            val thread = Thread.currentThread()
+            thread.uncaughtExceptionHandler.uncaughtException(thread, error)
+        }
+    }
+
+    /** The coroutine reads it, so that a long value delays nobody else. */
+    private fun copied(value: ByteBuffer, length: Int) = ByteBuffer.wrap(ByteArray(length).also { value.get(it) })
+
+    /** Whoever adds a wait either sees that nobody listens, or is seen here. */
+    private fun mayEnd(): Boolean {
+        if (waits.isNotEmpty()) return false
+        isListening.set(false)
+        return waits.isEmpty() || !isListening.compareAndSet(false, true)
+    }
+}
