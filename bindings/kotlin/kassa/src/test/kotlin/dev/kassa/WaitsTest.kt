@@ -1,10 +1,17 @@
 package dev.kassa
 
+import dev.kassa.internal.AsyncCall
+import dev.kassa.internal.await
+import dev.kassa.internal.callHere
 import dev.kassa.support.CHARGED
+import dev.kassa.support.OPEN
+import dev.kassa.support.configOf
+import dev.kassa.support.held
 import dev.kassa.support.response
 import dev.kassa.support.withGateway
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Runnable
 import kotlinx.coroutines.asCoroutineDispatcher
@@ -15,12 +22,43 @@ import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
+import java.math.BigDecimal
 import java.util.concurrent.Executor
+import java.util.concurrent.LinkedBlockingQueue
 import kotlin.coroutines.CoroutineContext
 import kotlin.random.Random
+import kotlin.time.Duration.Companion.milliseconds
+import dev.kassa.internal.Gateway as CoreGateway
 
 /** One thread waits for the calls of all: it must lose none of them, and do nobody's work. */
 class WaitsTest {
+    @Test
+    fun `what had come for a cancelled wait is the next one's`() = withGateway(held(OPEN), CHARGED) { gateway, server ->
+        val payment = PaymentRef.card("o-1", BigDecimal("100.1"), "KGS")
+        val watch = gateway.core.watch(payment, PollPolicy(interval = 10.milliseconds))
+        val steps = LinkedBlockingQueue<Runnable>()
+        val waiting = CoroutineScope(Executor(steps::put).asCoroutineDispatcher()).launch { watch.next() }
+        steps.take().run()
+        server.release()
+        val goesOn = steps.take() // the report is there
+        waiting.cancel()
+        goesOn.run()
+        assertTrue(waiting.isCancelled)
+        assertInstanceOf<Verdict.Pending>(runBlocking { watch.next() })
+        assertInstanceOf<Verdict.Charged>(runBlocking { watch.next() })
+    }
+
+    @Test
+    fun `a call of an object that was destroyed is refused, by a thread and in a coroutine`() {
+        val core = CoreGateway(configOf("http://127.0.0.1:1").toCore())
+        core.destroy()
+        val call = AsyncCall.QrStatus(core, "1")
+        assertThrows<IllegalStateException> { callHere(call) {} }
+        assertThrows<IllegalStateException> { runBlocking { await(call) {} } }
+    }
+
     @Test
     fun `calls that are cancelled while they are answered keep nobody waiting`() = withGateway(CHARGED) { gateway, _ ->
         runBlocking(Dispatchers.Default) {

@@ -33,3 +33,8 @@ internal object Direct {
     external fun kassa_cancel(queue: Long, number: Long)
     external fun kassa_free(address: Long, capacity: Long)
 }
+
+private val STATUS = UniffiRustCallStatus().pointer
+
+/** Clones a handle, which cannot fail. The generated code does it so, too: `scripts/kotlin/build-native` rewrites it. */
+internal inline fun cloned(clone: (status: Pointer) -> Long): Long = clone(STATUS)
