@@ -7,6 +7,8 @@ import dataclasses
 import inspect
 import json
 import pickle
+import subprocess
+import sys
 import typing
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
@@ -589,3 +591,20 @@ def test_verdict_truthiness_raises_type_error() -> None:
         kept_or_shipped(fake.gateway, callback, created.payment)
     with pytest.raises(TypeError, match=r"^JournalState is not a yes or no"):
         bool(kassa.JournalState.CHARGED)
+
+
+def test_a_name_that_is_asked_for_brings_what_it_answers_with() -> None:
+    """Each in a program that has asked for nothing else."""
+    refused = "try:\n    {}\nexcept kassa.Invalid as error:\n    assert error.violations"
+    for use in (
+        "assert kassa.normalized_phone('0700 00-00-01') == '996700000001'",
+        "assert kassa.Provider('mbank') is not None and kassa.Language.from_tag('ru-KG') is kassa.Language.RUSSIAN",
+        "assert kassa.Callback.parse('orderNumber=1').order_number == '1'",
+        refused.format("kassa.som_to_tyiyn(Decimal('0.001')); raise SystemExit(1)"),
+        refused.format("kassa.PaymentEntry.parse('x'); raise SystemExit(1)"),
+        refused.format("kassa.Elqr.parse('x'); raise SystemExit(1)"),
+        refused.format("kassa.QrCode(''); raise SystemExit(1)"),
+        refused.format("kassa.Dialect.named('x'); raise SystemExit(1)"),
+    ):
+        program = f"import kassa\nfrom decimal import Decimal\n{use}"
+        subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)

@@ -147,7 +147,7 @@ class _Completions:
     """What ended of the calls of one event loop. The loop holds it, and lets go of it when it is closed."""
 
     def __init__(self, loop: Any) -> None:
-        self._process = os.getpid()
+        self.process = os.getpid()
         self._waiting: dict[int, Any] = {}
         self._numbers = count(1)
         self._memory = _Memory()
@@ -187,7 +187,7 @@ class _Completions:
     def forget(self, number: int) -> None:
         """Gives a call up, unless it has ended. A greenlet that a fork has copied is ended in the child, too, where the call is
         the parent's."""
-        if self._waiting.pop(number, None) is not None and self._process == os.getpid():
+        if self._waiting.pop(number, None) is not None and self.process == os.getpid():
             _cancel(self._queue, number)
 
     def _heard(self) -> None:
@@ -217,7 +217,8 @@ _of_loops: weakref.WeakKeyDictionary[Any, weakref.ref[_Completions]] = weakref.W
 def _completions_of(loop: Any) -> _Completions:
     known = _of_loops.get(loop)
     completions = None if known is None else known()
-    if completions is None:
+    # A forked child may go on with its parent's loop, and must not wake the parent.
+    if completions is None or completions.process != os.getpid():
         completions = _Completions(loop)
         _of_loops[loop] = weakref.ref(completions)
     return completions

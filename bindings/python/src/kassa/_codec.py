@@ -8,6 +8,7 @@ they are first needed, each as one flat function.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta, timezone
@@ -103,6 +104,8 @@ def write_with(name: str, write: Writer) -> Writer:
 
 def class_of(name: str) -> Any:
     """The class of a record or a flat enum; a plain one, unless this package has its own."""
+    if name not in _classes:
+        _ask_for(name)
     known = _classes.get(name)
     if known is None:
         if name in RECORDS:
@@ -113,6 +116,12 @@ def class_of(name: str) -> Any:
             known = make(name, [member_name(each) for each, _ in ENUMS[name]])
         _classes[name] = known
     return known
+
+
+def _ask_for(name: str) -> None:
+    """Imports the module in which a class says what it stands for: a function may be asked for whose answer or error nobody has
+    asked for."""
+    getattr(sys.modules[__package__ or ""], name, None)
 
 
 def _plain(name: str, names: tuple[str, ...]) -> type:
@@ -206,8 +215,9 @@ def _new_reader(kind: str) -> Reader:
 
 
 def _maker_of(name: str) -> Callable[..., Any]:
-    if name not in _made_by and name in RECORDS:
-        class_of(name)
+    if name not in _made_by:
+        of = name.partition(".")[0]
+        class_of(name) if of in RECORDS else _ask_for(of)
     return _made_by[name]
 
 
@@ -296,13 +306,14 @@ def _enum_reader(kind: str) -> Reader:
         read_variant = readers.get(at)
         if read_variant is None:
             name, its = variants[at]
-            read_variant = readers[at] = _fields_reader(its, _made_by[f"{kind}.{name}"])
+            read_variant = readers[at] = _fields_reader(its, _maker_of(f"{kind}.{name}"))
         return read_variant(b, i + 4)
 
     return read
 
 
 def _is_flat(kind: str) -> bool:
+    _ask_for(kind)
     return all(not fields for _, fields in ENUMS[kind]) and f"{kind}.{ENUMS[kind][0][0]}" not in _made_by
 
 

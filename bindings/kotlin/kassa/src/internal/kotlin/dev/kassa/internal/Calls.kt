@@ -6,7 +6,7 @@ import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 
 // Both ways to make a call of the core that takes time. The call is one message, and so is what it ends with.
-// Why: docs/adr/0005-one-boundary-for-all-languages.md.
+// Why: docs/adr/0002-runtime-and-boundary.md.
 
 /** Log events are not connected with calls here. */
 internal const val NO_LOG = 0L
