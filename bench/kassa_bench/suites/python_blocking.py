@@ -29,8 +29,8 @@ def run() -> Section:
         "same credentials, and reads the status and the exact amount from the response.",
         parts,
         why_missed=(
-            "Missed: seven calls through ctypes for each query, and the conversion of the report to Python values, field "
-            "by field. pyreqwest makes one call and reads bytes."
+            "Missed: what is left beside the network is the interpreter's: the call is put together, and the report read, "
+            "field by field in Python. pyreqwest reads bytes."
         ),
         remarks="The waiting thread drives the connection itself, in the library and without the interpreter's lock.",
     )

@@ -117,7 +117,10 @@ def test_a_stub_that_forgot_a_method_is_refused() -> None:
 )
 def test_the_contract_says_what_the_gateways_do(contract: type, kind: type) -> None:
     def methods(of: type) -> dict[str, inspect.Signature]:
-        return {name: inspect.signature(method) for name, method in inspect.getmembers(of, inspect.isfunction)}
+        return {
+            name: inspect.signature(method, eval_str=True)
+            for name, method in inspect.getmembers(of, inspect.isfunction)
+        }
 
     public = {name: signature for name, signature in methods(kind).items() if not name.startswith("_")}
     # Another deadline, and a journal, are matters of the gateway that is handed in.

@@ -90,14 +90,15 @@ if TYPE_CHECKING:
     from .money import new_order_number, normalized_phone, som_to_tyiyn, tyiyn_to_som
     from .payment_entry import PaymentEntry
     from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
+    from .policies import PollPolicy, RecoveryPolicy
     from .qr import QR_PNG_SIDE, QrCode, QrLevel
-    from .recovery import AsyncRecovery, Recovered, Recovery, RecoveryPolicy
+    from .recovery import AsyncRecovery, Recovered, Recovery
     from .requests import CardPayment, MbankPayment, PayForm, QrPayment
     from .secrets import Card, Credentials, Proxy
     from .settings import StatusQueryForm
     from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
     from .violations import Advice, AdviceTopic, Language, Rule, Violation
-    from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
+    from .watching import AsyncStatusWatch, QueryFailed, StatusWatch, WatchReport
 
 __version__: str
 
@@ -124,13 +125,14 @@ _names = _Names(
         "payment_entry": "PaymentEntry",
         "payments": "PaymentKind PaymentRef PaymentStatus Provider StatusReport",
         "qr": "QR_PNG_SIDE QrCode QrLevel",
-        "recovery": "AsyncRecovery Recovered Recovery RecoveryPolicy",
+        "policies": "PollPolicy RecoveryPolicy",
+        "recovery": "AsyncRecovery Recovered Recovery",
         "requests": "CardPayment MbankPayment PayForm QrPayment",
         "secrets": "Card Credentials Proxy",
         "settings": "StatusQueryForm",
         "verdict": "Charged Mismatch Pending Rejected Unverifiable Verdict",
         "violations": "Advice AdviceTopic Language Rule Violation",
-        "watching": "AsyncStatusWatch PollPolicy QueryFailed StatusWatch WatchReport",
+        "watching": "AsyncStatusWatch QueryFailed StatusWatch WatchReport",
     },
 )
 

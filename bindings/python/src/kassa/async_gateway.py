@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from types import TracebackType
 
+import kassa
+
 from . import _check
 from ._calls import (
     CHECK,
@@ -26,16 +28,8 @@ from ._calls import (
     ask,
 )
 from ._schedulers import on_disk
-from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
-from .callbacks import Callback, ReturnRedirect
-from .journal import Pages
-from .journal_entry import Unfinished, id_of
-from .payments import PaymentRef, Provider, StatusReport
-from .recovery import AsyncRecovery, RecoveryPolicy, begun
-from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+from .policies import PollPolicy, RecoveryPolicy
 from .settings import Connected, note_what_is_left
-from .verdict import Verdict
-from .watching import AsyncStatusWatch, PollPolicy, made
 
 
 class AsyncGateway(Connected):
@@ -52,26 +46,26 @@ class AsyncGateway(Connected):
 
     __slots__ = ()
 
-    async def create_card_payment(self, payment: CardPayment) -> CardPaymentCreated:
+    async def create_card_payment(self, payment: kassa.CardPayment) -> kassa.CardPaymentCreated:
         """Creates a card payment. **Moves money**; sent at most once.
 
         An answer means that the gateway accepted the payment, not that it is paid: follow ``next_step``, then watch it.
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: CardPaymentCreated = await ask(
-            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, CardPayment)
+        answer: kassa.CardPaymentCreated = await ask(
+            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
         )
         return answer
 
-    async def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
+    async def payment_status(self, gateway_number: str, language: str | None = None) -> kassa.StatusReport:
         """Queries the status of a payment by the **gateway's** own number (the ``token`` of the confirmation page).
 
         ``language`` (ISO 639-1) is the language of the gateway's messages; by default the merchant's.
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: StatusReport = await ask(
+        answer: kassa.StatusReport = await ask(
             PAYMENT_STATUS,
             self._core(),
             _check.text("gateway_number", gateway_number),
@@ -79,17 +73,17 @@ class AsyncGateway(Connected):
         )
         return answer
 
-    async def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
+    async def create_mbank_payment(self, payment: kassa.MbankPayment) -> kassa.MbankPaymentCreated:
         """Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: MbankPaymentCreated = await ask(
-            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, MbankPayment)
+        answer: kassa.MbankPaymentCreated = await ask(
+            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
         )
         return answer
 
-    async def confirm_mbank_payment(self, payment: PaymentRef, otp: str) -> MbankConfirmed:
+    async def confirm_mbank_payment(self, payment: kassa.PaymentRef, otp: str) -> kassa.MbankConfirmed:
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
 
         ``payment`` is the reference from the create answer: it has the merchant's order number, and the identifier that the
@@ -97,59 +91,65 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
-        answer: MbankConfirmed = await ask(
+        answer: kassa.MbankConfirmed = await ask(
             CONFIRM_MBANK_PAYMENT,
             self._core(),
-            _check.instance("payment", payment, PaymentRef),
+            _check.instance("payment", payment, kassa.PaymentRef),
             _check.text("otp", otp),
         )
         return answer
 
-    async def create_pay_form(self, form: PayForm) -> PayFormCreated:
+    async def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: PayFormCreated = await ask(CREATE_PAY_FORM, self._core(), _check.instance("form", form, PayForm))
+        answer: kassa.PayFormCreated = await ask(
+            CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm)
+        )
         return answer
 
-    async def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
+    async def provider_status(self, order_number: str, provider: kassa.Provider) -> kassa.StatusReport:
         """Queries the status of a payment by the **merchant's** order number and the provider.
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: StatusReport = await ask(
+        answer: kassa.StatusReport = await ask(
             PROVIDER_STATUS,
             self._core(),
             _check.text("order_number", order_number),
-            _check.instance("provider", provider, Provider),
+            _check.instance("provider", provider, kassa.Provider),
         )
         return answer
 
-    async def create_qr_image(self, payment: QrPayment) -> QrImage:
+    async def create_qr_image(self, payment: kassa.QrPayment) -> kassa.QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: QrImage = await ask(CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, QrPayment))
+        answer: kassa.QrImage = await ask(
+            CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        )
         return answer
 
-    async def create_qr_data(self, payment: QrPayment) -> QrData:
+    async def create_qr_data(self, payment: kassa.QrPayment) -> kassa.QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: QrData = await ask(CREATE_QR_DATA, self._core(), _check.instance("payment", payment, QrPayment))
+        answer: kassa.QrData = await ask(
+            CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        )
         return answer
 
-    async def qr_status(self, transaction_id: str) -> StatusReport:
+    async def qr_status(self, transaction_id: str) -> kassa.StatusReport:
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: StatusReport = await ask(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
+        answer: kassa.StatusReport = await ask(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
         return answer
 
-    async def check(self, payment: PaymentRef) -> Verdict:
+    async def check(self, payment: kassa.PaymentRef) -> kassa.Verdict:
         """Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of the
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: Verdict = await ask(CHECK, self._core(), _check.instance("payment", payment, PaymentRef))
+        verdict: kassa.Verdict = await ask(CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef))
         return verdict
 
-    async def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
+    async def verify_callback(self, callback: kassa.Callback, payment: kassa.PaymentRef) -> kassa.Verdict:
         """Verifies a callback: compares it with the request, and queries the gateway. **A callback is only a hint**: nothing
         proves who sent it.
 
@@ -159,59 +159,69 @@ class AsyncGateway(Connected):
         must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
-        verdict: Verdict = await ask(
+        verdict: kassa.Verdict = await ask(
             VERIFY_CALLBACK,
             self._core(),
-            _check.instance("callback", callback, Callback),
-            _check.instance("payment", payment, PaymentRef),
+            _check.instance("callback", callback, kassa.Callback),
+            _check.instance("payment", payment, kassa.PaymentRef),
         )
         return verdict
 
-    async def verify_return(self, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict:
+    async def verify_return(self, redirect: kassa.ReturnRedirect, payment: kassa.PaymentRef) -> kassa.Verdict:
         """Verifies the payer's return: queries the gateway. **A return is only a hint**: it passes through the payer's
         browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: Verdict = await ask(
+        verdict: kassa.Verdict = await ask(
             VERIFY_RETURN,
             self._core(),
-            _check.instance("redirect", redirect, ReturnRedirect),
-            _check.instance("payment", payment, PaymentRef),
+            _check.instance("redirect", redirect, kassa.ReturnRedirect),
+            _check.instance("payment", payment, kassa.PaymentRef),
         )
         return verdict
 
-    def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> AsyncStatusWatch:  # noqa: B008 (frozen)
+    def watch(self, payment: kassa.PaymentRef, policy: PollPolicy = PollPolicy()) -> kassa.AsyncStatusWatch:  # noqa: B008 (frozen)
         """Polls a payment until there is a final `Verdict`, or the policy's deadline passes. Nothing is sent until the watch
         is awaited.
 
         Raises `kassa.Invalid` if the reference has no number to query by.
         """
-        _check.instance("payment", payment, PaymentRef)
-        return made(AsyncStatusWatch, self._core().watch(payment, _check.instance("policy", policy, PollPolicy)))
+        _check.instance("payment", payment, kassa.PaymentRef)
+        from .watching import made
 
-    def unfinished(self) -> AsyncIterator[Unfinished]:
+        return made(
+            kassa.AsyncStatusWatch, self._core().watch(payment, _check.instance("policy", policy, kassa.PollPolicy))
+        )
+
+    def unfinished(self) -> AsyncIterator[kassa.Unfinished]:
         """The unfinished entries of the gateway's journal, oldest first, for ``async for``: payments and unreadable files.
         Query each payment (``check``), deliver it if it is charged, and ``finish`` it. Entries are read lazily in a thread,
         so the event loop never waits for the disk. See `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Unavailable` if the journal cannot be read."""
+        from .journal import Pages
+
         return Pages(on_disk(self._core().unfinished_pages)).items_read_apart()
 
-    def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> AsyncRecovery:  # noqa: B008 (frozen)
+    def recover(self, policy: RecoveryPolicy = RecoveryPolicy()) -> kassa.AsyncRecovery:  # noqa: B008 (frozen)
         """Polls every unfinished payment of the gateway's journal until it is final. Call it at startup, and repeatedly in a
         long-running program. ``async for recovered in gateway.recover():`` yields each payment when it is final: deliver what
         is charged, then ``finish`` it. No query is sent before you iterate. See `AsyncRecovery`.
 
         Raises `kassa.Misconfigured` if the gateway has no journal, and `kassa.Invalid` for a policy with zero concurrent
         payments."""
-        return begun(AsyncRecovery, self._core().recover(_check.instance("policy", policy, RecoveryPolicy)))
+        from .recovery import begun
 
-    async def finish(self, entry: Unfinished | str) -> None:
+        return begun(kassa.AsyncRecovery, self._core().recover(_check.instance("policy", policy, kassa.RecoveryPolicy)))
+
+    async def finish(self, entry: kassa.Unfinished | str) -> None:
         """Marks an entry of the gateway's journal as finished, by the entry or its ``id``: the goods were delivered, or a
         person has dealt with it. Finishing it again does nothing. See `Journal.finish`.
 
         Raises `kassa.Misconfigured` if the gateway has no journal, `kassa.Invalid` if there is no such entry, and
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
+        from .journal_entry import id_of
+
         await ask(FINISH, self._core(), id_of(entry))
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:

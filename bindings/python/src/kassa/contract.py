@@ -9,9 +9,10 @@ from typing import Protocol
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .payments import PaymentRef, Provider, StatusReport
+from .policies import PollPolicy
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .verdict import Verdict
-from .watching import AsyncStatusWatch, PollPolicy, StatusWatch
+from .watching import AsyncStatusWatch, StatusWatch
 
 
 class PaymentGateway(Protocol):

@@ -137,7 +137,7 @@ class Dialect:
         return hash(self._json)
 
     def __repr__(self) -> str:
-        if self == _SHOWN:
+        if self == Dialect():
             return "Dialect()"
         named = next((name for name in Dialect.names() if self == Dialect.named(name)), None)
         return "Dialect.from_json(...)" if named is None else f"Dialect.named({named!r})"
@@ -145,7 +145,5 @@ class Dialect:
     def __reduce__(self) -> tuple[Any, ...]:
         return Dialect.from_json, (self._json,)
 
-
-_SHOWN = Dialect()
 
 write_as("@Dialect", lambda dialect: dialect._native)

@@ -8,13 +8,12 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, NoReturn, TypeVar
 
+import kassa
+
 from . import _check
 from ._codec import flat_enum
 from ._core import native
 from ._forks import leave_behind
-from .dialect import Dialect
-from .errors import Misconfigured
-from .journal import Journal, opened
 from .secrets import Credentials, Proxy
 
 
@@ -50,12 +49,12 @@ class Connected:
         query_deadline: timedelta | float = timedelta(seconds=30),
         query_retries: int = 2,
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
-        dialect: Dialect | None = None,
+        dialect: kassa.Dialect | None = None,
         extra_root_certificates: Iterable[str] = (),
         proxy: Proxy | None = None,
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
-        journal: Journal | str | os.PathLike[str] | None = None,
+        journal: kassa.Journal | str | os.PathLike[str] | None = None,
     ) -> None:
         """Creates a gateway from its settings. Sends nothing. A time is a `timedelta`, or a number of seconds.
 
@@ -85,7 +84,9 @@ class Connected:
             query_deadline=_check.positive_duration("query_deadline", query_deadline),
             query_retries=_check.count("query_retries", query_retries),
             status_query=_check.instance("status_query", status_query, StatusQueryForm),
-            dialect=_check.optional_instance("dialect", dialect, Dialect) or Dialect(),
+            dialect=native.Dialect()
+            if dialect is None
+            else _check.optional_instance("dialect", dialect, kassa.Dialect),
             extra_root_certificates=certificates(extra_root_certificates),
             proxy=_check.optional_instance("proxy", proxy, Proxy) or Proxy.direct(),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
@@ -104,7 +105,7 @@ class Connected:
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
-        journal: Journal | str | os.PathLike[str] | None = None,
+        journal: kassa.Journal | str | os.PathLike[str] | None = None,
     ) -> C:
         """Creates a gateway from environment variables, and from arguments for settings without a variable, such as the
         ``journal``. Sends nothing.
@@ -145,12 +146,14 @@ class Connected:
         time = _check.positive_duration("deadline", deadline)
         return self._derived(lambda: self._core().with_deadline(time))
 
-    def with_journal(self: C, journal: Journal | str | os.PathLike[str]) -> C:
+    def with_journal(self: C, journal: kassa.Journal | str | os.PathLike[str]) -> C:
         """The same gateway with a journal, a `Journal` or its folder: it records each payment before sending it. It shares
         connections and payments in flight, and closing one gateway closes both.
 
         Raises `kassa.Misconfigured` if the folder cannot be created, read or written.
         """
+        from .journal import opened
+
         kept = opened(journal)
         return self._derived(lambda: self._core().with_journal(kept), kept)
 
@@ -167,23 +170,29 @@ class Connected:
         return self._derived(lambda: self._core().with_note(text))
 
     @property
-    def journal(self) -> Journal | None:
+    def journal(self) -> kassa.Journal | None:
         """The gateway's journal, if any."""
         return self._journal
 
-    def _over_network(self, config: Any, journal: Journal | str | os.PathLike[str] | None) -> None:
+    def _over_network(self, config: Any, journal: kassa.Journal | str | os.PathLike[str] | None) -> None:
         if journal is None:
             self._start(config, lambda: native.Gateway(config))
             return
+        from .journal import opened
+
         kept = opened(journal)
         self._start(config, lambda: native.Gateway(config).with_journal(kept), journal=kept)
 
-    def _derived(self: C, make: Callable[[], Any], journal: Journal | None = None) -> C:
+    def _derived(self: C, make: Callable[[], Any], journal: kassa.Journal | None = None) -> C:
         """Another one over the same connections. ``make`` gives its core, made from that of this one."""
         return made(type(self), self._config, make, self._origin or self, journal or self._journal)
 
     def _start(
-        self, config: Any, make: Callable[[], Any], origin: Connected | None = None, journal: Journal | None = None
+        self,
+        config: Any,
+        make: Callable[[], Any],
+        origin: Connected | None = None,
+        journal: kassa.Journal | None = None,
     ) -> None:
         """``make`` gives the core's gateway of the process that calls it."""
         self._config = config
@@ -206,7 +215,7 @@ class Connected:
 
     def _after_fork(self, left: Any) -> Any:
         if self._is_closed:
-            raise Misconfigured("the gateway was closed")
+            raise kassa.Misconfigured("the gateway was closed")
         leave_behind(left)
         return self._open()
 
@@ -232,7 +241,7 @@ def made(
     config: Any,
     make: Callable[[], Any],
     origin: Connected | None = None,
-    journal: Journal | None = None,
+    journal: kassa.Journal | None = None,
 ) -> C:
     """A gateway that is not made by its settings, but from what another one has."""
     gateway = kind.__new__(kind)

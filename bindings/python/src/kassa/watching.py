@@ -2,45 +2,14 @@
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import WATCH_NEXT, WATCH_OUTCOME, ask, wait
-from ._codec import itself, read_as, record
+from ._codec import itself, read_as
 from .errors import Misconfigured, PaymentError
 from .verdict import Verdict
-
-
-@record("PollPolicy")
-@dataclass(frozen=True, slots=True, init=False)
-class PollPolicy:
-    """The polling policy of a watch. Each time is given as a `timedelta` or as a number of seconds, longer than zero, and
-    read as a `timedelta`.
-
-    >>> PollPolicy(interval=2.5).interval
-    datetime.timedelta(seconds=2, microseconds=500000)
-    """
-
-    interval: timedelta = timedelta(seconds=10)
-    """The time from the start of one query to the start of the next."""
-    deadline: timedelta = timedelta(minutes=20)
-    """The time limit while the payment is pending, from the first query."""
-
-    def __init__(
-        self,
-        interval: timedelta | float = timedelta(seconds=10),
-        deadline: timedelta | float = timedelta(minutes=20),
-    ) -> None:
-        # Written by hand, because what is given and what is read have different types.
-        object.__setattr__(self, "interval", interval)
-        object.__setattr__(self, "deadline", deadline)
-        self.__post_init__()
-
-    def __post_init__(self) -> None:
-        for name in ("interval", "deadline"):
-            object.__setattr__(self, name, _check.positive_duration(name, getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
