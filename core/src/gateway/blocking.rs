@@ -9,12 +9,16 @@ use crate::{
     journal::{Journal, UnfinishedEntries},
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
-        mbank_confirm::MbankConfirmed,
+        mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
+        operation::Operation,
         pay_form::{PayForm, PayFormCreated},
-        qr_data::QrData,
-        qr_image::QrImage,
+        payment_status::PaymentStatusQuery,
+        provider_status::ProviderStatusQuery,
+        qr_data::{QrData, QrDataRequest},
+        qr_image::{QrImage, QrImageRequest},
         qr_payment::QrPayment,
+        qr_status::QrStatusQuery,
     },
     payment_ref::{
         PaymentRef,
@@ -27,7 +31,7 @@ use crate::{
         verdict::Verdict,
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
-    transport::calling_thread::{ask, wait},
+    transport::calling_thread::{CallingThread, ask, wait},
 };
 
 /// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each
@@ -63,7 +67,13 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::payment_status`].
     pub fn payment_status(&self, gateway_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
-        ask(self.gateway.payment_status(gateway_number, language))
+        self.execute(PaymentStatusQuery::new(gateway_number, language)).map(|status| status.report)
+    }
+
+    /// Runs an operation to its end. Giving up a query loses nothing, so the calling thread drives the network for it.
+    fn execute<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
+        let thread = if O::KIND.is_query() { CallingThread::that_drives() } else { CallingThread::that_waits() };
+        thread.run(self.gateway.engine.execute(operation))
     }
 }
 
@@ -73,7 +83,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_card_payment`].
     pub fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
-        wait(self.gateway.create_card_payment(payment))
+        self.execute(payment)
     }
 
     /// See [`Gateway::create_mbank_payment`].
@@ -81,7 +91,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_mbank_payment`].
     pub fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
-        wait(self.gateway.create_mbank_payment(payment))
+        self.execute(payment)
     }
 
     /// See [`Gateway::confirm_mbank_payment`].
@@ -89,7 +99,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::confirm_mbank_payment`].
     pub fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
-        wait(self.gateway.confirm_mbank_payment(payment, otp))
+        self.execute(MbankConfirm::new(payment, otp))
     }
 
     /// See [`Gateway::create_pay_form`].
@@ -97,7 +107,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_pay_form`].
     pub fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
-        wait(self.gateway.create_pay_form(form))
+        self.execute(form)
     }
 
     /// See [`Gateway::provider_status`].
@@ -105,7 +115,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::provider_status`].
     pub fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        ask(self.gateway.provider_status(order_number, provider))
+        self.execute(ProviderStatusQuery::new(order_number, provider)).map(|status| status.report)
     }
 
     /// See [`Gateway::create_qr_image`].
@@ -113,7 +123,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_qr_image`].
     pub fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
-        wait(self.gateway.create_qr_image(payment))
+        self.execute(QrImageRequest(payment))
     }
 
     /// See [`Gateway::create_qr_data`].
@@ -121,7 +131,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_qr_data`].
     pub fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
-        wait(self.gateway.create_qr_data(payment))
+        self.execute(QrDataRequest(payment))
     }
 
     /// See [`Gateway::qr_status`].
@@ -129,7 +139,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::qr_status`].
     pub fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        ask(self.gateway.qr_status(transaction_id))
+        self.execute(QrStatusQuery::new(transaction_id)).map(|status| status.report)
     }
 
     /// See [`Gateway::check`].

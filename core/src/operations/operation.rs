@@ -79,6 +79,11 @@ pub(crate) enum Kind<O> {
 }
 
 impl<O> Kind<O> {
+    /// Whether it only asks.
+    pub(crate) fn is_query(&self) -> bool {
+        matches!(self, Self::Asks)
+    }
+
     pub(crate) fn effect(&self, operation: &O) -> Effect {
         match self {
             Self::Pays(payment) | Self::Confirms(payment) => Effect::MovesMoney(payment(operation)),

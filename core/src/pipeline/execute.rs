@@ -51,7 +51,7 @@ impl Engine {
         let call = self.check(&operation, limits)?;
         let counted = self.admit(call.effect())?;
         let effect = call.effect().clone();
-        let is_in_place = matches!(O::KIND, Kind::Asks) && !limits.detached && self.transport().can_ask_here();
+        let is_in_place = O::KIND.is_query() && !limits.detached && self.transport().can_ask_here();
 
         let path: Boxed<Result<O::Answer, CallError>> = Box::pin({
             let call = call.clone();
