@@ -12,8 +12,8 @@ use crate::{
     json::Document,
     money::tyiyn_to_som,
     operations::{
-        card_payment, mbank_confirm, mbank_payment, pay_form, payment_status, provider_status, qr_data, qr_image,
-        qr_status,
+        card_payment, mbank_confirm, mbank_payment, pay_form, qr_data, qr_image,
+        status_queries::{PAYMENT_STATUS, PROVIDER_STATUS, QR_STATUS},
     },
     payment_ref::{
         PaymentKind,
@@ -41,16 +41,16 @@ impl State {
             path if path == pay_form::ENDPOINT.path => books.make_pay_form(&fields, now),
             path if path == qr_image::ENDPOINT.path => picture(&books.make_qr(&fields, now)),
             path if path == qr_data::ENDPOINT.path => data_of_code(&books.make_qr(&fields, now)),
-            path if path == payment_status::ENDPOINT.path => {
+            path if path == PAYMENT_STATUS.path => {
                 let number = fields.text("orderNumber");
                 books.status(|entry| entry.payment.gateway_number == number)
             }
-            path if path == provider_status::ENDPOINT.path => {
+            path if path == PROVIDER_STATUS.path => {
                 let (number, provider) = (fields.text("orderNumber"), fields.text("provider"));
                 let is_by = |entry: &Entry| entry.provider.as_ref().map(Provider::name) == provider.as_deref();
                 books.status(|entry| entry.payment.order_number == number && is_by(entry))
             }
-            path if path == qr_status::ENDPOINT.path => {
+            path if path == QR_STATUS.path => {
                 let id = fields.text("transaction_id");
                 books.status(|entry| entry.payment.transaction_id == id)
             }

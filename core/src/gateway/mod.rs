@@ -15,12 +15,10 @@ use crate::{
         mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
         pay_form::{PayForm, PayFormCreated},
-        payment_status::PaymentStatusQuery,
-        provider_status::ProviderStatusQuery,
         qr_data::{QrData, QrDataRequest},
         qr_image::{QrImage, QrImageRequest},
         qr_payment::QrPayment,
-        qr_status::QrStatusQuery,
+        status_queries::{PaymentStatusQuery, ProviderStatusQuery, QrStatusQuery},
     },
     payment_ref::{
         PaymentRef,

@@ -6,7 +6,10 @@ use crate::{
         endpoint::{Endpoint, ResponseField},
     },
     error::PaymentError,
-    operations::{ENDPOINTS, payment_status, provider_status, qr_data, qr_status},
+    operations::{
+        ENDPOINTS, qr_data,
+        status_queries::{PAYMENT_STATUS, PROVIDER_STATUS, QR_STATUS},
+    },
     payment_ref::PaymentKind,
     violation::{Advice, Rule},
 };
@@ -54,11 +57,9 @@ impl Dialect {
     /// Whether reports on a payment of this kind may name numbers that are none of its own.
     pub(crate) fn may_report_any_number(&self, kind: PaymentKind) -> bool {
         if kind == PaymentKind::Qr {
-            return self.endpoint(&qr_status::ENDPOINT).any_number();
+            return self.endpoint(&QR_STATUS).any_number();
         }
-        [&payment_status::ENDPOINT, &provider_status::ENDPOINT]
-            .into_iter()
-            .any(|endpoint| self.endpoint(endpoint).any_number())
+        [&PAYMENT_STATUS, &PROVIDER_STATUS].into_iter().any(|endpoint| self.endpoint(endpoint).any_number())
     }
 }
 
@@ -116,7 +117,7 @@ impl Dialect {
         let transaction_is_open = self.leaves_open(&qr_data::ENDPOINT, ResponseField::TransactionId);
         // A dialect that names the place of the transaction was made by somebody who has seen responses about QR payments; to name
         // `/data/status` once more would leave no trace in it.
-        let status_is_open = transaction_is_open && self.leaves_open(&qr_status::ENDPOINT, ResponseField::Status);
+        let status_is_open = transaction_is_open && self.leaves_open(&QR_STATUS, ResponseField::Status);
         [
             (!self.knows_qr_amount_unit(), "qr_amount_unit", UNIT),
             (!self.verifies_pay_forms(), "qr_numbers", NUMBERS),

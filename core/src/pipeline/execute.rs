@@ -10,9 +10,7 @@ use crate::{
     error::PaymentError,
     operations::{
         operation::{Effect, Kind, Operation, WireSettings},
-        payment_status::PaymentStatusQuery,
-        provider_status::ProviderStatusQuery,
-        qr_status::QrStatusQuery,
+        status_queries::{PaymentStatusQuery, ProviderStatusQuery, QrStatusQuery},
     },
     payment_ref::Question,
     pipeline::{

@@ -9,7 +9,7 @@ use crate::{
     error::PaymentError,
     json::{Document, Json},
     money::read_written_amount,
-    operations::qr_status,
+    operations::status_queries::QR_STATUS,
     payment_ref::{
         PaymentKind, PaymentRef,
         report::{PaymentStatus, Provider},
@@ -174,7 +174,7 @@ impl Callback {
         match dialect.status(&word) {
             // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
             PaymentStatus::Other(_) if self.requisite.is_some() => {
-                Some(dialect.status_at(dialect.endpoint(&qr_status::ENDPOINT), &word))
+                Some(dialect.status_at(dialect.endpoint(&QR_STATUS), &word))
             }
             status => Some(status),
         }

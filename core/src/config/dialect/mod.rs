@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::{
         error::PaymentError,
-        operations::{payment_status, qr_status},
+        operations::status_queries::{PAYMENT_STATUS, QR_STATUS},
     };
 
     fn read(text: &str) -> Dialect {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(read(r#"{"base": null}"#), Dialect::default());
         // One key of an endpoint, beside those that stay.
         let own = read(r#"{"base": "finipay", "endpoints": {"qr_status": {"rejected_words": ["FAILED"]}}}"#);
-        let responses = own.endpoint(&qr_status::ENDPOINT);
+        let responses = own.endpoint(&QR_STATUS);
         assert_eq!(own.status_at(responses, "SUCCESSFUL"), PaymentStatus::Charged);
         assert_eq!(own.status_at(responses, "FAILED"), PaymentStatus::Rejected);
         // The default of a key is as good as any other value.
@@ -359,8 +359,8 @@ mod tests {
                 "payment_status": {"numbers": "own"}, "mbank_payment": {"success_codes": [], "gateway_number": []}
             }}"#,
         );
-        assert!(!back.endpoint(&payment_status::ENDPOINT).any_number());
-        assert!(finipay().endpoint(&payment_status::ENDPOINT).any_number());
+        assert!(!back.endpoint(&PAYMENT_STATUS).any_number());
+        assert!(finipay().endpoint(&PAYMENT_STATUS).any_number());
         let written = back.to_json();
         assert!(!written.contains("\"numbers\"") && !written.contains("\"base\""), "{written}");
         assert_eq!(read(&written), back);
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn an_endpoint_has_words_of_its_own() {
         let dialect = Dialect::named("finipay").unwrap();
-        let (of_qr, of_card) = (dialect.endpoint(&qr_status::ENDPOINT), dialect.endpoint(&payment_status::ENDPOINT));
+        let (of_qr, of_card) = (dialect.endpoint(&QR_STATUS), dialect.endpoint(&PAYMENT_STATUS));
         for (word, qr, card) in [
             ("SUCCESSFUL", PaymentStatus::Charged, PaymentStatus::Other("SUCCESSFUL".into())),
             ("CHARGE", PaymentStatus::Other("CHARGE".into()), PaymentStatus::Charged),
