@@ -8,10 +8,10 @@ use crate::{
     gateway::Gateway,
     journal::{Journal, UnfinishedEntries},
     operations::{
+        Operation,
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
-        operation::Operation,
         pay_form::{PayForm, PayFormCreated},
         qr_data::{QrData, QrDataRequest},
         qr_image::{QrImage, QrImageRequest},

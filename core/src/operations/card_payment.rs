@@ -16,7 +16,7 @@ use crate::{
     currency,
     error::PaymentError,
     money::ExactNumber,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, advice_on_characters},
     response::{

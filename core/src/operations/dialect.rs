@@ -1,4 +1,5 @@
-//! What of a dialect needs every endpoint there is: its JSON form (serialization), the known dialects, and advice on what it leaves open.
+//! The list of all endpoints, and what of a dialect needs it: its JSON form (serialization), the known dialects, and advice on
+//! what it leaves open.
 
 use crate::{
     config::{
@@ -7,12 +8,25 @@ use crate::{
     },
     error::PaymentError,
     operations::{
-        ENDPOINTS, qr_data,
+        card_payment, mbank_confirm, mbank_payment, pay_form, qr_data, qr_image,
         status_queries::{PAYMENT_STATUS, PROVIDER_STATUS, QR_STATUS},
     },
     payment_ref::PaymentKind,
     violation::{Advice, Rule},
 };
+
+/// Every endpoint, in the order of `docs/interface.md#endpoints`.
+pub(crate) static ENDPOINTS: [&Endpoint; 9] = [
+    &card_payment::ENDPOINT,
+    &PAYMENT_STATUS,
+    &mbank_payment::ENDPOINT,
+    &mbank_confirm::ENDPOINT,
+    &pay_form::ENDPOINT,
+    &PROVIDER_STATUS,
+    &qr_image::ENDPOINT,
+    &qr_data::ENDPOINT,
+    &QR_STATUS,
+];
 
 impl Dialect {
     /// Reads the JSON form. What it does not name stays as in its `base`, which is the default unless it names another known

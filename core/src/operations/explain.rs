@@ -7,11 +7,11 @@ use std::{collections::HashSet, iter::once, sync::Arc};
 use strum::IntoEnumIterator;
 
 use super::{
-    ENDPOINTS,
+    Operation,
     card_payment::CardPayment,
+    dialect::ENDPOINTS,
     mbank_confirm::MbankConfirm,
     mbank_payment::MbankPayment,
-    operation::Operation,
     pay_form::PayForm,
     qr_data::QrDataRequest,
     qr_image::{QrImageRequest, decode},

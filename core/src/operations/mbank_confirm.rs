@@ -14,7 +14,7 @@ use crate::{
     },
     error::PaymentError,
     json::Document,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentKind, PaymentRef},
     response::{

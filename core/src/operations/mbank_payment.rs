@@ -13,7 +13,7 @@ use crate::{
     },
     currency::KGS,
     error::PaymentError,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, advice_on_characters},
     response::reader::{NotAnAnswer, ResponseReader, Sent},

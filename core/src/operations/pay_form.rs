@@ -14,7 +14,7 @@ use crate::{
     currency::{KGS, KGS_DECIMALS},
     error::PaymentError,
     money::ExactNumber,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::{

@@ -12,7 +12,7 @@ use crate::{
     },
     elqr::{self, Elqr, ElqrKind},
     error::{PaymentError, sentences},
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader, Sent},

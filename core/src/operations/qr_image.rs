@@ -13,7 +13,7 @@ use super::qr_payment::QrPayment;
 use crate::{
     config::endpoint::{Endpoint, ResponseField},
     error::PaymentError,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_entry::PaymentEntry,
     payment_ref::PaymentRef,
     response::reader::{NotAnAnswer, ResponseReader},

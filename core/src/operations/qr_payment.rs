@@ -8,7 +8,7 @@ use crate::{
     currency::KGS,
     error::PaymentError,
     money::tyiyn_to_som,
-    operations::operation::RequestParts,
+    operations::RequestParts,
     payment_ref::PaymentRef,
     response::reader::Sent,
     validation::Checks,

@@ -12,7 +12,7 @@ use crate::{
         gateway_config::StatusQueryForm,
     },
     error::PaymentError,
-    operations::operation::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
+    operations::{CheckSettings, Kind, Operation, RequestParts, WireSettings},
     payment_ref::report::Provider,
     response::reader::{NotAnAnswer, ParsedStatus, ResponseReader},
     validation::Checks,

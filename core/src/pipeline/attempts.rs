@@ -18,7 +18,7 @@ use tokio::{task::AbortHandle, time::Instant};
 
 use crate::{
     config::endpoint::Endpoint,
-    operations::operation::{Effect, RequestParts},
+    operations::{Effect, RequestParts},
     pipeline::{
         log::{Caller, Event, What},
         outcome::{Again, ResendPolicy},

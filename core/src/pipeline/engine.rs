@@ -19,7 +19,7 @@ use crate::{
     },
     error::PaymentError,
     journal::{Journal, checked_note},
-    operations::operation::{CheckSettings, Kind},
+    operations::{CheckSettings, Kind},
     pipeline::{attempts::Limits, outcome::ResendPolicy},
     response::redact::HiddenCredentials,
     transport::{Transport, after},

@@ -9,7 +9,7 @@ use crate::{
     config::dialect::Dialect,
     error::PaymentError,
     operations::{
-        operation::{Effect, Kind, Operation, WireSettings},
+        Effect, Kind, Operation, WireSettings,
         status_queries::{PaymentStatusQuery, ProviderStatusQuery, QrStatusQuery},
     },
     payment_ref::Question,

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use crate::{
     error::PaymentError,
     journal::{BeginError, EntryGuard, Journal, SendOutcome, entry::name_of},
-    operations::operation::{Effect, Operation},
+    operations::{Effect, Operation},
     payment_entry::PaymentEntry,
     payment_ref::{PaymentRef, new_order_number},
     pipeline::outcome::{self, CallError},

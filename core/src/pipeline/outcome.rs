@@ -12,7 +12,7 @@ use crate::{
     config::dialect::endpoint_dialect::CodeList,
     error::PaymentError,
     journal::BeginError,
-    operations::operation::{Effect, Operation},
+    operations::{Effect, Operation},
     payment_ref::PaymentRef,
     response::{
         Response,

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::{
     Callback, Decimal, Gateway, PaymentError, PaymentRef, PollPolicy,
-    operations::ENDPOINTS,
+    operations::dialect::ENDPOINTS,
     testing::scripted::{Act, Scripted, call},
     transport::Boxed,
 };

@@ -16,7 +16,7 @@ use tokio::{sync::oneshot, task::AbortHandle, time::sleep};
 use super::super::memory::Stub;
 use crate::{
     config::endpoint::Endpoint,
-    operations::ENDPOINTS,
+    operations::dialect::ENDPOINTS,
     response::Response,
     testing::schedules::{
         harness::sentence,

@@ -13,7 +13,7 @@ use tokio::{runtime::Builder, time::timeout};
 
 use crate::{
     Gateway, PaymentError, PaymentRef, PollPolicy, Verdict,
-    operations::operation::Effect,
+    operations::Effect,
     pipeline::outcome::{Again, ResendPolicy, again},
     response::Response,
     testing::{

@@ -12,7 +12,7 @@ use strum::VariantArray;
 
 use crate::{
     CardPayment, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy, QrPayment,
-    operations::ENDPOINTS,
+    operations::dialect::ENDPOINTS,
     testing::{
         schedules::{
             line::Line,
