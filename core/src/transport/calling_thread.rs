@@ -12,8 +12,7 @@ use std::{
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::broken_pipe::HeldBack;
-use crate::transport::runtime::{self, PerProcess, without_subscriber};
+use crate::transport::runtime::{self, PerProcess, sigpipe::HeldBack, without_subscriber};
 
 /// Runtimes that nobody uses at the moment, with the time since when; the last one used at the end. Not thread-locals: a
 /// connection would stay behind with each thread of a pool, and be closed with each that ends.

@@ -1,7 +1,6 @@
 //! Transport, the seam between payments and the network: exchange, clock, spawn, jitter. Operations know nothing of
 //! HTTP; this knows nothing of payments.
 
-mod broken_pipe;
 pub(crate) mod calling_thread;
 mod clients;
 mod connection;

@@ -1,9 +1,10 @@
-//! Kassa's own async runtime (tokio): one for the process, started at first use, and values that each process has for itself.
+//! Kassa's own async runtime (tokio): one for the process, started at first use. Beside it: values that each process has for
+//! itself, and holding back SIGPIPE on the threads that write to the network.
 
 use once_cell::{race::OnceBox, sync::OnceCell};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{error::PaymentError, transport::broken_pipe};
+use crate::error::PaymentError;
 
 /// Payments wait for the network, not for a processor. With one, whatever answers runs of the host's (a coroutine of the JVM's) would
 /// hold up all other answers.
@@ -18,7 +19,7 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
             .worker_threads(WORKERS)
             .thread_name("kassa")
             .on_thread_start(|| {
-                broken_pipe::hold_back_for_good();
+                sigpipe::hold_back_for_good();
                 keep_subscribers_out();
             })
             .enable_all()
@@ -75,6 +76,99 @@ impl<T: Default> PerProcess<T> {
                 return &found.value;
             }
             place = &found.of_child;
+        }
+    }
+}
+
+// SIGPIPE. Writing to a connection that the gateway has closed is an error of that request; on Linux it also raises this
+// signal, which ends a process that does not ignore it. Rust and Python programs ignore it, programs in Swift and C do not
+// (<https://github.com/tokio-rs/mio/issues/577>).
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) mod sigpipe {
+    use std::{
+        fs,
+        sync::atomic::{AtomicU8, Ordering},
+    };
+
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
+
+    /// For a thread of Kassa's own.
+    pub(crate) fn hold_back_for_good() {
+        // It fails only for an unknown signal, and this one is known.
+        let _ = sigpipe().thread_block();
+    }
+
+    /// For a thread of the host's, until this is dropped. Nothing where the process would live on anyway.
+    pub(crate) struct HeldBack(Option<SigSet>);
+
+    impl HeldBack {
+        pub(crate) fn here() -> Self {
+            Self(ends_the_process().then(|| sigpipe().thread_swap_mask(SigmaskHow::SIG_BLOCK).ok()).flatten())
+        }
+    }
+
+    impl Drop for HeldBack {
+        fn drop(&mut self) {
+            let Some(before) = self.0.take() else { return };
+            if !before.contains(Signal::SIGPIPE) {
+                // One more makes no difference to one that is pending, as they do not queue; so one is there to be taken
+                // back, and none is left to be delivered.
+                let _ = raise(Signal::SIGPIPE).and_then(|()| sigpipe().wait());
+                let _ = before.thread_set_mask();
+            }
+        }
+    }
+
+    fn sigpipe() -> SigSet {
+        SigSet::from(Signal::SIGPIPE)
+    }
+
+    /// Whether the process neither ignores nor handles it. A program decides that when it starts, so it is read once; by
+    /// two threads at once twice, as a lock could be held while the process forks.
+    fn ends_the_process() -> bool {
+        const UNKNOWN: u8 = 2;
+        static ENDS: AtomicU8 = AtomicU8::new(UNKNOWN);
+        match ENDS.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let ends = fs::read_to_string("/proc/self/status").map_or(true, |status| !is_spared(&status));
+                ENDS.store(ends.into(), Ordering::Relaxed);
+                ends
+            }
+            ends => ends != 0,
+        }
+    }
+
+    fn is_spared(status: &str) -> bool {
+        let bit = 1_u64 << (Signal::SIGPIPE as u32 - 1);
+        let has_it = |mask: &str| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & bit != 0);
+        let masks = status.lines().filter_map(|line| line.strip_prefix("SigIgn:").or(line.strip_prefix("SigCgt:")));
+        masks.into_iter().any(has_it)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn rust_programs_ignore_it() {
+            assert!(!ends_the_process());
+            assert!(is_spared("Name:\tx\nSigIgn:\t0000000000001000\nSigCgt:\t0000000000000000\n"));
+            assert!(is_spared("SigIgn:\t0000000000000000\nSigCgt:\t0000000180001440\n"));
+            assert!(!is_spared("SigIgn:\t0000000000000fff\nSigCgt:\t0000000180000440\n"));
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) mod sigpipe {
+    pub(crate) fn hold_back_for_good() {}
+
+    pub(crate) struct HeldBack;
+
+    impl HeldBack {
+        pub(crate) fn here() -> Self {
+            Self
         }
     }
 }
