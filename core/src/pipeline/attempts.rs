@@ -198,6 +198,4 @@ impl Attempts {
 }
 
 #[cfg(test)]
-mod dropped;
-#[cfg(test)]
 mod tests;

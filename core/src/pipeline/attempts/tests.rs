@@ -1,12 +1,23 @@
-//! Retry and cancellation on a virtual clock: repeated only where that is safe, prevented only where that is certain.
+//! Retry and cancellation on a virtual clock: repeated only where that is safe, prevented only where that is certain. Calls are
+//! also dropped at each of their awaits (cancellation safety).
 
-use std::time::Duration;
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures_util::future::poll_immediate;
+use tokio::time::Instant;
 
 use crate::{
-    Gateway, PaymentError, PaymentRef, Provider,
-    testing::scripted::{Act, Scripted},
+    Callback, Decimal, Gateway, PaymentError, PaymentRef, PollPolicy, Provider,
+    operations::dialect::ENDPOINTS,
+    testing::scripted::{Act, Scripted, call},
+    transport::Boxed,
 };
 
 async fn pay(gateway: &Gateway) -> PaymentError {
@@ -42,7 +53,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
         },
         |_| Act::error(503, None),
     );
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     assert_eq!(ask(&gateway).await.kind(), "Unavailable");
     assert!(started.elapsed() <= Duration::from_secs(30));
     // the longest backoff: 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
@@ -51,7 +62,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
 
 /// How many seconds each of the two kinds of call waits for a response that never comes.
 async fn patience(gateway: &Gateway) -> [u64; 2] {
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     assert_eq!(pay(gateway).await.kind(), "OutcomeUnknown");
     let paid = started.elapsed();
     assert_eq!(ask(gateway).await.kind(), "Unavailable");
@@ -79,7 +90,7 @@ async fn payments_have_a_deadline_of_their_own_and_a_call_another() {
 async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
     let patient = gateway.with_deadline(Duration::from_secs(100)).unwrap();
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     let under_way = tokio::spawn({
         let patient = patient.clone();
         async move { pay(&patient).await }
@@ -95,7 +106,7 @@ async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
 #[tokio::test(start_paused = true)]
 async fn a_close_with_a_limit_leaves_the_payment_on_its_way() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     let under_way = tokio::spawn({
         let gateway = gateway.clone();
         async move { gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await }
@@ -123,7 +134,7 @@ async fn no_retries_where_none_are_wanted() {
 async fn giving_up_while_connecting_prevents_the_payment() {
     let (gateway, memory) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(5)));
     {
-        let mut call = std::pin::pin!(pay(&gateway));
+        let mut call = pin!(pay(&gateway));
         assert!(poll_immediate(&mut call).await.is_none());
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
@@ -135,7 +146,7 @@ async fn giving_up_while_connecting_prevents_the_payment() {
 #[tokio::test(start_paused = true)]
 async fn out_of_time_while_connecting_means_that_nothing_happened() {
     let (gateway, _) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(100)));
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     assert_eq!(pay(&gateway).await.kind(), "Unavailable");
     assert_eq!(started.elapsed(), Duration::from_secs(60));
 }
@@ -161,4 +172,158 @@ async fn the_cause_of_a_silent_query_is_not_the_connection() {
 async fn out_of_time_after_sending_means_that_it_may_have_happened() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
     assert_eq!(pay(&gateway).await.kind(), "OutcomeUnknown");
+}
+
+// Cancellation safety: calls are dropped at each of their awaits.
+
+/// How far the clock goes in one step.
+const STEP: Duration = Duration::from_millis(100);
+/// More steps than any call takes.
+const ENDLESS: usize = 10_000;
+
+/// What is dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Dropped {
+    Call(&'static str),
+    /// Verifying a callback, which sends two queries.
+    Verifying,
+    /// A whole watch, which asks again and again.
+    Watching,
+}
+
+impl Dropped {
+    fn all() -> impl Iterator<Item = Self> {
+        ENDPOINTS.iter().map(|endpoint| Self::Call(endpoint.name)).chain([Self::Verifying, Self::Watching])
+    }
+
+    fn moves_money(self) -> bool {
+        matches!(self, Self::Call("card_payment" | "mbank_payment" | "mbank_confirm"))
+    }
+
+    fn is_asked_in_place(self) -> bool {
+        matches!(self, Self::Verifying | Self::Call("payment_status" | "provider_status" | "qr_status"))
+    }
+
+    fn start(self, gateway: &Gateway) -> Boxed<Result<(), PaymentError>> {
+        let gateway = gateway.clone();
+        match self {
+            Self::Call(endpoint) => call(&gateway, endpoint),
+            Self::Verifying => Box::pin(async move { verify(&gateway).await }),
+            Self::Watching => Box::pin(async move { watch(&gateway).await }),
+        }
+    }
+}
+
+async fn verify(gateway: &Gateway) -> Result<(), PaymentError> {
+    let text =
+        r#"{"orderNumber":"1","amount":1,"status":"CHARGE","dateCreated":"2026-11-20T09:05","provider":"MBank"}"#;
+    gateway.verify_callback(&Callback::parse(text)?, &PaymentRef::pay_form(Decimal::ONE)).await.map(drop)
+}
+
+async fn watch(gateway: &Gateway) -> Result<(), PaymentError> {
+    let policy = PollPolicy { interval: Duration::from_secs(1), deadline: Duration::from_secs(3) };
+    gateway.watch(PaymentRef::card("order-1", Decimal::ONE, "KGS"), policy)?.outcome().await.map(drop)
+}
+
+/// A gateway's behaviour: what it does with the n-th request.
+type Script = fn(usize) -> Act;
+
+fn responses(after: Duration) -> Act {
+    let body = r#"{"code":"110","data":{"status":"CHARGE","amount":1,"payFormUrl":"https://gateway.example/form"}}"#;
+    Act::Response(after, 200, None, body.to_owned())
+}
+
+/// Each behaviour is slow enough for many steps, at each place where a call can wait.
+const SCRIPTS: [(&str, Script); 6] = [
+    ("responds at once", |_| responses(Duration::ZERO)),
+    ("responds late", |_| responses(Duration::from_secs(2))),
+    ("connects late", |_| Act::ConnectSlowly(Duration::from_secs(2))),
+    ("loses the response", |_| Act::Lose(Duration::from_secs(1))),
+    ("refuses connections at first", |n| if n < 2 { Act::Refuse } else { responses(Duration::from_secs(1)) }),
+    ("is busy at first", |n| if n == 0 { Act::error(503, Some(1)) } else { responses(Duration::from_secs(1)) }),
+];
+
+/// Every kind of call, at every await, with every behaviour of the gateway.
+#[tokio::test(start_paused = true)]
+async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_usable() {
+    for dropped in Dropped::all() {
+        for (behaviour, script) in SCRIPTS {
+            let mut cuts = 0;
+            while !ends_before(dropped, behaviour, script, cuts).await {
+                cuts += 1;
+            }
+            // A query in its caller's task need not wait for what is there.
+            let never_waits = behaviour == "responds at once" && dropped.is_asked_in_place();
+            assert_eq!(cuts > 1, !never_waits, "how {dropped:?} waited for a gateway that {behaviour}");
+        }
+    }
+}
+
+/// Giving up on a close leaves the gateway closed all the same, and stops no payment.
+#[tokio::test(start_paused = true)]
+async fn a_close_dropped_at_any_await_prevents_no_payment_and_can_be_waited_for_again() {
+    for (behaviour, script) in SCRIPTS {
+        let mut cuts = 1;
+        while !closes_before(behaviour, script, cuts).await {
+            cuts += 1;
+        }
+        assert!(cuts > 1, "a close never waited for a gateway that {behaviour}");
+    }
+}
+
+/// Drops a close after this many steps, while a payment is on its way. True where it had ended by itself.
+async fn closes_before(behaviour: &str, script: Script, steps: usize) -> bool {
+    let (gateway, memory) = Scripted::gateway(script);
+    let mut paying = call(&gateway, "card_payment");
+    assert!(poll_immediate(&mut paying).await.is_none(), "{behaviour}");
+    let ended = take_steps(gateway.close(), steps).await.is_some();
+
+    let refused = call(&gateway, "qr_status").await;
+    assert!(matches!(refused, Err(PaymentError::Misconfigured { .. })), "it is closed: {refused:?}");
+    gateway.close().await;
+    let closed_at = Instant::now();
+    let paid = paying.await;
+    assert_eq!(Instant::now(), closed_at, "the payment was over, where the gateway {behaviour}");
+    match paid {
+        Ok(()) => assert_eq!(memory.seen().len(), 1, "the gateway {behaviour}"),
+        Err(error) => assert!(error.payment_may_exist(), "the gateway {behaviour}: {error}"),
+    }
+    ended
+}
+
+/// The result where the call ends within so many steps; otherwise the call is dropped.
+async fn take_steps<T>(call: impl Future<Output = T>, steps: usize) -> Option<T> {
+    let mut call = pin!(call);
+    for step in 0..steps {
+        assert!(step < ENDLESS, "it has no end");
+        if let Some(result) = poll_immediate(&mut call).await {
+            return Some(result);
+        }
+        // In turn: let other tasks run at the same moment, then move the clock on.
+        if step % 2 == 0 { tokio::task::yield_now().await } else { tokio::time::sleep(STEP).await }
+    }
+    None
+}
+
+/// Takes this many steps, then drops the call. True where it had ended by itself.
+async fn ends_before(dropped: Dropped, behaviour: &str, script: Script, steps: usize) -> bool {
+    let healed = Arc::new(AtomicBool::new(false));
+    let (is_healed, healing) = (healed.clone(), healed);
+    let (gateway, memory) =
+        Scripted::gateway(move |n| if is_healed.load(Ordering::Relaxed) { Act::status("PENDING") } else { script(n) });
+    let ended = take_steps(dropped.start(&gateway), steps).await.is_some();
+    let (attempts, sent) = (memory.attempted_at().len(), memory.seen().len());
+
+    healing.store(true, Ordering::Relaxed);
+    let context = format!("{dropped:?} after {steps} steps; the gateway {behaviour}");
+    let asked = call(&gateway, "payment_status").await;
+    assert!(asked.is_ok(), "the next call fails: {asked:?}: {context}");
+    gateway.close().await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert_eq!(memory.attempted_at().len(), attempts + 1, "it was tried again: {context}");
+    assert_eq!(memory.seen().len(), sent + 1, "it was sent after it was dropped: {context}");
+    if dropped.moves_money() {
+        assert!(sent <= 1, "it was sent twice: {context}");
+    }
+    ended
 }
