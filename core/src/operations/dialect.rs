@@ -3,7 +3,10 @@
 
 use crate::{
     config::{
-        dialect::{Dialect, form, known::KNOWN},
+        dialect::{
+            Dialect,
+            form::{self, KNOWN},
+        },
         endpoint::{Endpoint, ResponseField},
     },
     error::PaymentError,
@@ -55,7 +58,7 @@ impl Dialect {
     /// [`PaymentError::Invalid`] for a name that is none of [`names`](Self::names).
     pub fn named(name: &str) -> Result<Self, PaymentError> {
         match KNOWN.iter().find(|(known, _)| *known == name) {
-            Some((_, known)) => form::read(known.json(), &ENDPOINTS),
+            Some((_, known)) => form::read(known, &ENDPOINTS),
             None => {
                 let all = Self::names().join(", ");
                 Err(PaymentError::invalid("dialect", Rule::OneOf, Some(&all), &format!("must be one of {all}")))

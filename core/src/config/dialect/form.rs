@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Serialize;
 use strum::IntoEnumIterator;
 
-use super::{Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers, known::KNOWN, same_word};
+use super::{Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers, same_word};
 use crate::{
     config::{
         dialect::endpoint_dialect::{CodeList, WordList},
@@ -19,6 +19,14 @@ use crate::{
     validation::Checks,
     violation::Rule,
 };
+
+/// The known dialects, each as a name and its JSON form. None has a base: reading a base would not end otherwise.
+pub(crate) const KNOWN: [(&str, &str); 2] = [
+    // What the interface shows, and no more: the default.
+    ("interface", "{}"),
+    // What the public pages of the gateway FINIPAY show (`docs/finipay.md`).
+    ("finipay", include_str!("finipay.json")),
+];
 
 /// Reserved name: an identifier must not overwrite the one-time password of a confirm request.
 const OTP: &str = "otp";
@@ -99,7 +107,7 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     given.retain(|name, value| name == "endpoints" || !value.is_null());
     let base = given.get("base").and_then(|name| one_of("dialect.base", *name, &KNOWN, &mut checks));
     // A known dialect has no base of its own.
-    let mut dialect = base.map(|base| read(base.json(), endpoints)).transpose()?.unwrap_or_default();
+    let mut dialect = base.map(|base| read(base, endpoints)).transpose()?.unwrap_or_default();
     if let Some(named) = given.get("endpoints").and_then(|value| object("dialect.endpoints", *value, &mut checks)) {
         read_endpoints(&named, endpoints, &mut dialect, &mut checks);
     }
