@@ -1,4 +1,5 @@
-//! Long polls, and the callers that wait in them. A long poll may outlive the key or token that it was let in by, so each look at the checkout is a look at that, too.
+//! Long polls, and the callers that wait in them. A long poll may outlive the key or token that it was let in by, so each look at the
+//! checkout is a look at that, too.
 
 use std::{
     collections::HashMap,

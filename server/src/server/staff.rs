@@ -1,4 +1,4 @@
-//! What the merchant's staff does beside what a shop can: logging in, lists, histories, reconciliation.
+//! What the merchant's staff does beside what a shop can: logging in, lists, histories, reconciliation; and the keys of both.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -17,7 +17,7 @@ use crate::{
     },
     tokens::{ApiKey, DecidedBy, KeyRole, Permission, TokenHash},
     values::{
-        CheckoutId, Hidden, Millis,
+        ApiKeyId, CheckoutId, Hidden, Millis,
         error::{Checks, Rule, ServerError},
         hex, is_hex_128,
     },
@@ -27,14 +27,6 @@ use crate::{
 const NOTED_EVERY: Millis = 60 * 1000;
 
 impl Server {
-    /// A new key for a person of the staff, by that person's name, with what the person may do. It is shown once; only its hash is kept.
-    ///
-    /// # Errors
-    /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
-    pub async fn new_staff_key(&self, name: &str, may: Permission) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Staff, may, name).await
-    }
-
     /// Logs somebody in by a staff key: the session's token, 256 random bits.
     pub(crate) async fn log_in(&self, key: &str) -> Result<Hidden, ServerError> {
         let nowhere = || ServerError::NotFound { what: "staff key" };
@@ -156,10 +148,43 @@ impl Server {
     }
 }
 
-// New keys, of shops and of staff. They need a storage alone, so that they can be made while no server, or another one, works on it.
+// Keys, of shops and of staff.
+
+impl Server {
+    /// A new API key for a shop's back end, with a name that people know it by. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
+    pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
+        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Shop, Permission::Decide, name).await
+    }
+
+    /// Whether this is a good API key of a shop's; its identifier, if so.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`] where it is none or was revoked; [`ServerError::Unavailable`].
+    pub async fn api_key(&self, key: &str) -> Result<ApiKeyId, ServerError> {
+        let nowhere = || ServerError::NotFound { what: "API key" };
+        let key: ApiKey = key.parse().map_err(|_| nowhere())?;
+        let kept = self.shared.storage.api_key(key.id().clone()).await?;
+        match kept {
+            Some(kept) if kept.role == KeyRole::Shop && key.is(&kept.hash) && kept.revoked_at.is_none() => Ok(kept.id),
+            _ => Err(nowhere()),
+        }
+    }
+
+    /// A new key for a person of the staff, by that person's name, with what the person may do. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
+    pub async fn new_staff_key(&self, name: &str, may: Permission) -> Result<ApiKey, ServerError> {
+        make_api_key(&*self.shared.storage, &*self.shared.runtime, KeyRole::Staff, may, name).await
+    }
+}
 
 /// A new key for a shop's back end or a person of the staff, with a name that people know it by. It is shown once; only its hash
-/// is kept. What a person may do is the key's; a shop's key always decides.
+/// is kept. What a person may do is the key's; a shop's key always decides. It needs a storage alone, so that a key can be made while
+/// no server, or another one, works on it.
 ///
 /// # Errors
 /// [`ServerError::Invalid`], [`ServerError::Unavailable`].

@@ -1,11 +1,6 @@
-//! What goes on in the background, and how it stops.
+//! The background workers: polling of payments and delivery of events, in turns until the server stops.
 
-use std::{
-    future::pending,
-    pin::pin,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::{
     FutureExt, StreamExt,
@@ -14,7 +9,7 @@ use futures_util::{
 };
 use tokio::sync::{Notify, futures::Notified};
 
-use super::{Server, Shared, TaskGuard};
+use super::{Server, Shared};
 use crate::{
     pace::queues::Slots,
     polling::{self, PollSummary},
@@ -26,46 +21,8 @@ use crate::{
 
 /// How often a worker looks for what time does.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// How long stopping waits for what is under way. What does not end is asked about after the next start.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// Does what must be done in the background, until [`stop`](Self::stop). Any number of processes may do it on one
-    /// database.
-    pub fn run(&self) {
-        for _ in 0..self.shared.settings.poll_workers {
-            self.spawn_worker(Self::poll_all);
-        }
-        if self.shared.post.is_some() {
-            self.spawn_worker(Self::deliver_all);
-        }
-        self.spawn_worker(Self::notify_peers);
-        self.spawn_worker(Self::listen_to_peers);
-    }
-
-    /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not recorded
-    /// is asked about after the next start.
-    pub async fn stop(&self) {
-        self.shared.is_stopping.store(true, Ordering::Release);
-        self.shared.stop.notify_waiters();
-        // What waits to be sent is not sent any more.
-        self.shared.dispatcher.slots.close();
-        self.shared.watchers.notify_all();
-        let all_ended = Box::pin(async {
-            loop {
-                let ended = self.shared.task_ended.notified();
-                if self.shared.tasks.load(Ordering::Acquire) == 0 {
-                    return;
-                }
-                ended.await;
-            }
-        });
-        let patience = self.shared.runtime.sleep(SHUTDOWN_TIMEOUT);
-        match select(all_ended, patience).await {
-            Either::Left(_) | Either::Right(_) => {}
-        }
-    }
-
     /// One turn of following: what time does, then a batch of questions. [`run`](Self::run) does this all the time.
     ///
     /// # Errors
@@ -96,23 +53,14 @@ impl Server {
         webhooks::deliver(&*shared.storage, post, &shared.metrics, secrets, wanted).await
     }
 
-    fn spawn_worker<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Self) -> F) {
-        let counted = TaskGuard::new(self.shared.clone());
-        let work = work(self.clone());
-        self.shared.runtime.spawn(Box::pin(async move {
-            work.await;
-            drop(counted);
-        }));
-    }
-
-    async fn poll_all(self) {
+    pub(super) async fn poll_all(self) {
         let most = self.shared.settings.max_concurrent_polls;
         let (shared, places) = (self.shared.clone(), Slots::new(most));
         let polls = PollWork { shared, sweep_at: Duration::ZERO, places, had_no_room: false };
         self.work(polls, most, &self.shared.poll_due).await;
     }
 
-    async fn deliver_all(self) {
+    pub(super) async fn deliver_all(self) {
         let places = self.shared.settings.deliveries_at_once;
         self.work(DeliveryWork { shared: self.shared.clone() }, places, &self.shared.delivery_due).await;
     }

@@ -1,0 +1,160 @@
+//! What callers do with checkouts: they open, read and cancel them, let payers in by tokens, and read their events.
+
+use std::time::Duration;
+
+use super::Server;
+use crate::{
+    checkouts::{CheckoutView, new_checkout::NewCheckout},
+    events::Event,
+    storage::inputs::{CheckoutLookup, NewToken, OpenCheckout},
+    tokens::{ClientToken, DecidedBy, TokenHash},
+    values::{CheckoutId, Cursor, Hidden, Method, error::ServerError, hex, millis},
+};
+
+/// The most events that are read at once.
+const MOST_EVENTS: u32 = 1000;
+
+impl Server {
+    /// Opens a checkout. The same reference with the same content gives the same checkout.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
+    pub async fn open_checkout(&self, wanted: NewCheckout) -> Result<CheckoutView, ServerError> {
+        let takes_cards = self.shared.settings.takes_cards || self.was_opened_with_cards(&wanted).await?;
+        wanted.check_by(takes_cards)?;
+        let id = CheckoutId::from_random(self.random()?);
+        let callback_secret = Hidden::new(hex(&self.random::<16>()?));
+        let page_secret = Hidden::new(hex(&self.random::<16>()?));
+        let methods = wanted.offered_methods(self.shared.settings.offers_pay_forms);
+        let new = OpenCheckout { id, wanted, methods, callback_secret, page_secret };
+        Ok(self.shared.storage.open_checkout(new).await?)
+    }
+
+    /// A checkout that was opened while cards were on is the same still, when its shop asks for it again.
+    async fn was_opened_with_cards(&self, wanted: &NewCheckout) -> Result<bool, ServerError> {
+        if !wanted.methods.contains(&Method::Card) {
+            return Ok(false);
+        }
+        let lookup = CheckoutLookup::Reference(wanted.reference.clone());
+        let known = self.shared.storage.checkout(lookup).await?;
+        Ok(known.is_some_and(|view| view.checkout.methods.contains(&Method::Card)))
+    }
+
+    /// Reads a checkout with its payments.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout(&self, id: &CheckoutId) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(CheckoutLookup::Id(id.clone())).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// The checkout that the shop opened for this reference of its own.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout_of_reference(&self, reference: &str) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(CheckoutLookup::Reference(reference.to_owned())).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// The checkout that a client token opens.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`] where the token is none, has expired or was revoked; [`ServerError::Unavailable`].
+    pub async fn checkout_of_token(&self, token: &str) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(CheckoutLookup::Token(TokenHash::of(token))).await?;
+        found.ok_or(ServerError::NotFound { what: "token" })
+    }
+
+    /// The checkout as soon as its version is above `after`, or as it is when `wait` is over (long poll). Who waits costs no
+    /// query to the gateway.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout_after(
+        &self,
+        id: &CheckoutId,
+        after: i64,
+        wait: Duration,
+    ) -> Result<CheckoutView, ServerError> {
+        let found = self.checkout_after_for(None, id, after, wait).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.
+    ///
+    /// # Errors
+    /// [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn cancel(&self, checkout: &CheckoutId) -> Result<CheckoutView, ServerError> {
+        self.cancel_for(checkout, None).await
+    }
+
+    /// With the person who cancels it, if it is not the shop.
+    pub(super) async fn cancel_for(
+        &self,
+        checkout: &CheckoutId,
+        by: Option<DecidedBy>,
+    ) -> Result<CheckoutView, ServerError> {
+        let cancelled = self.shared.storage.cancel_checkout(checkout.clone(), by).await?;
+        self.shared.changed(checkout);
+        Ok(cancelled)
+    }
+
+    /// A new client token for a checkout. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn new_token(&self, checkout: &CheckoutId) -> Result<ClientToken, ServerError> {
+        let token = ClientToken::from_random(self.random()?);
+        let lifetime_ms = millis(self.shared.settings.token_lifetime);
+        let new = NewToken { checkout: checkout.clone(), hash: TokenHash::of(token.expose()), lifetime_ms };
+        let was_added = self.shared.storage.add_token(new).await?;
+        if was_added { Ok(token) } else { Err(ServerError::NotFound { what: "checkout" }) }
+    }
+
+    /// Whether a client token that opens nothing is one that did: it has expired, or was revoked. Who brings it is no guesser, but an
+    /// app that has to renew it. It is remembered for a day.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn was_token(&self, token: &str) -> Result<bool, ServerError> {
+        Ok(self.shared.storage.was_token(TokenHash::of(token)).await?)
+    }
+
+    /// Revokes all client tokens of a checkout; how many. Who waits with one of them is told so.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn revoke_tokens(&self, checkout: &CheckoutId) -> Result<u64, ServerError> {
+        let revoked = self.shared.storage.revoke_tokens(checkout.clone()).await?;
+        self.shared.watchers.notify(checkout);
+        self.shared.peer_notifications.note(checkout);
+        Ok(revoked)
+    }
+
+    /// Reads the events after a cursor, at most a thousand, in the order in which they happened; none is ever skipped.
+    ///
+    /// # Errors
+    /// [`ServerError::HistoryGone`] where the database was restored and has not got the cursor's event,
+    /// [`ServerError::Unavailable`].
+    pub async fn events_after(&self, cursor: &Cursor, most: u32) -> Result<Vec<Event>, ServerError> {
+        let events = self.shared.storage.events_after(cursor.clone(), most.clamp(1, MOST_EVENTS)).await;
+        let events = events.map_err(ServerError::from);
+        if let Err(ServerError::HistoryGone { resume }) = &events {
+            tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop reads events by a cursor of a history that is gone");
+        }
+        events
+    }
+
+    /// Delivers the events of a checkout, or of all, again from where their delivery was given up, or from the first one that the
+    /// shop refused and that was stepped over; how many streams were. What came after that one comes again.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn replay(&self, checkout: Option<&CheckoutId>) -> Result<u64, ServerError> {
+        let started = self.shared.storage.replay(checkout.cloned()).await?;
+        self.shared.delivery_due.notify_one();
+        Ok(started)
+    }
+}
