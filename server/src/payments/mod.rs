@@ -1,6 +1,7 @@
 //! Payments: tries to pay a checkout, how their states follow from what happens, what the gateway was asked, and a payer's card on its way.
 
 mod decoded;
+mod detect;
 pub mod exchange;
 pub mod machine;
 pub(crate) mod response;
