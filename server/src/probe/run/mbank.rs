@@ -2,7 +2,11 @@
 
 use kassa::{MbankPayment, PaymentRef, new_order_number};
 
-use super::{Came, DESCRIPTION, Probe, Sent, Stage, or_none};
+use super::{
+    DESCRIPTION, Probe, or_none,
+    responses::{Came, Sent},
+    status::Stage,
+};
 use crate::probe::{
     ledger::MadeState,
     proposal::{Known, Leaf, Proposal},

@@ -3,7 +3,7 @@
 use kassa::{Card, CardPayment, CardPaymentCreated, NextStep, PayForm, new_order_number};
 use time::OffsetDateTime;
 
-use super::{DESCRIPTION, Probe, Sent, Stage, or_none};
+use super::{DESCRIPTION, Probe, or_none, responses::Sent, status::Stage};
 use crate::probe::{
     plan::{WITHOUT_3DS, card_label},
     proposal::{Known, field},

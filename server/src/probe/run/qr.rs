@@ -2,7 +2,7 @@
 
 use kassa::{Elqr, PaymentRef, QrPayment};
 
-use super::{Probe, Sent, status::Question};
+use super::{Probe, responses::Sent, status::Question};
 use crate::probe::proposal::{Known, field};
 
 /// Where an ELQR code may hold its transaction, the most probable place first.

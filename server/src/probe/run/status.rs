@@ -6,11 +6,20 @@ use kassa::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::{Probe, Sent, Stage, or_none};
+use super::{Probe, or_none, responses::Sent};
 use crate::probe::{
     finding::ProbeFinding,
     proposal::{Known, Leaf, Proposal},
 };
+
+/// Whether the money of a payment can have moved when its status is asked.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Stage {
+    /// Nobody has confirmed or paid it yet.
+    Unpaid,
+    /// It was confirmed, or needs no confirmation.
+    MayBePaid,
+}
 
 /// A way to ask about a payment.
 #[derive(Clone, Copy, PartialEq)]
