@@ -120,15 +120,17 @@ impl AsyncCall {
         )
     }
 
-    /// Begins the call. A gateway is closed from here on, also where the wait for its payments is given up.
+    /// Begins the call. A gateway is closed from here on, also where the wait for its payments is given up, and a checkout knows
+    /// that its token will be renewed.
     pub fn begin(self) -> Running {
-        let closes = matches!(self, Self::Close { .. } | Self::CloseWithin { .. });
+        let begins_at_once =
+            matches!(self, Self::Close { .. } | Self::CloseWithin { .. } | Self::CheckoutTokenWanted { .. });
         let mut call: Running = Box::pin(
             AssertUnwindSafe(self.run())
                 .catch_unwind()
                 .map(|ended| ended.unwrap_or_else(|panic| Completion::panicked(&*panic))),
         );
-        if closes && let Some(completion) = call.as_mut().now_or_never() {
+        if begins_at_once && let Some(completion) = call.as_mut().now_or_never() {
             return Box::pin(std::future::ready(completion));
         }
         call
