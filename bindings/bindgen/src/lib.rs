@@ -14,7 +14,8 @@ pub fn generate() {
     };
     let is_python = after(&["--language", "-l"]).is_some_and(|language| language == "python");
     let (true, Some(folder)) = (is_python, after(&["--out-dir", "-o"])) else { return uniffi::uniffi_bindgen_main() };
-    let library = arguments.iter().skip(2).find(|argument| Path::new(argument).is_file() && !argument.ends_with(".toml"));
+    let library =
+        arguments.iter().skip(2).find(|argument| Path::new(argument).is_file() && !argument.ends_with(".toml"));
     let Some(library) = library else {
         eprintln!("no library is given");
         process::exit(2);

@@ -18,7 +18,8 @@ pub fn generate(library: &str, folder: &Path) -> Result<()> {
     let interfaces = loader.load_cis(loader.load_metadata(library.into())?)?;
     let [interface] = interfaces.as_slice() else { bail!("{library} has {} interfaces, not one", interfaces.len()) };
     fs::create_dir_all(folder)?;
-    fs::write(folder.join("kassa.py"), tables(interface)?).with_context(|| format!("{} cannot be written", folder.display()))
+    fs::write(folder.join("kassa.py"), tables(interface)?)
+        .with_context(|| format!("{} cannot be written", folder.display()))
 }
 
 fn tables(interface: &ComponentInterface) -> Result<String> {
@@ -51,12 +52,22 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
     out.push_str("}\nMETHODS = {\n");
     for record in interface.record_definitions() {
         for method in record.methods() {
-            entry(&mut out, 4, &format!("{}.{}", record.name(), method.name()), &method_of_value(&record.as_type(), method)?)?;
+            entry(
+                &mut out,
+                4,
+                &format!("{}.{}", record.name(), method.name()),
+                &method_of_value(&record.as_type(), method)?,
+            )?;
         }
     }
     for each in interface.enum_definitions() {
         for method in each.methods() {
-            entry(&mut out, 4, &format!("{}.{}", each.name(), method.name()), &method_of_value(&each.as_type(), method)?)?;
+            entry(
+                &mut out,
+                4,
+                &format!("{}.{}", each.name(), method.name()),
+                &method_of_value(&each.as_type(), method)?,
+            )?;
         }
     }
     out.push_str("}\n");
@@ -73,7 +84,11 @@ fn object_table(out: &mut String, object: &Object) -> Result<()> {
     for constructor in object.constructors() {
         let answer = format!("@{}", object.name());
         let arguments = types(&constructor.arguments(), None)?;
-        let value = format!("({:?}, {arguments}, {answer:?}, {}, True)", constructor.ffi_func().name(), python(constructor.throws()));
+        let value = format!(
+            "({:?}, {arguments}, {answer:?}, {}, True)",
+            constructor.ffi_func().name(),
+            python(constructor.throws())
+        );
         entry(out, 8, constructor.name(), &value)?;
     }
     for method in object.methods() {

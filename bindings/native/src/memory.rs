@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn completion(value: &[u8]) -> Completion {
-        Completion { code: CompletionCode::Error, value: value.to_vec() }
+        Completion::new(CompletionCode::Error, value.to_vec())
     }
 
     fn numbers<const COUNT: usize>(bytes: &[u8]) -> [u64; COUNT] {

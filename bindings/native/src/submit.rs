@@ -207,8 +207,10 @@ pub unsafe extern "C" fn kassa_cancel(queue: u64, number: u64) {
     if completions.process != std::process::id() {
         return;
     }
-    if let (Some(call), _) = completions.queue.give_up(number) {
-        call.give_up();
+    match completions.queue.give_up(number) {
+        (Some(call), _) => call.give_up(),
+        (_, Some(completion)) => completion.give_back(),
+        _ => {}
     }
 }
 
@@ -227,4 +229,8 @@ pub unsafe extern "C" fn kassa_queue_free(queue: u64) {
     for call in completions.queue.give_all_up() {
         call.give_up();
     }
+    completions.queue.take(|_, completion| {
+        completion.give_back();
+        Ok(())
+    });
 }

@@ -288,6 +288,35 @@ def test_a_watch_is_cancelled_from_another_thread(raw: RawGateway) -> None:
         assert list(watch) == []
 
 
+def test_a_task_that_is_cancelled_when_the_report_has_come_loses_none(
+    raw: RawGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw.answers(CHARGED)
+    tasks: list[asyncio.Task[kassa.WatchReport]] = []
+    completions: Any = _boundary._Completions  # pyright: ignore[reportPrivateUsage]
+    heard = completions._heard
+
+    def heard_and_cancelled(self: object) -> None:
+        heard(self)
+        while tasks:
+            tasks.pop().cancel()
+
+    monkeypatch.setattr(completions, "_heard", heard_and_cancelled)
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1", 250)) as watch:
+            task = asyncio.create_task(anext(watch))
+            tasks.append(task)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert isinstance(await anext(watch), kassa.Charged)
+            with pytest.raises(StopAsyncIteration):
+                await anext(watch)
+
+    asyncio.run(flow())
+    assert len(raw.requests) == 1
+
+
 def test_a_cancelled_task_loses_no_report(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CHARGED))

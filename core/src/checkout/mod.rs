@@ -10,7 +10,13 @@ pub(crate) mod state;
 pub(crate) mod tasks;
 mod view;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use futures_util::{Stream, stream};
 use tokio::sync::{Mutex, watch};
@@ -301,7 +307,11 @@ impl Checkout {
     /// The states as they come, the one of now first.
     pub fn states(&self) -> CheckoutStates {
         let shared = &self.owner.shared;
-        CheckoutStates { transport: shared.transport.clone(), states: Mutex::new(shared.subscribe()) }
+        CheckoutStates {
+            transport: shared.transport.clone(),
+            states: Mutex::new(shared.subscribe()),
+            is_given_back: AtomicBool::new(false),
+        }
     }
 
     /// Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of it.
@@ -337,6 +347,8 @@ impl fmt::Debug for Checkout {
 pub struct CheckoutStates {
     transport: Arc<dyn Transport>,
     states: Mutex<watch::Receiver<Option<(u64, CheckoutState)>>>,
+    /// Nobody came to take the last one.
+    is_given_back: AtomicBool,
 }
 
 impl CheckoutStates {
@@ -344,6 +356,9 @@ impl CheckoutStates {
     pub async fn next(&self) -> Option<CheckoutState> {
         self.transport.check().ok()?;
         let mut states = self.states.lock().await;
+        if self.is_given_back.swap(false, Ordering::AcqRel) {
+            states.mark_changed();
+        }
         // It fails where the checkout was dropped.
         states.changed().await.ok()?;
         let shown = states.borrow_and_update().clone();
@@ -352,6 +367,12 @@ impl CheckoutStates {
             states.mark_changed();
         }
         shown.map(|(_, state)| state)
+    }
+
+    /// Takes a state back that nobody came to take: the next one who asks gets it, or a newer one.
+    #[cfg(feature = "uniffi")]
+    pub(crate) fn give_back(&self) {
+        self.is_given_back.store(true, Ordering::Release);
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Completion {
     pub code: CompletionCode,
     /// The answer; the error; or, for a defect, a text.
     pub value: Vec<u8>,
+    /// What to do where nobody comes to take it: what comes once, such as a report, is given back then.
+    pub untaken: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// How a call ended. The numbers are those of UniFFI's call status.
@@ -162,19 +164,29 @@ impl AsyncCall {
                 result(gateway.verify_return(&redirect, &payment).await)
             }
             Self::Finish { gateway, id } => match gateway.finish(&id).await {
-                Ok(()) => Completion { code: CompletionCode::Answer, value: Vec::new() },
+                Ok(()) => Completion::new(CompletionCode::Answer, Vec::new()),
                 Err(error) => Completion::error(error),
             },
             Self::Close { gateway } => {
                 gateway.close().await;
-                Completion { code: CompletionCode::Answer, value: Vec::new() }
+                Completion::new(CompletionCode::Answer, Vec::new())
             }
             Self::CloseWithin { gateway, timeout } => Completion::answer(gateway.close_within(timeout).await),
-            Self::WatchNext { watch } => result(watch.next().await),
+            Self::WatchNext { watch } => {
+                let next = watch.next().await;
+                let report = next.clone().transpose();
+                result(next).or_back(report.map(|report| move || watch.give_back(report)))
+            }
             Self::WatchOutcome { watch } => result(watch.outcome().await),
-            Self::RecoveryNext { recovery } => result(recovery.next().await),
+            Self::RecoveryNext { recovery } => {
+                let next = recovery.next().await;
+                let recovered = next.clone().ok().flatten();
+                result(next).or_back(recovered.map(|recovered| move || recovery.give_back(recovered)))
+            }
             Self::CheckoutTokenWanted { checkout } => Completion::answer(checkout.token_wanted().await),
-            Self::CheckoutStatesNext { states } => Completion::answer(states.next().await),
+            Self::CheckoutStatesNext { states } => {
+                Completion::answer(states.next().await).or_back(Some(move || states.give_back()))
+            }
         }
     }
 }
@@ -184,16 +196,32 @@ fn result<T: Lower<UniFfiTag>>(result: Result<T, PaymentError>) -> Completion {
 }
 
 impl Completion {
+    /// One with nothing to give back.
+    pub fn new(code: CompletionCode, value: Vec<u8>) -> Self {
+        Self { code, value, untaken: None }
+    }
+
+    fn or_back(self, untaken: Option<impl FnOnce() + Send + 'static>) -> Self {
+        Self { untaken: untaken.map(|untaken| Box::new(untaken) as _), ..self }
+    }
+
+    /// Nobody comes to take it.
+    pub fn give_back(self) {
+        if let Some(untaken) = self.untaken {
+            untaken();
+        }
+    }
+
     fn answer<T: Lower<UniFfiTag>>(answer: T) -> Self {
-        Self { code: CompletionCode::Answer, value: written(answer) }
+        Self::new(CompletionCode::Answer, written(answer))
     }
 
     fn error(error: PaymentError) -> Self {
-        Self { code: CompletionCode::Error, value: written(error) }
+        Self::new(CompletionCode::Error, written(error))
     }
 
     fn defect(text: &str) -> Self {
-        Self { code: CompletionCode::Defect, value: text.as_bytes().to_vec() }
+        Self::new(CompletionCode::Defect, text.as_bytes().to_vec())
     }
 
     fn panicked(panic: &(dyn Any + Send)) -> Self {
@@ -222,7 +250,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Verdict,
+        Verdict, WatchReport,
         testing::scripted::{Act, Scripted, mbank_payment, pay_form},
     };
 
@@ -302,6 +330,18 @@ mod tests {
         assert!(timeout(SECOND, next).await.is_err());
         let outcome = AsyncCall::WatchOutcome { watch }.begin().await;
         assert!(matches!(answer(&outcome), Some(Verdict::Charged { .. })));
+        assert_eq!(memory.attempted_at(), [0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_report_that_nobody_came_to_take_is_the_next_one() {
+        let (gateway, memory) = Scripted::gateway(|_| Act::status("CHARGE"));
+        let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 5), Default::default()).unwrap());
+        let next = || AsyncCall::WatchNext { watch: watch.clone() }.begin();
+        next().await.give_back();
+        let report = answer::<Option<WatchReport>>(&next().await);
+        assert!(matches!(report, Some(WatchReport::Status { verdict: Verdict::Charged { .. } })));
+        assert!(answer::<Option<WatchReport>>(&next().await).is_none());
         assert_eq!(memory.attempted_at(), [0]);
     }
 

@@ -1,6 +1,8 @@
 //! Follow-up: what happens to a payment after it was sent. Its verdict, polling, callbacks (webhooks), the
 //! payer's return, and addresses that say which payment they are about.
 
+use std::sync::{Mutex, PoisonError};
+
 pub(crate) mod callback;
 pub(crate) mod callback_key;
 pub(crate) mod check;
@@ -11,3 +13,25 @@ mod source;
 pub(crate) mod verdict;
 pub(crate) mod verify;
 pub(crate) mod watch;
+
+/// What comes once, such as a report, and was handed out to somebody who never came to take it. The oldest is handed out
+/// again first.
+pub(crate) struct GivenBack<T>(Mutex<Vec<T>>);
+
+impl<T> Default for GivenBack<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> GivenBack<T> {
+    #[cfg(feature = "uniffi")]
+    pub(crate) fn push(&self, given_back: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(given_back);
+    }
+
+    pub(crate) fn pop(&self) -> Option<T> {
+        let mut given_back = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (!given_back.is_empty()).then(|| given_back.remove(0))
+    }
+}

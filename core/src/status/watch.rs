@@ -24,6 +24,7 @@ use crate::{
     payment_ref::PaymentRef,
     pipeline::engine::Engine,
     status::{
+        GivenBack,
         check::nothing_to_ask_with,
         source::{Answerer, StatusSource},
         verdict::Verdict,
@@ -130,6 +131,7 @@ struct Shared {
     /// Wakes the one waiter that holds the progress.
     waiter: AtomicWaker,
     progress: Mutex<Progress>,
+    given_back: GivenBack<Result<WatchReport, PaymentError>>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -206,6 +208,7 @@ impl StatusWatch {
             check_now: AtomicBool::new(false),
             waiter: AtomicWaker::new(),
             progress: Mutex::default(),
+            given_back: GivenBack::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -219,7 +222,16 @@ impl StatusWatch {
     /// [`PaymentError::Misconfigured`].
     pub async fn next(&self) -> Result<Option<WatchReport>, PaymentError> {
         let mut progress = self.shared.progress.lock().await;
+        if let Some(given_back) = self.shared.given_back.pop() {
+            return given_back.map(Some);
+        }
         self.shared.next(&mut progress).await
+    }
+
+    /// Takes a report back that nobody came to take: the next one who asks gets it.
+    #[cfg(feature = "uniffi")]
+    pub(crate) fn give_back(&self, report: Result<WatchReport, PaymentError>) {
+        self.shared.given_back.push(report);
     }
 
     /// The verdict that ended the watch; **nothing where it was cancelled**, which says nothing about the payment. It

@@ -17,6 +17,7 @@ import importlib
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from struct import Struct
@@ -130,8 +131,11 @@ def _longest_stay(log: _logs.CallLog | None) -> int:
     return _FOREVER if log is None else _LOOK_FOR_EVENTS_EVERY_MILLISECONDS
 
 
-async def submit(loop: Any, message: bytes, log: _logs.CallLog | None) -> Completion:
-    """Makes a call, and waits in the loop that runs until it has ended. Cancelling it gives the call up."""
+async def submit(
+    loop: Any, message: bytes, log: _logs.CallLog | None, keep: Callable[[Completion], None] | None = None
+) -> Completion:
+    """Makes a call, and waits in the loop that runs until it has ended. Cancelling it gives the call up; what had come by then
+    is kept, where somebody keeps it."""
     completions = _completions_of(loop)
     waiting = loop.create_future()
     number = completions.submit(message, waiting, log)
@@ -139,8 +143,10 @@ async def submit(loop: Any, message: bytes, log: _logs.CallLog | None) -> Comple
         with _log_timer.looks(loop, log):
             completion: Completion = await waiting
         return completion
-    finally:
-        completions.forget(number)
+    except BaseException:
+        if not completions.forget(number) and keep is not None:
+            keep(waiting.result())
+        raise
 
 
 class _Completions:
@@ -184,11 +190,14 @@ class _Completions:
         _keep(memory)
         return number
 
-    def forget(self, number: int) -> None:
-        """Gives a call up, unless it has ended. A greenlet that a fork has copied is ended in the child, too, where the call is
-        the parent's."""
-        if self._waiting.pop(number, None) is not None and self.process == os.getpid():
+    def forget(self, number: int) -> bool:
+        """Gives a call up; False if it has ended. A greenlet that a fork has copied is ended in the child, too, where the call
+        is the parent's."""
+        if self._waiting.pop(number, None) is None:
+            return False
+        if self.process == os.getpid():
             _cancel(self._queue, number)
+        return True
 
     def _heard(self) -> None:
         if self._descriptor is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from struct import Struct
 from typing import Any
 
@@ -14,9 +15,10 @@ _HEAD = Struct(">iQ").pack
 class Operation:
     """A call that takes time: how its arguments are written, and its answer is read."""
 
-    __slots__ = ("_answer", "_kinds", "_number", "_writers")
+    __slots__ = ("_answer", "_kinds", "_number", "_writers", "comes_once")
 
-    def __init__(self, name: str, answer: str | None) -> None:
+    def __init__(self, name: str, answer: str | None, *, comes_once: bool = False) -> None:
+        self.comes_once = comes_once
         self._number = 1 + [each for each, _ in _codec.ENUMS["AsyncCall"]].index(name)
         # Its object comes first, as its handle.
         self._kinds = [kind for _, kind in _codec.ENUMS["AsyncCall"][self._number - 1][1][1:]]
@@ -55,11 +57,11 @@ VERIFY_RETURN = Operation("VerifyReturn", "Verdict")
 FINISH = Operation("Finish", None)
 CLOSE = Operation("Close", None)
 CLOSE_WITHIN = Operation("CloseWithin", "bool")
-WATCH_NEXT = Operation("WatchNext", "?WatchReport")
+WATCH_NEXT = Operation("WatchNext", "?WatchReport", comes_once=True)
 WATCH_OUTCOME = Operation("WatchOutcome", "?Verdict")
-RECOVERY_NEXT = Operation("RecoveryNext", "?Recovered")
+RECOVERY_NEXT = Operation("RecoveryNext", "?Recovered", comes_once=True)
 CHECKOUT_TOKEN_WANTED = Operation("CheckoutTokenWanted", "bool")
-CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState")
+CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState", comes_once=True)
 
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
@@ -90,11 +92,21 @@ async def ask(operation: Operation, target: Any, *arguments: Any) -> Any:
     return await _ask(_schedulers.running_loop(), operation, target, arguments)
 
 
+# What comes once, such as a report, and had come when the wait for it was cancelled: the next one who asks gets it.
+_left: weakref.WeakKeyDictionary[Any, list[_boundary.Completion]] = weakref.WeakKeyDictionary()
+
+
 async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
+    keep = None
+    if operation.comes_once:
+        left = _left.setdefault(target, [])
+        if left:
+            return operation.answer(left.pop(0))
+        keep = left.append
     message = operation.message(target, arguments)
     log = _logs.begin()
     try:
-        return operation.answer(await _boundary.submit(loop, message, log))
+        return operation.answer(await _boundary.submit(loop, message, log, keep))
     finally:
         if log is not None:
             _logs.end(log)

@@ -133,7 +133,7 @@ class _GreenFuture:
     __slots__ = ("_hub", "_is_set", "_set", "_wait")
 
     def __init__(
-        self, hub: _Hub, is_set: Callable[[], bool], set_: Callable[[int], object], wait: Callable[[], int]
+        self, hub: _Hub, is_set: Callable[[], bool], set_: Callable[[Any], object], wait: Callable[[], Any]
     ) -> None:
         self._hub = hub
         self._is_set = is_set
@@ -148,14 +148,17 @@ class _GreenFuture:
     def set_result(self, result: Any) -> None:
         self._set(result)
 
-    def __await__(self) -> Generator[Any, None, int]:
+    def result(self) -> Any:
+        return self._wait()
+
+    def __await__(self) -> Generator[Any, None, Any]:
         self._hub.begin()
         try:
-            code = self._wait()
+            result = self._wait()
         finally:
             self._hub.end()
         yield from ()
-        return code
+        return result
 
 
 class _Gevent(_Hub):
@@ -298,10 +301,10 @@ class _Trio:
 
 
 class _TrioFuture:
-    __slots__ = ("_code", "_event")
+    __slots__ = ("_event", "_result")
 
     def __init__(self, event: Any) -> None:
-        self._code = 0
+        self._result: Any = None
         self._event = event
 
     def done(self) -> bool:
@@ -310,13 +313,16 @@ class _TrioFuture:
 
     cancelled = done
 
-    def set_result(self, code: int) -> None:
-        self._code = code
+    def set_result(self, result: Any) -> None:
+        self._result = result
         self._event.set()
 
-    def __await__(self) -> Generator[Any, Any, int]:
+    def result(self) -> Any:
+        return self._result
+
+    def __await__(self) -> Generator[Any, Any, Any]:
         yield from self._event.wait().__await__()
-        return self._code
+        return self._result
 
 
 # A function, and not a method: the task holds what is listened with, and nothing else does.

@@ -29,6 +29,7 @@ use crate::{
     },
     pipeline::engine::{EndsAtClose, Engine},
     status::{
+        GivenBack,
         check::{LONGEST_REASON, reason_of},
         verdict::Verdict,
     },
@@ -100,6 +101,7 @@ struct Shared {
     cancelled: AtomicBool,
     wake: Notify,
     progress: Mutex<Progress>,
+    given_back: GivenBack<Recovered>,
 }
 
 #[derive(Default)]
@@ -148,7 +150,7 @@ impl Recovery {
         let journal = engine.required_journal()?.clone();
         let (cancelled, wake, progress) = (AtomicBool::new(false), Notify::new(), Mutex::default());
         let source = Source { engine: engine.clone(), journal, policy };
-        let shared = Arc::new(Shared { source, cancelled, wake, progress });
+        let shared = Arc::new(Shared { source, cancelled, wake, progress, given_back: GivenBack::default() });
         let listener: Weak<Shared> = Arc::downgrade(&shared);
         engine.tell_of_close(listener);
         Ok(Self { shared })
@@ -168,11 +170,20 @@ impl Recovery {
         // Dropped after the lock below is free again.
         let _lets_go = LetsGoIfStopped(&self.shared);
         let mut progress = self.shared.progress.lock().await;
+        if let Some(given_back) = self.shared.given_back.pop() {
+            return Ok(Some(given_back));
+        }
         let next = self.shared.next(&mut progress).await;
         if !matches!(next, Ok(Some(_))) {
             progress.end();
         }
         next
+    }
+
+    /// Takes an end back that nobody came to take: the next one who asks gets it.
+    #[cfg(feature = "uniffi")]
+    pub(crate) fn give_back(&self, recovered: Recovered) {
+        self.shared.given_back.push(recovered);
     }
 }
 
