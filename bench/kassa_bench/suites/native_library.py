@@ -20,10 +20,10 @@ FIRST_ANSWER_BAR = 2.0
 PROGRAM = """
 import sys, time
 started = time.perf_counter()
-import kassa
+from kassa import Credentials, Gateway, Provider
 loaded = time.perf_counter()
-gateway = kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"))
-gateway.provider_status("1", kassa.Provider.CARDS)
+gateway = Gateway(sys.argv[1], Credentials("a", "b"))
+gateway.provider_status("1", Provider.CARDS)
 print((time.perf_counter() - loaded) * 1e3)
 """
 
