@@ -5,7 +5,7 @@ mod python;
 
 use std::{env, path::Path, process};
 
-/// As UniFFI's own program, which is what is asked for Kotlin and Swift.
+/// The program: for Python it writes tables; for Kotlin and Swift it is UniFFI's own.
 pub fn generate() {
     let arguments: Vec<String> = env::args().collect();
     let after = |flags: &[&str]| {

@@ -1,15 +1,15 @@
 //! The Python package's description of the native library: plain tables of functions, objects, records and enums, which `_core.py` of
 //! that package makes calls and values from.
 //!
-//! In place of UniFFI's own generator: the tables are a fifth of a percent of its code to import, and values are read into the
-//! package's own classes, without a generated class between.
+//! UniFFI's own generator writes a class for every value, which Python has to import and the package to convert once more. From these
+//! tables, the package reads values straight into its own classes.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 use uniffi_bindgen::{
     BindgenLoader, BindgenPaths, GlobalConfig,
-    interface::{Argument, AsType, Callable, ComponentInterface, Enum, Object, Record, Type},
+    interface::{Argument, AsType, Callable, ComponentInterface, Enum, Field, Function, Method, Object, Type},
 };
 
 /// Writes `kassa.py` into a folder, for the library that is given.
@@ -29,11 +29,12 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
     writeln!(out, "ALLOC = {:?}", interface.ffi_rustbuffer_alloc().name())?;
     writeln!(out, "FREE = {:?}", interface.ffi_rustbuffer_free().name())?;
 
-    // Symbol, types of the arguments, type of the answer, and whether it throws.
+    // Symbol, types of the arguments, and type of the answer.
     out.push_str("FUNCTIONS = {\n");
     for function in interface.function_definitions() {
-        entry(&mut out, 4, function.name(), &call(function)?)?;
+        entry(&mut out, 4, function.name(), &signature(function, None)?)?;
     }
+    // What clones a handle, what frees it, the constructors, and the methods, whose first argument is the object.
     out.push_str("}\nOBJECTS = {\n");
     for object in interface.object_definitions() {
         if !object.is_trait_interface() {
@@ -42,32 +43,20 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
     }
     out.push_str("}\nRECORDS = {\n");
     for record in interface.record_definitions() {
-        entry(&mut out, 4, record.name(), &record_fields(record)?)?;
+        entry(&mut out, 4, record.name(), &fields(record.fields())?)?;
     }
     out.push_str("}\nENUMS = {\n");
     for each in interface.enum_definitions() {
         entry(&mut out, 4, each.name(), &variants(each)?)?;
     }
-    // Methods of records and enums: the value is the first argument.
+    // Of records and enums. The value is the first argument.
     out.push_str("}\nMETHODS = {\n");
-    for record in interface.record_definitions() {
-        for method in record.methods() {
-            entry(
-                &mut out,
-                4,
-                &format!("{}.{}", record.name(), method.name()),
-                &method_of_value(&record.as_type(), method)?,
-            )?;
-        }
-    }
-    for each in interface.enum_definitions() {
-        for method in each.methods() {
-            entry(
-                &mut out,
-                4,
-                &format!("{}.{}", each.name(), method.name()),
-                &method_of_value(&each.as_type(), method)?,
-            )?;
+    let records =
+        interface.record_definitions().iter().map(|record| (record.name(), record.as_type(), record.methods()));
+    let enums = interface.enum_definitions().iter().map(|each| (each.name(), each.as_type(), each.methods()));
+    for (name, value, methods) in records.chain(enums) {
+        for method in methods {
+            entry(&mut out, 4, &format!("{name}.{}", method.name()), &signature(method, Some(&value))?)?;
         }
     }
     out.push_str("}\n");
@@ -79,57 +68,44 @@ fn entry(out: &mut String, indent: usize, name: &str, value: &str) -> Result<()>
 }
 
 fn object_table(out: &mut String, object: &Object) -> Result<()> {
-    writeln!(out, "    {:?}: {{", object.name())?;
-    writeln!(out, "        \"\": ({:?}, {:?}),", object.ffi_object_clone().name(), object.ffi_object_free().name())?;
+    let (clone, free) = (object.ffi_object_clone().name(), object.ffi_object_free().name());
+    writeln!(out, "    {:?}: ({clone:?}, {free:?}, {{", object.name())?;
     for constructor in object.constructors() {
-        let answer = format!("@{}", object.name());
         let arguments = types(&constructor.arguments(), None)?;
-        let value = format!(
-            "({:?}, {arguments}, {answer:?}, {}, True)",
-            constructor.ffi_func().name(),
-            python(constructor.throws())
-        );
+        let value = format!("({:?}, {arguments}, \"@{}\")", constructor.ffi_func().name(), object.name());
         entry(out, 8, constructor.name(), &value)?;
     }
+    out.push_str("    }, {\n");
     for method in object.methods() {
-        let value = call(method)?;
-        entry(out, 8, method.name(), &format!("{}, False)", value.trim_end_matches(')')))?;
+        entry(out, 8, method.name(), &signature(method, Some(&object.as_type()))?)?;
     }
-    out.push_str("    },\n");
+    out.push_str("    }),\n");
     Ok(())
 }
 
-fn call(of: &impl CallableWithSymbol) -> Result<String> {
+fn signature(of: &impl Exported, this: Option<&Type>) -> Result<String> {
     if of.is_async() {
         bail!("{} is asynchronous: calls that take time go over the boundary", of.symbol());
     }
-    signature(of, None)
-}
-
-fn method_of_value(value: &Type, method: &impl CallableWithSymbol) -> Result<String> {
-    signature(method, Some(value))
-}
-
-fn signature(of: &impl CallableWithSymbol, this: Option<&Type>) -> Result<String> {
     let answer = match of.return_type() {
         Some(answer) => format!("{:?}", name_of(answer)?),
         None => "None".to_owned(),
     };
-    let arguments = types(&of.arguments(), this)?;
-    Ok(format!("({:?}, {arguments}, {answer}, {})", of.symbol(), python(of.throws_type().is_some())))
+    Ok(format!("({:?}, {}, {answer})", of.symbol(), types(&of.arguments(), this)?))
 }
 
-trait CallableWithSymbol: Callable {
+/// A function or a method, with its symbol in the library.
+trait Exported: Callable {
     fn symbol(&self) -> &str;
 }
 
-impl CallableWithSymbol for uniffi_bindgen::interface::Function {
+impl Exported for Function {
     fn symbol(&self) -> &str {
         self.ffi_func().name()
     }
 }
 
-impl CallableWithSymbol for uniffi_bindgen::interface::Method {
+impl Exported for Method {
     fn symbol(&self) -> &str {
         self.ffi_func().name()
     }
@@ -150,10 +126,6 @@ fn types(arguments: &[&Argument], this: Option<&Type>) -> Result<String> {
     Ok(out)
 }
 
-fn record_fields(record: &Record) -> Result<String> {
-    fields(record.fields())
-}
-
 fn variants(each: &Enum) -> Result<String> {
     let mut out = String::from("(");
     for variant in each.variants() {
@@ -163,17 +135,13 @@ fn variants(each: &Enum) -> Result<String> {
     Ok(out)
 }
 
-fn fields(of: &[uniffi_bindgen::interface::Field]) -> Result<String> {
+fn fields(of: &[Field]) -> Result<String> {
     let mut out = String::from("(");
     for field in of {
         write!(out, "({:?}, {:?}), ", field.name(), name_of(&field.as_type())?)?;
     }
     out.push(')');
     Ok(out)
-}
-
-fn python(value: bool) -> &'static str {
-    if value { "True" } else { "False" }
 }
 
 /// A type as a text: `?` is optional, `[` a sequence, `{` a map with texts as keys, `@` an object; any other one by its name.

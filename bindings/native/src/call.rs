@@ -1,7 +1,7 @@
-//! A call whose thread waits for it: blocking Python, Java's threads.
+//! Blocking calls: the calling thread waits for the completion (blocking Python, Java's threads).
 //!
-//! The thread stays in the library, which leaves the interpreter's lock to others, and comes back for a moment where it has to see
-//! whether it was interrupted. For a query it drives the network itself, so that no other thread is woken.
+//! The thread stays in the library, so that other threads can hold the interpreter's lock, and returns from time to time if it has to check
+//! for an interrupt. For a query, it drives the network itself, so that no other thread is woken.
 
 use std::time::Duration;
 

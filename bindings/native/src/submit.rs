@@ -1,7 +1,7 @@
-//! A call that nobody waits for in the library: asyncio and other event loops, coroutines of the JVM, tasks of Swift.
+//! Asynchronous calls: asyncio and other event loops, coroutines of the JVM, tasks of Swift.
 //!
-//! It runs on the core's threads, and its completion goes to a queue. The queue's listener hears of it by a signal of its kind, and
-//! takes all completions that are there.
+//! A call runs on the core's threads, and its completion goes to a queue. A signal tells the queue's listener, who then takes all
+//! completions that are there.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -40,12 +40,12 @@ enum Signal {
 
 /// A call on the core's threads.
 struct Call {
-    /// Nothing once it is complete or given up.
-    under_way: Mutex<Option<UnderWay>>,
+    /// None once the call is complete or given up.
+    in_flight: Mutex<Option<InFlight>>,
     log: u64,
 }
 
-struct UnderWay {
+struct InFlight {
     running: Running,
     /// Of the task that polls it.
     task: Waker,
@@ -53,32 +53,32 @@ struct UnderWay {
 
 impl Call {
     fn new(running: Option<Running>, log: u64) -> Arc<Self> {
-        let under_way = running.map(|running| UnderWay { running, task: Waker::noop().clone() });
-        Arc::new(Self { under_way: Mutex::new(under_way), log })
+        let in_flight = running.map(|running| InFlight { running, task: Waker::noop().clone() });
+        Arc::new(Self { in_flight: Mutex::new(in_flight), log })
     }
 
     /// Nothing where it was given up.
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Completion>> {
-        let mut under_way = self.under_way();
-        let Some(UnderWay { running, task }) = under_way.as_mut() else { return Poll::Ready(None) };
+        let mut in_flight = self.in_flight();
+        let Some(InFlight { running, task }) = in_flight.as_mut() else { return Poll::Ready(None) };
         task.clone_from(cx.waker());
         let completion = std::task::ready!(as_call(self.log, || running.as_mut().poll(cx)));
-        *under_way = None;
+        *in_flight = None;
         Poll::Ready(Some(completion))
     }
 
     /// Drops it on the thread that gives it up, and not later in its task: a payment that was not sent by then never is.
     fn give_up(&self) {
-        let given_up = self.under_way().take();
-        if let Some(UnderWay { running, task }) = given_up {
+        let given_up = self.in_flight().take();
+        if let Some(InFlight { running, task }) = given_up {
             drop(running);
             // So that it ends. Nothing else would wake it any more.
             task.wake();
         }
     }
 
-    fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_flight(&self) -> MutexGuard<'_, Option<InFlight>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

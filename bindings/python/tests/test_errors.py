@@ -28,6 +28,7 @@ from raw_gateway import (
 )
 
 import kassa
+from kassa._calls import PROVIDER_STATUS
 from kassa._core import raise_error
 
 REPORT = kassa.StatusReport(kassa.PaymentStatus.other("HOLD"), raw="{}")
@@ -305,6 +306,13 @@ def test_a_defect_says_that_it_says_nothing_about_the_money() -> None:
     assert (again.detail, str(again)) == ("a panic", str(error))
     with pytest.raises(kassa.InternalError, match="nothing about the money"):
         raise_error(2, b"a panic")
+
+
+@pytest.mark.parametrize("value", [b"", b"\0", b"\0\0\0\1" + b"\xff" * 40, b"\0\0\0\x63"])
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_value_that_cannot_be_read_is_a_defect(code: int, value: bytes) -> None:
+    with pytest.raises(kassa.InternalError, match="cannot be read as"):
+        PROVIDER_STATUS.answer((code, value))
 
 
 def test_errors_match_by_their_fields() -> None:

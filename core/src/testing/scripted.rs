@@ -74,16 +74,26 @@ impl Scripted {
         settings: impl FnOnce(&mut GatewayConfig),
         script: impl Fn(usize, &str) -> Act + Send + Sync + 'static,
     ) -> (Gateway, Arc<Self>) {
-        let stub = Arc::new(Self {
-            script: Box::new(script),
-            started: Instant::now(),
-            attempts: Mutex::default(),
-            seen: Arc::default(),
-        });
+        let stub = Self::new(script);
         let mut config = config("b");
         settings(&mut config);
         let transport = Memory { stub: stub.clone() };
         (Gateway::over(Arc::new(transport), config).expect("a good configuration"), stub)
+    }
+
+    /// A transport that refuses every connection.
+    #[cfg(feature = "uniffi")]
+    pub(crate) fn refusing_transport() -> Arc<dyn crate::transport::Transport> {
+        Arc::new(Memory { stub: Self::new(|_, _| Act::Refuse) })
+    }
+
+    fn new(script: impl Fn(usize, &str) -> Act + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            script: Box::new(script),
+            started: Instant::now(),
+            attempts: Mutex::default(),
+            seen: Arc::default(),
+        })
     }
 
     /// When each request was attempted, in seconds from the beginning, rounded down.

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use kassa::{Gateway, MbankPaymentCreated, QrImage, QrPayment};
+use kassa::{Gateway, MbankPaymentCreated, PaymentRef, PollPolicy, QrImage, QrPayment, Verdict, WatchReport};
 
 use super::*;
 use crate::{
@@ -165,6 +165,36 @@ fn a_call_that_is_given_up_is_dropped_at_once_and_never_heard_of() {
     listener.submit(9, nonsense());
     listener.hear(500, 1);
     listener.cancel(9);
+}
+
+extern "C" fn tell(sender: u64) {
+    // SAFETY: liveness. The number is the address of a sender that is never freed: this may still run when the test has ended.
+    let sender = unsafe { &*(sender as usize as *const mpsc::Sender<()>) };
+    let _ = sender.send(());
+}
+
+#[test]
+fn a_report_that_was_not_taken_goes_to_the_next_call() {
+    let give_up: [fn(Listener); 2] = [|listener| listener.cancel(1), drop];
+    for give_up in give_up {
+        let (fake, gateway) = gateway();
+        let taking = Listener::that_sleeps();
+        taking.submit(1, pay(&gateway));
+        taking.hear(2000, 1);
+        fake.charge("order-1").unwrap();
+        let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 100), PollPolicy::default()).unwrap());
+        let next = || message(AsyncCall::WatchNext { watch: watch.clone() });
+
+        let (sender, is_complete) = mpsc::channel::<()>();
+        let listener = Listener::that_is_called(tell, std::ptr::from_ref(Box::leak(Box::new(sender))) as u64);
+        listener.submit(1, next());
+        is_complete.recv().unwrap();
+        give_up(listener);
+
+        taking.submit(2, next());
+        let report: Option<WatchReport> = read(&taking.hear(2000, 1)[&2].1);
+        assert!(matches!(report, Some(WatchReport::Status { verdict: Verdict::Charged { .. }, .. })), "{report:?}");
+    }
 }
 
 #[test]

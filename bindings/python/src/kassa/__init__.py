@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 __version__: str
 
-# Where each name is, to be imported when it is asked for: most programs use few of them.
+# Names are imported lazily: most programs use few of them.
 _names = _Names(
     __name__,
     {

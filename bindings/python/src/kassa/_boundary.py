@@ -1,8 +1,8 @@
-"""The boundary to the core: makes calls that take time, each as one message, and gets what it ended with as another.
+"""The boundary to the core: a call that takes time goes in as one message, and its completion comes back as another.
 
-A blocking call runs on its thread, without the GIL; that thread drives the connection itself for a query. Any other call goes
-on in the core, and its completion is taken from a queue: in asyncio, and in the event loops of `_schedulers`, whose descriptor
-the core makes readable when the first of several completions is there.
+A blocking call runs on its own thread, without the GIL; for a query, that thread drives the connection itself. Any other call
+runs on the core's threads. An event loop (asyncio, and those of `_schedulers`) takes its completion from a queue: the core
+makes the loop's file descriptor readable when the queue is no longer empty.
 
 No Python runs on the core's threads, except on Windows, so none of them waits for the GIL, or meets an interpreter that is
 being taken down, which ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
@@ -30,9 +30,9 @@ Completion: TypeAlias = tuple[int, bytes]
 """A code, and a value: 0 with the answer, 1 with an error, 2 with the text of a defect."""
 
 _SIZE = 16 * 1024
-# Ctrl-C is heard by Python code only, on the main thread only: so long that thread stays away between two looks.
+# Python handles Ctrl-C in Python code of the main thread only, so that thread returns from the core this often.
 _LOOK_EVERY_MILLISECONDS = 20
-# Any other thread looks for log events only.
+# Any other thread returns to fetch log events only.
 _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
 
@@ -41,7 +41,7 @@ _SIGNAL: Any = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
 
 
 def _function(name: str, arguments: int, answer: Any = None) -> Any:
-    """A function of the boundary: it has numbers only."""
+    """A function of the boundary. All its arguments are numbers."""
     return function(f"kassa_{name}", (ctypes.c_uint64,) * arguments, answer)
 
 

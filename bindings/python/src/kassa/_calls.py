@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Any
 
 from . import _boundary, _codec, _logs, _schedulers
-from ._core import raise_error
+from ._core import raise_error, read
 
 _HEAD = Struct(">iQ").pack
 
@@ -39,7 +39,7 @@ class Operation:
         code, value = completion
         if code:
             raise_error(code, value)
-        return None if self._answer is None else _codec.read_whole(self._answer, value)
+        return None if self._answer is None else read(self._answer, value)
 
 
 CREATE_CARD_PAYMENT = Operation("CreateCardPayment", "CardPaymentCreated")

@@ -92,10 +92,18 @@ def _taken(buffer: Any) -> bytes:
     return content
 
 
+def read(kind: str, value: bytes) -> Any:
+    """A value that the core has written."""
+    try:
+        return _codec.read_whole(kind, value)
+    except Exception as problem:  # noqa: BLE001 (whatever it is, it is a defect, and the value is not to be shown)
+        raise InternalError(f"a value of the core cannot be read as {kind}: {type(problem).__name__}") from None
+
+
 def raise_error(code: int, value: bytes) -> None:
     """Raises what a call failed with."""
     if code == 1:
-        raise _codec.read_whole("PaymentError", value) from None
+        raise read("PaymentError", value) from None
     raise InternalError(value.decode()) from None
 
 
@@ -140,7 +148,7 @@ def _lifting(kind: str | None) -> Callable[[Any], Any] | None:
         return lambda buffer: _taken(buffer).decode()
     if kind == "Decimal":
         return lambda buffer: Decimal(_taken(buffer).decode())
-    return lambda buffer: _codec.read_whole(kind, _taken(buffer))
+    return lambda buffer: read(kind, _taken(buffer))
 
 
 def _made(symbol: str, arguments: tuple[str, ...], answer: str | None) -> Callable[..., Any]:
@@ -186,15 +194,17 @@ class Object:
 
 
 def _object_class(name: str) -> Any:
-    (clone, free), *_ = _tables.OBJECTS[name].values()
+    clone, free, constructors, methods = _tables.OBJECTS[name]
     kind: Any = type(name, (Object,), {"__slots__": ()})
     kind._clone = staticmethod(function(clone, (ctypes.c_uint64, _STATUS), ctypes.c_uint64))
     kind._free = staticmethod(function(free, (ctypes.c_uint64, _STATUS), None))
-    for called, its in _tables.OBJECTS[name].items():
+    for called, signature in constructors.items():
         if called == "new":
-            kind.__init__ = _constructor(*its[:2])
-        elif called:
-            setattr(kind, called, _later(kind, called, f"@{name}", *its))
+            kind.__init__ = _constructor(*signature[:2])
+        else:
+            setattr(kind, called, _later(kind, called, signature, staticmethod))
+    for called, signature in methods.items():
+        setattr(kind, called, _later(kind, called, signature, _codec.itself))
     return kind
 
 
@@ -210,24 +220,15 @@ def _constructor(symbol: str, arguments: tuple[str, ...]) -> Callable[..., None]
     return init
 
 
-def _later(
-    kind: type[Object],
-    called: str,
-    this: str,
-    symbol: str,
-    arguments: tuple[str, ...],
-    answer: str | None,
-    _throws: bool,
-    makes: bool,
-) -> Any:
+def _later(kind: type[Object], called: str, signature: Any, as_member: Callable[[Any], Any]) -> Any:
     """A method, or another constructor, that is made when it is first called."""
 
     def call(*given: Any) -> Any:
-        made = _made(symbol, arguments if makes else (this, *arguments), answer)
-        setattr(kind, called, staticmethod(made) if makes else made)
+        made = _made(*signature)
+        setattr(kind, called, as_member(made))
         return made(*given)
 
-    return staticmethod(call) if makes else call
+    return as_member(call)
 
 
 class _Native:
@@ -236,7 +237,7 @@ class _Native:
     def __getattr__(self, name: str) -> Any:
         found: Any
         if name in _tables.FUNCTIONS:
-            found = _made(*_tables.FUNCTIONS[name][:3])
+            found = _made(*_tables.FUNCTIONS[name])
         elif name in _tables.OBJECTS:
             found = _object_class(name)
         elif name in _tables.RECORDS or name in _tables.ENUMS:
@@ -256,13 +257,13 @@ def method(name: str, *arguments: Any) -> Any:
     """Calls a method of a value, such as ``PaymentRef.as_text``. The value comes first."""
     call = _methods.get(name)
     if call is None:
-        call = _methods[name] = _made(*_tables.METHODS[name][:3])
+        call = _methods[name] = _made(*_tables.METHODS[name])
     return call(*arguments)
 
 
 def raw_answer(name: str, *arguments: Any) -> bytes:
     """What a function answers with, as the core has written it."""
-    symbol, kinds, _, _ = _tables.FUNCTIONS[name]
+    symbol, kinds, _ = _tables.FUNCTIONS[name]
     content: bytes = _made(symbol, kinds, _RAW)(*arguments)
     return content
 

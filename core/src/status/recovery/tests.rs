@@ -154,6 +154,21 @@ async fn a_dropped_future_loses_no_end() {
     assert_eq!((ends, memory.attempted_at().len()), (3, 3));
 }
 
+#[cfg(feature = "uniffi")]
+#[tokio::test(start_paused = true)]
+async fn an_end_that_was_given_back_goes_to_the_next_caller() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default()).unwrap();
+    let first = recovery.next().await.unwrap().unwrap();
+    recovery.give_back(first.clone());
+    assert_eq!(recovery.next().await, Ok(Some(first.clone())));
+    let second = recovery.next().await.unwrap();
+    assert!(second.is_some_and(|second| second != first));
+    assert_eq!(recovery.next().await, Ok(None));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_recovery_can_be_cancelled() {
     let disk = MemoryDisk::default();
