@@ -388,26 +388,3 @@ impl fmt::Debug for CheckoutStates {
         f.write_str("CheckoutStates")
     }
 }
-
-#[cfg(all(test, feature = "uniffi"))]
-mod tests {
-    use futures_util::FutureExt as _;
-
-    use super::*;
-    use crate::testing::scripted::Scripted;
-
-    #[tokio::test]
-    async fn a_state_that_was_given_back_goes_to_the_next_caller() {
-        let (_changes, mut states) = watch::channel(Some((1, CheckoutState::Opening { message: None })));
-        states.mark_changed();
-        let states = CheckoutStates {
-            transport: Scripted::refusing_transport(),
-            states: Mutex::new(states),
-            is_given_back: AtomicBool::new(false),
-        };
-        assert_eq!(states.next().await, Some(CheckoutState::Opening { message: None }));
-        assert!(states.next().now_or_never().is_none());
-        states.give_back();
-        assert_eq!(states.next().await, Some(CheckoutState::Opening { message: None }));
-    }
-}

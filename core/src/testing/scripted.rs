@@ -81,12 +81,6 @@ impl Scripted {
         (Gateway::over(Arc::new(transport), config).expect("a good configuration"), stub)
     }
 
-    /// A transport that refuses every connection.
-    #[cfg(feature = "uniffi")]
-    pub(crate) fn refusing_transport() -> Arc<dyn crate::transport::Transport> {
-        Arc::new(Memory { stub: Self::new(|_, _| Act::Refuse) })
-    }
-
     fn new(script: impl Fn(usize, &str) -> Act + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self {
             script: Box::new(script),
