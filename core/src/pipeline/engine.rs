@@ -3,14 +3,17 @@
 use std::{
     pin::pin,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use futures_util::future::{Either, select};
-use tokio::sync::{Notify, watch};
+use tokio::{
+    sync::{Notify, watch},
+    time::Instant,
+};
 
 use crate::{
     config::{
@@ -20,7 +23,11 @@ use crate::{
     error::PaymentError,
     journal::{Journal, checked_note},
     operations::{CheckSettings, Kind},
-    pipeline::{attempts::Limits, outcome::ResendPolicy},
+    pipeline::{
+        attempts::Limits,
+        outcome::ResendPolicy,
+        timers::{Due, Timers},
+    },
     response::redact::HiddenCredentials,
     transport::{Transport, after},
 };
@@ -40,6 +47,7 @@ pub(crate) struct Engine {
     pub(super) credentials: Arc<HiddenCredentials>,
     pub(super) in_flight: InFlight,
     closing: Arc<Closing>,
+    timers: Arc<Timers>,
     journal: Option<Journal>,
     /// Written into the entries of payments that are made by this clone.
     pub(super) note: Option<Arc<str>>,
@@ -69,6 +77,7 @@ impl Engine {
             dialect: config.dialect,
             in_flight: InFlight::default(),
             closing: Arc::default(),
+            timers: Arc::default(),
             journal: None,
             note: None,
         })
@@ -171,6 +180,11 @@ impl Engine {
         }
     }
 
+    /// Calls `waiting` at the moment, if it still exists then.
+    pub(crate) fn call_at(&self, moment: Instant, waiting: Weak<dyn Due>) {
+        self.timers.add(&self.transport, moment, waiting);
+    }
+
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }
@@ -202,7 +216,14 @@ pub(crate) trait EndsAtClose: Send + Sync {
 pub(crate) struct Closing {
     is_closed: AtomicBool,
     closed: Notify,
-    listeners: Mutex<Vec<Weak<dyn EndsAtClose>>>,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Default)]
+struct Listeners {
+    all: Vec<Weak<dyn EndsAtClose>>,
+    /// The number at which those that are gone are removed: looked for each time, a million would take too long.
+    removes_at: usize,
 }
 
 impl Closing {
@@ -220,7 +241,7 @@ impl Closing {
     pub(crate) fn close(&self) {
         self.refuse();
         self.closed.notify_waiters();
-        let listeners = std::mem::take(&mut *self.listeners.lock().unwrap_or_else(PoisonError::into_inner));
+        let listeners = std::mem::take(&mut self.listeners().all);
         for listener in listeners.iter().filter_map(Weak::upgrade) {
             listener.end_at_close();
         }
@@ -237,9 +258,16 @@ impl Closing {
 
     /// Hears of the close, as long as it lives.
     pub(crate) fn tell(&self, listener: Weak<dyn EndsAtClose>) {
-        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|known| known.strong_count() > 0);
-        listeners.push(listener);
+        let mut listeners = self.listeners();
+        if listeners.all.len() >= listeners.removes_at {
+            listeners.all.retain(|known| known.strong_count() > 0);
+            listeners.removes_at = 2 * listeners.all.len() + 8;
+        }
+        listeners.all.push(listener);
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -172,6 +172,11 @@ pub fn as_call<T>(number: u64, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// The number of the call that this thread runs at present; 0 for none that has one.
+pub(crate) fn running_call() -> u64 {
+    RUNNING.get()
+}
+
 /// Cleanup (RAII guard), also where the work panics.
 struct Before(u64);
 
@@ -187,7 +192,7 @@ pub(crate) struct Caller(u64);
 impl Caller {
     /// The call that this thread runs.
     pub(crate) fn here() -> Self {
-        let number = RUNNING.get();
+        let number = running_call();
         if number != 0 {
             *under_way().entry(number).or_default() += 1;
         }

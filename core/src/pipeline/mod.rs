@@ -7,3 +7,4 @@ mod execute;
 pub(crate) mod journaling;
 pub(crate) mod log;
 pub(crate) mod outcome;
+pub(crate) mod timers;

@@ -1,6 +1,10 @@
-//! Whom a watch asks about its payment, and the clock it goes by: a gateway of Kassa's, or whatever else answers.
+//! The source of a watch's statuses, and its clock: a gateway of Kassa's, or a function of the caller's.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use futures_util::future::{Either, select};
 use tokio::{runtime::Handle, time::Instant};
@@ -8,7 +12,7 @@ use tokio::{runtime::Handle, time::Instant};
 use crate::{
     error::PaymentError,
     payment_ref::PaymentRef,
-    pipeline::{attempts::Limits, engine::Engine},
+    pipeline::{attempts::Limits, engine::Engine, timers::Due},
     status::{check::check, verdict::Verdict},
     transport::{Boxed, after, runtime},
 };
@@ -20,12 +24,13 @@ pub(crate) trait StatusSource: Send + Sync {
     /// Why no question can be answered any more.
     fn usable(&self) -> Result<(), PaymentError>;
 
-    /// Waits until the gateway is closed.
-    fn closed(&self) -> Boxed<()>;
-
     fn now(&self) -> Instant;
 
-    fn sleep_until(&self, moment: Instant) -> Boxed<()>;
+    /// Has `waiting` called at the moment, if the source has a list of what waits.
+    fn call_at(&self, moment: Instant, waiting: Weak<dyn Due>);
+
+    /// A timer for the caller to await, if the source has no such list.
+    fn timer(&self, moment: Instant) -> Option<Boxed<()>>;
 }
 
 impl StatusSource for Arc<Engine> {
@@ -40,17 +45,16 @@ impl StatusSource for Arc<Engine> {
         Engine::usable(self)
     }
 
-    fn closed(&self) -> Boxed<()> {
-        let engine = self.clone();
-        Box::pin(async move { Engine::closed(&engine).await })
-    }
-
     fn now(&self) -> Instant {
         self.transport().now()
     }
 
-    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
-        self.transport().sleep_until(moment)
+    fn call_at(&self, moment: Instant, waiting: Weak<dyn Due>) {
+        Engine::call_at(self, moment, waiting);
+    }
+
+    fn timer(&self, _moment: Instant) -> Option<Boxed<()>> {
+        None
     }
 }
 
@@ -63,6 +67,12 @@ pub(crate) struct Answerer<F> {
 impl<F> Answerer<F> {
     pub(crate) fn new(answer: F) -> Result<Self, PaymentError> {
         Ok(Self { answer, runtime: runtime::handle()? })
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        // A timer belongs to the runtime in which it is made; it may be awaited anywhere.
+        let _inside = self.runtime.enter();
+        Box::pin(tokio::time::sleep_until(moment))
     }
 }
 
@@ -86,17 +96,14 @@ where
         Ok(())
     }
 
-    fn closed(&self) -> Boxed<()> {
-        Box::pin(std::future::pending())
-    }
-
     fn now(&self) -> Instant {
         Instant::now()
     }
 
-    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
-        // A timer belongs to the runtime in which it is made; it may be awaited anywhere.
-        let _inside = self.runtime.enter();
-        Box::pin(tokio::time::sleep_until(moment))
+    /// Its function may block or panic, so nobody but its caller runs it.
+    fn call_at(&self, _moment: Instant, _waiting: Weak<dyn Due>) {}
+
+    fn timer(&self, moment: Instant) -> Option<Boxed<()>> {
+        Some(self.sleep_until(moment))
     }
 }

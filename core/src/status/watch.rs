@@ -1,16 +1,17 @@
 //! Polling: asks for the status of a payment until it is final.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    task::Poll,
+    task::{Context, Poll, Wake, Waker},
     time::Duration,
 };
 
 use futures_util::{
-    Stream,
+    FutureExt as _, Stream,
     future::{Either, poll_fn, select},
     stream,
     task::AtomicWaker,
@@ -22,7 +23,11 @@ use last_report::LastReport;
 use crate::{
     error::PaymentError,
     payment_ref::PaymentRef,
-    pipeline::engine::Engine,
+    pipeline::{
+        engine::{EndsAtClose, Engine},
+        log::{as_call, running_call},
+        timers::Due,
+    },
     status::{
         GivenBack,
         check::nothing_to_ask_with,
@@ -123,13 +128,13 @@ pub struct StatusWatch {
 }
 
 struct Shared {
-    asked: Box<dyn StatusSource>,
+    source: Box<dyn StatusSource>,
     payment: Arc<PaymentRef>,
     policy: PollPolicy,
     cancelled: AtomicBool,
     check_now: AtomicBool,
-    /// Wakes the one waiter that holds the progress.
-    waiter: AtomicWaker,
+    waiter: Arc<Waiter>,
+    turn: std::sync::Mutex<Turn>,
     progress: Mutex<Progress>,
     given_back: GivenBack<Result<WatchReport, PaymentError>>,
 }
@@ -148,16 +153,65 @@ const ODD_IN_A_ROW: u32 = 3;
 struct Progress {
     deadline: Option<Instant>,
     due: Option<Instant>,
-    under_way: Option<UnderWay>,
     last: Option<Box<LastReport>>,
     odd_in_a_row: u32,
     /// The verdict; none where it was cancelled. Boxed: there may be a million watches that wait for theirs.
     end: Option<Box<Result<Option<Verdict>, PaymentError>>>,
 }
 
-struct UnderWay {
-    started: Instant,
-    answer: Boxed<Result<Verdict, PaymentError>>,
+/// The next query, or the one under way.
+#[derive(Default)]
+struct Turn {
+    query: Query,
+    /// The moment at which the timers call the watch.
+    listed: Option<Instant>,
+}
+
+#[derive(Default)]
+enum Query {
+    #[default]
+    None,
+    /// Somebody waits for the report of the query that is due then.
+    Waiting {
+        due: Instant,
+        deadline: Instant,
+        /// The number of the call that waits, for the log.
+        call: u64,
+    },
+    UnderWay {
+        started: Instant,
+        answer: Boxed<Result<Verdict, PaymentError>>,
+    },
+}
+
+/// When a query was started, and its answer.
+type Answered = (Instant, Result<Verdict, PaymentError>);
+
+/// Somebody waits for the next report, until this is dropped.
+struct Waiting<'a>(&'a Shared);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut turn = self.0.turn();
+        if matches!(turn.query, Query::Waiting { .. }) {
+            turn.query = Query::None;
+        }
+    }
+}
+
+/// Wakes the one who waits, which is who holds the progress. Apart from the watch, because a query holds it as its waker, and the
+/// watch holds the query.
+#[derive(Default)]
+struct Waiter(AtomicWaker);
+
+impl Wake for Waiter {
+    fn wake(self: Arc<Self>) {
+        self.0.wake();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.wake();
+    }
 }
 
 impl StatusWatch {
@@ -186,10 +240,13 @@ impl StatusWatch {
     }
 
     pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
-        Self::over(Box::new(engine), payment, policy)
+        let watch = Self::over(Box::new(engine.clone()), payment, policy)?;
+        let closes: Weak<Shared> = Arc::downgrade(&watch.shared);
+        engine.tell_of_close(closes);
+        Ok(watch)
     }
 
-    fn over(asked: Box<dyn StatusSource>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
+    fn over(source: Box<dyn StatusSource>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
         let mut checks = Checks::default();
         for (field, value) in [("interval", policy.interval), ("deadline", policy.deadline)] {
             if value.is_zero() {
@@ -201,12 +258,13 @@ impl StatusWatch {
             return Err(nothing_to_ask_with());
         }
         let shared = Shared {
-            asked,
+            source,
             payment: Arc::new(payment),
             policy,
             cancelled: AtomicBool::new(false),
             check_now: AtomicBool::new(false),
-            waiter: AtomicWaker::new(),
+            waiter: Arc::default(),
+            turn: std::sync::Mutex::default(),
             progress: Mutex::default(),
             given_back: GivenBack::default(),
         };
@@ -259,14 +317,14 @@ impl StatusWatch {
     /// Makes the next query due at once: for an app that has just come back to the front.
     pub fn check_now(&self) {
         self.shared.check_now.store(true, Ordering::Release);
-        self.shared.waiter.wake();
+        self.shared.waiter.wake_by_ref();
     }
 
     /// Stops asking. [`next`](Self::next) and [`outcome`](Self::outcome) are then empty, unless the watch had ended
     /// before.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
-        self.shared.waiter.wake();
+        self.shared.waiter.wake_by_ref();
     }
 }
 
@@ -281,70 +339,110 @@ impl StatusWatch {
 }
 
 impl Shared {
-    async fn next(&self, progress: &mut Progress) -> Result<Option<WatchReport>, PaymentError> {
+    async fn next(self: &Arc<Self>, progress: &mut Progress) -> Result<Option<WatchReport>, PaymentError> {
         loop {
             if progress.end.is_some() {
                 return Ok(None);
             }
-            if self.cancelled.load(Ordering::Acquire) {
-                progress.under_way = None;
+            if self.is_cancelled() {
+                self.turn().query = Query::None;
                 progress.end = Some(Box::new(Ok(None)));
                 return Ok(None);
             }
-            let Some(under_way) = &mut progress.under_way else {
-                self.wait_and_ask(progress).await?;
-                continue;
-            };
-            let started = under_way.started;
-            let cancelled = self.woken(|shared| shared.cancelled.load(Ordering::Acquire));
-            let stopped = select(cancelled, self.asked.closed());
-            // What has come already counts, so it is looked at first.
-            let answer = match select(&mut under_way.answer, stopped).await {
-                Either::Left((answer, _)) => Some(answer),
-                Either::Right(_) => None,
-            };
-            progress.under_way = None;
-            if let Some(answer) = answer {
+            let is_under_way = matches!(self.turn().query, Query::UnderWay { .. });
+            let answered = if is_under_way { self.answered().await } else { self.wait_and_ask(progress).await? };
+            if let Some((started, answer)) = answered {
                 return self.take_answer(progress, started, answer).map(Some);
             }
         }
     }
 
-    /// Waits for the next due moment and starts its query; returns early when woken.
-    async fn wait_and_ask(&self, progress: &mut Progress) -> Result<(), PaymentError> {
-        if let Err(why) = self.asked.usable() {
+    /// Starts the next query if it is due, or waits for it and its answer; nothing when woken for something else.
+    async fn wait_and_ask(self: &Arc<Self>, progress: &mut Progress) -> Result<Option<Answered>, PaymentError> {
+        if let Err(why) = self.source.usable() {
             return Err(failed(progress, why));
         }
-        let now = self.asked.now();
+        let now = self.source.now();
         let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
-        let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
+        let due = if self.is_check_due() { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
             let expired =
                 PaymentError::DeadlineExpired { last: progress.last.as_deref().map(|last| Box::new(last.report())) };
             return Err(failed(progress, expired));
         }
-        if due > now {
-            let called =
-                |shared: &Self| shared.cancelled.load(Ordering::Acquire) || shared.check_now.load(Ordering::Acquire);
-            let stopped = select(self.woken(called), self.asked.closed());
-            select(self.asked.sleep_until(due.min(deadline)), stopped).await;
-            return Ok(());
+        if due <= now {
+            self.ask(&mut self.turn(), now, deadline);
+            return Ok(None);
         }
-        self.check_now.store(false, Ordering::Release);
-        let answer = self.asked.ask(self.payment.clone(), deadline - now);
-        progress.under_way = Some(UnderWay { started: now, answer });
-        Ok(())
-    }
-
-    /// Waits until somebody has set a flag. A waker is a few bytes, and a notification of tokio's a hundred.
-    fn woken(&self, is_set: impl Fn(&Self) -> bool + Unpin) -> impl Future<Output = ()> + Unpin {
-        poll_fn(move |context| {
-            // Before the flag is read: who sets it later wakes.
-            self.waiter.register(context.waker());
-            if is_set(self) { Poll::Ready(()) } else { Poll::Pending }
+        let _waiting = self.wait_for(due, deadline);
+        Ok(match self.source.timer(due.min(deadline)) {
+            Some(timer) => match select(Box::pin(self.answered()), timer).await {
+                Either::Left((answered, _)) => answered,
+                Either::Right(_) => None,
+            },
+            None => self.answered().await,
         })
     }
 
+    /// Has the source's timers start the query when it is due, for as long as the guard is held: between calls nothing is asked.
+    fn wait_for(self: &Arc<Self>, due: Instant, deadline: Instant) -> Waiting<'_> {
+        let moment = due.min(deadline);
+        let is_listed = {
+            let mut turn = self.turn();
+            turn.query = Query::Waiting { due, deadline, call: running_call() };
+            turn.listed.replace(moment) == Some(moment)
+        };
+        if !is_listed {
+            let waiting: Weak<Self> = Arc::downgrade(self);
+            self.source.call_at(moment, waiting);
+        }
+        Waiting(self)
+    }
+
+    fn ask(&self, turn: &mut Turn, started: Instant, deadline: Instant) {
+        self.check_now.store(false, Ordering::Release);
+        let answer = self.source.ask(self.payment.clone(), deadline - started);
+        turn.query = Query::UnderWay { started, answer };
+    }
+
+    /// The answer to the query, also to one that the timers start meanwhile; nothing when there is something else to do.
+    fn answered(&self) -> impl Future<Output = Option<Answered>> {
+        poll_fn(|context| {
+            // Before anything is looked at: who changes it later wakes.
+            self.waiter.0.register(context.waker());
+            let mut turn = self.turn();
+            let is_over = match &mut turn.query {
+                Query::None => true,
+                Query::Waiting { .. } => self.is_check_due() || self.source.usable().is_err(),
+                // What has come already counts, so it is looked at before a reason to stop.
+                Query::UnderWay { started, answer } => {
+                    if let Poll::Ready(answer) = answer.poll_unpin(context) {
+                        let started = *started;
+                        turn.query = Query::None;
+                        return Poll::Ready(Some((started, answer)));
+                    }
+                    self.source.usable().is_err()
+                }
+            };
+            if !is_over && !self.is_cancelled() {
+                return Poll::Pending;
+            }
+            turn.query = Query::None;
+            Poll::Ready(None)
+        })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    fn is_check_due(&self) -> bool {
+        self.check_now.load(Ordering::Acquire)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
     fn take_answer(
         &self,
@@ -367,11 +465,11 @@ impl Shared {
             Err(error) if is_the_last => return Err(failed(progress, error)),
             Err(error) => {
                 // It may have failed because the gateway was closed meanwhile.
-                if let Err(why) = self.asked.usable() {
+                if let Err(why) = self.source.usable() {
                     return Err(failed(progress, why));
                 }
                 if let PaymentError::Unavailable { retry_after: Some(wait), .. } = &error {
-                    due = due.max(after(self.asked.now(), *wait));
+                    due = due.max(after(self.source.now(), *wait));
                 }
                 WatchReport::QueryFailed { error }
             }
@@ -383,9 +481,42 @@ impl Shared {
     /// The first tick that has not passed, counted from the start of the last query.
     fn tick_after(&self, started: Instant) -> Instant {
         let interval = self.policy.interval;
-        let passed = (self.asked.now() - started).as_nanos();
+        let passed = (self.source.now() - started).as_nanos();
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
         after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
+    }
+}
+
+impl Due for Shared {
+    /// Starts the query that somebody waits for, here and now: whoever waits wakes up with its answer. Wakes them for anything else.
+    fn due(self: Arc<Self>) {
+        let mut turn = self.turn();
+        turn.listed = None;
+        let Query::Waiting { due, deadline, call } = turn.query else { return };
+        let now = self.source.now();
+        if now < due || now >= deadline || self.source.usable().is_err() {
+            turn.query = Query::None;
+            return self.waiter.wake_by_ref();
+        }
+        self.ask(&mut turn, now, deadline);
+        let Query::UnderWay { answer, .. } = &mut turn.query else { return };
+        let waker = Waker::from(self.waiter.clone());
+        let first = AssertUnwindSafe(|| as_call(call, || answer.poll_unpin(&mut Context::from_waker(&waker))));
+        match catch_unwind(first) {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(at_once)) => {
+                *answer = Box::pin(std::future::ready(at_once));
+                self.waiter.wake_by_ref();
+            }
+            // Whoever waits polls it again, and has the panic.
+            Err(_) => self.waiter.wake_by_ref(),
+        }
+    }
+}
+
+impl EndsAtClose for Shared {
+    fn end_at_close(&self) {
+        self.waiter.wake_by_ref();
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     fake::responses::response,
     response::Response,
     testing::memory::{Memory, Stub, config},
-    transport::{Boxed, Failure, Request, Stage},
+    transport::{Boxed, Failure, Request, Stage, Transport},
 };
 
 /// What the gateway does with the n-th request, and after how long.
@@ -67,6 +67,11 @@ impl Scripted {
         script: impl Fn(usize) -> Act + Send + Sync + 'static,
     ) -> (Gateway, Arc<Self>) {
         Self::asked(settings, move |number, _| script(number))
+    }
+
+    /// The transport alone, without a gateway over it.
+    pub(crate) fn transport(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> Arc<dyn Transport> {
+        Arc::new(Memory { stub: Self::new(move |number, _| script(number)) })
     }
 
     /// The same by what is asked, too: the request's body, or its query where it has none.

@@ -269,6 +269,80 @@ async fn a_dropped_next_loses_no_report() {
     assert_eq!(memory.attempted_at(), [0], "the first query was the only one");
 }
 
+/// The gateway's timers start a query only for somebody who waits.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_asked_while_nobody_waits() {
+    let (gateway, memory) = Scripted::gateway(|n| Act::status(if n < 2 { "PENDING" } else { "CHARGE" }));
+    let watch = watch(&gateway);
+    assert_eq!(words(&watch, 1).await, ["PENDING"]);
+    for _ in 0..3 {
+        assert!(tokio::time::timeout(seconds(1), watch.next()).await.is_err());
+    }
+    tokio::time::sleep(seconds(20)).await;
+    assert_eq!(memory.attempted_at(), [0]);
+    assert_eq!(words(&watch, 2).await, ["PENDING", "charged"]);
+    assert_eq!(memory.attempted_at(), [0, 23, 33]);
+}
+
+/// The timers run in a task, and a task can end: with a runtime that a program shuts down, by a panic.
+#[test]
+fn a_watch_goes_on_where_the_task_of_its_timers_has_ended() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (first, second) = (runtime(), runtime());
+    let (gateway, memory) = Scripted::gateway(|n| Act::status(if n < 2 { "PENDING" } else { "CHARGE" }));
+    let watch = watch(&gateway);
+    first.block_on(async {
+        assert_eq!(words(&watch, 1).await, ["PENDING"]);
+        assert!(tokio::time::timeout(seconds(1), watch.next()).await.is_err());
+    });
+    second.block_on(async {
+        let waiting = async { words(&watch, 2).await };
+        let ends = async {
+            tokio::time::sleep(seconds(1)).await;
+            std::thread::spawn(move || drop(first)).join().unwrap();
+        };
+        assert_eq!(tokio::join!(waiting, ends).0, ["PENDING", "charged"]);
+    });
+    assert_eq!(memory.attempted_at().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abandoned_watch_is_gone_at_once() {
+    for is_asking in [false, true] {
+        let (gateway, _) = Scripted::gateway(move |_| Act::slow_status(if is_asking { 60 } else { 0 }, "PENDING"));
+        let watch = watch(&gateway);
+        let shared = Arc::downgrade(&watch.shared);
+        if !is_asking {
+            assert_eq!(words(&watch, 1).await, ["PENDING"]);
+        }
+        for _ in 0..2 {
+            // Into the wait of 10 seconds, and into the query that the timers start.
+            assert!(tokio::time::timeout(seconds(4), watch.next()).await.is_err());
+        }
+        drop(watch);
+        assert_eq!(shared.strong_count(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_that_timers_start_is_cancelled_and_dropped_as_any() {
+    let (gateway, memory) = Scripted::gateway(|n| Act::slow_status([0, 5, 5, 5][n], "PENDING"));
+    let watch = watch(&gateway);
+    assert_eq!(words(&watch, 1).await, ["PENDING"]);
+    // It begins at 10 s and is dropped at 12 s: it goes on, and its report is the next one.
+    assert!(tokio::time::timeout(seconds(12), watch.next()).await.is_err());
+    assert_eq!(words(&watch, 1).await, ["PENDING"]);
+    assert_eq!(memory.attempted_at(), [0, 10]);
+    let waiting = tokio::spawn({
+        let watch = watch.clone();
+        async move { watch.outcome().await }
+    });
+    tokio::time::sleep(seconds(7)).await;
+    assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    watch.cancel();
+    assert_eq!(waiting.await.unwrap(), Ok(None));
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_is_a_stream() {
     let (gateway, _) = Scripted::gateway(|n| Act::status(["A", "B", "CHARGE"][n]));
@@ -282,24 +356,27 @@ async fn it_is_a_stream() {
 /// Between two queries and within one, and by whichever of the gateway's clones. The next report would come after an hour.
 #[tokio::test(start_paused = true)]
 async fn closing_the_gateway_ends_it_at_once() {
-    for is_asking in [false, true] {
-        let (gateway, memory) = Scripted::gateway(move |_| Act::slow_status(if is_asking { 3600 } else { 0 }, "NEW"));
+    // Within its first query; within one that the timers started; between two.
+    for query in [Some(0), Some(1), None] {
+        let script = move |n| Act::slow_status(if query == Some(n) { 3600 } else { 0 }, "NEW");
+        let (gateway, memory) = Scripted::gateway(script);
         let policy = PollPolicy::default().with_interval(seconds(3600)).with_deadline(seconds(7200));
         let watch = gateway.with_deadline(seconds(7200)).unwrap().watch(card(), policy).unwrap();
-        if !is_asking {
+        if query != Some(0) {
             assert_eq!(words(&watch, 1).await, ["NEW"]);
         }
+        let (closes_after, asked_at) = if query == Some(1) { (3601, &[0, 3600][..]) } else { (1, &[0][..]) };
         let started = Instant::now();
         let (first, second, ()) = tokio::join!(watch.outcome(), watch.outcome(), async {
-            tokio::time::sleep(seconds(1)).await;
+            tokio::time::sleep(seconds(closes_after)).await;
             gateway.close().await;
         });
         for end in [first, second, watch.outcome().await] {
             assert_eq!(end.unwrap_err().kind(), "Misconfigured");
         }
-        assert_eq!(started.elapsed().as_secs(), 1);
+        assert_eq!(started.elapsed().as_secs(), closes_after);
         assert_eq!(words(&watch, 1).await, ["end"]);
-        assert_eq!(memory.attempted_at(), [0]);
+        assert_eq!(memory.attempted_at(), asked_at);
     }
 }
 
