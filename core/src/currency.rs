@@ -86,7 +86,7 @@ mod tests {
 
     /// A slip of the pen in the table would make two currencies one.
     #[test]
-    fn each_active_currency_has_letters_and_a_number_of_its_own() {
+    fn active_currencies_have_unique_codes() {
         let mut seen = HashSet::new();
         for code in ACTIVE.split(' ') {
             let (letters, number) = code.split_at(3);

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_unambiguous_document_is_not_read() {
+    fn ambiguous_or_invalid_json_is_rejected() {
         for text in
             ["", "{", "{} {}", r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"\u0061":2}]}"#, "nope", "1e", "01e999", "1e999x"]
         {

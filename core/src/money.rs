@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn written_amounts_are_read_where_they_mean_one_amount() {
+    fn only_unambiguous_written_amounts_are_read() {
         for (text, amount, currency) in [
             ("390", "390", None),
             ("100,00", "100.00", None),

@@ -72,7 +72,7 @@ fn what_a_later_version_adds_is_left_alone() {
 }
 
 #[test]
-fn what_a_callback_does_not_give_is_read_back_as_absent() {
+fn absent_callback_fields_stay_absent() {
     let alone = Callback::parse(r#"{"orderNumber":"1"}"#).unwrap();
     let written = to_value(&alone).unwrap();
     assert_eq!(written["missing"], json!(["amount", "status", "dateCreated", "provider"]));

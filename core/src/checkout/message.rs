@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_is_a_sentence_of_its_own_in_every_language() {
+    fn messages_are_unique_in_every_language() {
         let mut said = std::collections::HashSet::new();
         for (language, topic) in
             Language::iter().flat_map(|language| MessageTopic::iter().map(move |topic| (language, topic)))

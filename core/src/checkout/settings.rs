@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_that_cannot_be_a_token_is_named_and_not_shown() {
+    fn invalid_client_token_error_hides_its_value() {
         for (token, rule) in [
             ("", "must not be empty"),
             (" ", "must begin with ct_; the shop"),

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_basic_authentication_cannot_carry_is_named() {
+    fn unusable_basic_credentials_are_reported() {
         assert!(Credentials::basic("", "x").problem().is_some());
         assert!(Credentials::basic("a:b", "x").problem().is_some());
         assert!(Credentials::basic("a", "x\n").problem().is_some());

@@ -68,7 +68,7 @@ fn a_link_of_plain_http_is_read_and_not_written() {
 }
 
 #[test]
-fn a_field_that_comes_again_stands_in_another_element() {
+fn repeated_elqr_field_gets_its_own_element() {
     let field = |tag: &str, text: &str| ElqrField { tag: tag.to_owned(), text: text.to_owned() };
     let fields =
         [field("35.00", "a:A:1:A:11"), field("35.01", "b:B:2:B:11"), field("35.00", "c:C:3:C:12"), field("36", "d")];
@@ -135,7 +135,7 @@ fn each_banks_link_holds_the_whole_code() {
 
 /// The link is written anew: what it would leave out, or make right, the payer would not see.
 #[test]
-fn no_banks_link_is_made_of_a_code_that_it_would_change() {
+fn bank_links_of_altered_code_are_rejected() {
     let other = vec![ElqrField { tag: "32.40".to_owned(), text: "x".to_owned() }];
     for (field, code) in [("checksum_ok", Elqr { checksum_ok: false, ..shop() }), ("other", Elqr { other, ..shop() })] {
         match code.bank_links() {
@@ -202,7 +202,7 @@ fn scanned(pixels: &[Vec<bool>], scale: usize) -> String {
 }
 
 #[test]
-fn a_drawn_code_is_read_back_from_each_picture_by_an_independent_reader() {
+fn elqr_in_every_picture_format_scans_correctly() {
     for link in ["https://pay.payqr.kg/", ""] {
         let (payee, comment) = ("Дүкөн «Ак-Сай»".to_owned(), Some("Төлөм № 7: чай жана өрүк".to_owned()));
         let code = Elqr { link: link.to_owned(), payee, comment, ..shop() };

@@ -19,7 +19,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn a_card_payment_is_charged_when_its_payer_confirms() {
+fn card_payment_after_confirmation_is_charged() {
     let (fake, gateway) = fake();
     let created = run(gateway.create_card_payment(card_payment("order-1", "4000000000002016"))).unwrap();
     let NextStep::OpenConfirmation { url } = &created.next_step else { panic!("{created:?}") };
@@ -32,7 +32,7 @@ fn a_card_payment_is_charged_when_its_payer_confirms() {
 }
 
 #[test]
-fn a_mobile_bank_payment_is_charged_by_the_right_password_alone() {
+fn mbank_payment_is_charged_only_by_correct_otp() {
     let (fake, gateway) = fake();
     let payment = run(gateway.create_mbank_payment(mbank_payment("order-1"))).unwrap().payment;
     assert!(matches!(run(gateway.confirm_mbank_payment(&payment, "000000")), Err(PaymentError::Refused { .. })));
@@ -42,7 +42,7 @@ fn a_mobile_bank_payment_is_charged_by_the_right_password_alone() {
 }
 
 #[test]
-fn a_pay_form_is_verified_by_its_callback_and_its_return() {
+fn pay_form_is_verified_by_callback_and_return() {
     let (fake, gateway) = fake();
     let created = run(gateway.create_pay_form(pay_form())).unwrap();
     let notice = fake.charge(&created.pay_form_url).unwrap();
@@ -56,7 +56,7 @@ fn a_pay_form_is_verified_by_its_callback_and_its_return() {
 }
 
 #[test]
-fn qr_payments_are_charged_whether_as_data_or_as_a_picture() {
+fn qr_payments_are_charged_as_data_and_as_image() {
     let (fake, gateway) = fake();
     let data = run(gateway.create_qr_data(qr_payment())).unwrap();
     fake.charge(data.payload.as_deref().unwrap()).unwrap();

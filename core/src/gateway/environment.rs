@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_that_is_wrong_is_named_and_no_value() {
+    fn invalid_variables_are_named_without_values() {
         let all = [(URL, ""), (LOGIN, ""), (PASSWORD, ""), (DIALECT, "/no/such/file"), (PROXY, "hunter2")];
         let detail = problem(&all);
         for (name, _) in all {

@@ -27,7 +27,7 @@ fn shows_its_limit(rule: Rule) -> bool {
 }
 
 #[test]
-fn every_rule_speaks_every_language_and_names_field_and_limit() {
+fn rules_name_field_and_limit_in_every_language() {
     for (field, rule) in FIELDS.into_iter().flat_map(|field| Rule::iter().map(move |rule| (field, rule))) {
         for limit in LIMITS {
             let english = format!("{field} {}", sentence(field, rule, limit));
@@ -45,7 +45,7 @@ fn every_rule_speaks_every_language_and_names_field_and_limit() {
 }
 
 #[test]
-fn every_topic_speaks_every_language_and_names_its_field() {
+fn advice_names_its_field_in_every_language() {
     for (field, topic) in FIELDS.into_iter().flat_map(|field| AdviceTopic::iter().map(move |topic| (field, topic))) {
         let english = format!("{field} is odd");
         let said: Vec<_> = Language::iter().map(|language| advice(language, field, topic, &english)).collect();

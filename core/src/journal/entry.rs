@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_numbers_that_differ_have_names_that_differ() {
+    fn different_order_numbers_have_different_names() {
         let numbers = ["a", "A", "a ", "a/b", "../a", "ab", "я", "", "a\0", "CON", &"x".repeat(300), &"x".repeat(301)];
         let names: std::collections::HashSet<String> = numbers
             .iter()

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_newer_files_are_told_apart_from_entries() {
+    fn foreign_and_newer_files_are_rejected() {
         for text in ["", "\n", "hello\n", "kassa-journal2:at=1&step=sending&check=00000000\n", "\u{0}"] {
             assert!(History::read("id", text.as_bytes()).is_err(), "{text:?}");
         }

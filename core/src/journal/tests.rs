@@ -72,7 +72,7 @@ fn a_number_is_sent_once_and_only_once() {
 }
 
 #[test]
-fn a_number_of_which_nothing_was_sent_is_free_again() {
+fn order_number_after_no_send_is_free_again() {
     let journal = journal(&MemoryDisk::default());
     let held = journal.begin(&card("order-1"), None).unwrap();
     journal.note(&held, SendOutcome::NothingHappened);
@@ -81,7 +81,7 @@ fn a_number_of_which_nothing_was_sent_is_free_again() {
 }
 
 #[test]
-fn a_confirmation_is_sent_again_after_a_wrong_code_alone() {
+fn confirmation_is_resent_only_after_wrong_otp() {
     let journal = journal(&MemoryDisk::default());
     let payment = PaymentRef::mbank("order-1", 100);
     assert!(journal.begin_confirmation(&payment).unwrap().is_none(), "made without this journal");
@@ -119,7 +119,7 @@ fn a_charge_after_the_end_is_listed_again() {
 }
 
 #[test]
-fn a_confirmation_of_a_rejected_payment_is_followed_and_a_second_one_not_sent() {
+fn confirmation_after_rejection_is_sent_once() {
     let journal = journal(&MemoryDisk::default());
     let payment = PaymentRef::mbank("order-1", 100);
     let created = journal.begin(&payment, None).unwrap();
@@ -133,7 +133,7 @@ fn a_confirmation_of_a_rejected_payment_is_followed_and_a_second_one_not_sent() 
 
 /// What one asks with does not change what was sent.
 #[test]
-fn a_report_on_another_request_under_the_same_number_is_not_noted() {
+fn report_of_different_request_is_not_recorded() {
     let journal = journal(&MemoryDisk::default());
     journal.begin(&card("order-1"), None).unwrap();
     let dearer = PaymentRef::card("order-1", Decimal::from(500), "KGS");
@@ -149,7 +149,7 @@ fn a_report_on_another_request_under_the_same_number_is_not_noted() {
 
 /// Another process may be opening the journal, or have died while it did.
 #[test]
-fn a_file_that_tries_whether_a_folder_can_be_written_is_nobodys() {
+fn write_trial_file_is_not_listed() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     disk.put(&folder().join("open").join(format!("{}1", entry::TRIAL)), b"");
@@ -168,7 +168,7 @@ fn a_folder_that_is_gone_is_no_empty_journal() {
 }
 
 #[test]
-fn the_oldest_are_listed_first_and_the_rejected_not_at_all() {
+fn unfinished_are_oldest_first_without_rejected() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     for number in ["b", "a", "d", "c"] {
@@ -184,7 +184,7 @@ fn the_oldest_are_listed_first_and_the_rejected_not_at_all() {
 
 /// Each begins in a folder of its own, by its clock, and all at once.
 #[test]
-fn clocks_that_differ_do_not_let_a_number_be_sent_twice() {
+fn clock_skew_never_sends_order_number_twice() {
     let mut sent = 0;
     for round in 0..100 {
         let disk = MemoryDisk::default();
@@ -202,7 +202,7 @@ fn clocks_that_differ_do_not_let_a_number_be_sent_twice() {
 
 /// The same, between every two steps of the other.
 #[test]
-fn whoever_comes_between_two_steps_sends_in_its_place_or_not_at_all() {
+fn begin_between_any_steps_sends_at_most_once() {
     for days in [0, 1, 300] {
         for step in 0.. {
             let disk = MemoryDisk::default();
@@ -223,7 +223,7 @@ fn whoever_comes_between_two_steps_sends_in_its_place_or_not_at_all() {
 
 /// Whoever lists puts away what is finished: between every two steps of the one who finishes it.
 #[test]
-fn what_somebody_lists_meanwhile_is_finished_all_the_same() {
+fn finish_during_concurrent_listing_succeeds() {
     for step in 0.. {
         let disk = MemoryDisk::default();
         let (mine, other) = (journal(&disk), journal(&disk));
@@ -241,7 +241,7 @@ fn what_somebody_lists_meanwhile_is_finished_all_the_same() {
 }
 
 #[test]
-fn what_cannot_be_read_is_listed_kept_and_blocks_its_number() {
+fn unreadable_entry_is_listed_and_blocks_number() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let held = journal.begin(&card("order-1"), None).unwrap();
@@ -262,7 +262,7 @@ fn what_cannot_be_read_is_listed_kept_and_blocks_its_number() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_written_lets_nothing_be_sent() {
+fn begin_with_failing_disk_returns_unwritten() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     for step in 0.. {
@@ -308,7 +308,7 @@ struct Books {
 }
 
 #[test]
-fn a_crash_at_any_step_forgets_no_payment_and_sends_none_twice() {
+fn crash_at_any_step_loses_and_resends_nothing() {
     for crash in [Crash::Process, Crash::Power] {
         for is_done in [false, true] {
             let mut step = 0;
@@ -404,7 +404,7 @@ fn of_two_who_claim_a_number_at_once_one_has_it() {
 
 /// A payer may be declined and try again, so the number that was claimed last is asked about, until one has paid.
 #[test]
-fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
+fn latest_claim_is_queried_until_one_is_charged() {
     let journal = journal(&MemoryDisk::default());
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();
@@ -423,7 +423,7 @@ fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
 
 /// A gateway may know a payment by two numbers, and payments of all kinds by one.
 #[test]
-fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
+fn own_payment_cannot_be_claimed_by_its_numbers() {
     let journal = journal(&MemoryDisk::default());
     let held = journal.begin(&card("order-1"), None).unwrap();
     journal.adopt_numbers(&held, &mut card("order-1").with_gateway_number("gw-1"));
@@ -439,7 +439,7 @@ fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
 
 /// A gateway that repeats itself: one charge must not pay for two orders.
 #[test]
-fn a_number_that_a_response_told_belongs_to_one_entry() {
+fn reported_number_belongs_to_one_entry() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     let begun = |journal: &Journal, number: &str| journal.begin(&card(number), None).unwrap();
@@ -487,7 +487,7 @@ fn a_page_is_shown_to_one_payer() {
 
 /// A gateway may take back what it said.
 #[test]
-fn a_rejected_payment_is_asked_about_for_three_days_and_listed_no_more() {
+fn rejected_payment_is_polled_for_three_days() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let payment = card("order-1");
@@ -539,7 +539,7 @@ fn a_claim_for_no_entry_pays_for_nothing() {
 
 /// Whoever claims a number again has time: that it has paid is remembered for longer than what it has paid for.
 #[test]
-fn a_number_that_has_paid_is_remembered_after_its_entry_is_pruned() {
+fn used_number_outlives_its_pruned_entry() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let own = card("order-1");
@@ -565,7 +565,7 @@ fn a_number_that_has_paid_is_remembered_after_its_entry_is_pruned() {
 
 /// A note that somebody died over, and one of the same entry, beside it in the folder of another month.
 #[test]
-fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
+fn claim_in_another_month_keeps_its_owner() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
@@ -583,7 +583,7 @@ fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
 /// What is claimed is written down before the gateway is asked, and none is dropped in silence; and nobody can fill the disk by
 /// claiming.
 #[test]
-fn what_was_claimed_can_be_checked_though_the_question_was_lost() {
+fn claims_are_recorded_up_to_their_limit() {
     let journal = journal(&MemoryDisk::default());
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();

@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_of_many_values_is_not_listed_as_a_whole() {
+    fn explanation_of_large_response_is_limited() {
         let response = format!(r#"{{"{}":[{}1]}}"#, "x".repeat(1000), "1,".repeat(5000));
         let reading = Dialect::default().explain("qr_status", &response).unwrap();
         let listed: usize = reading.unread.iter().map(String::len).sum();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_identifier_travels_as_the_order_number_in_a_field_or_not_at_all() {
+    async fn identifier_is_sent_where_dialect_maps_it() {
         const QUID: &str = r#"{"code":"110","data":{"quid":"FP-7"}}"#;
         const NUMBER: &str = r#"{"code":"110","data":{"quid":71}}"#;
         const NONE: &str = r#"{"code":"110","data":{}}"#;
@@ -276,7 +276,7 @@ mod tests {
 
     /// Such as one that was stored before the dialect said so.
     #[tokio::test(start_paused = true)]
-    async fn an_identifier_that_is_not_to_be_sent_stops_no_confirmation() {
+    async fn unmapped_identifier_allows_confirmation() {
         let text = r#"{"mbank_identifier":{"pointers":["/data/quid"],"confirm_field":null}}"#;
         let settings =
             |config: &mut GatewayConfig| config.dialect = Dialect::from_json(text).expect("a dialect").into();

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_transaction_is_read_from_a_code_that_is_damaged() {
+    async fn damaged_code_yields_no_transaction() {
         let damaged = |link: &str| Elqr { link: link.to_owned(), ..code() }.text().unwrap().replace("FNP1", "FNP2");
         let asked = async |body: String| gateway(r#""elqr:32.11""#, body).create_qr_data(QrPayment::new(39_000)).await;
         // With a link it is refused; alone it may be a code in another format.

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_around_a_text_is_left_out_and_refused_inside() {
+    fn ref_text_allows_white_space_only_around_it() {
         let payment = PaymentRef::card("order 1", Decimal::new(10025, 2), "KGS");
         let text = payment.to_string();
         for around in [" ", "\n", "\r\n", "\t", "                "] {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_cut_says_so_where_it_can_be_told() {
+    fn truncated_ref_text_is_reported_as_incomplete() {
         let claimed = PaymentRef::pay_form(Decimal::new(10025, 2)).with_claimed_number("№ 1", Some(Provider::MegaPay));
         let text = claimed.to_string();
         for end in 1..text.len() {
@@ -295,7 +295,7 @@ mod tests {
         }
 
         #[test]
-        fn a_transaction_survives_in_the_text_of_a_qr_payment_alone(id in any::<String>()) {
+        fn transaction_is_stored_only_for_qr_payment(id in any::<String>()) {
             let mut payment = PaymentRef::qr(Some(150)).with_transaction_id(id);
             for transaction_from_code in [false, true] {
                 payment.transaction_from_code = transaction_from_code;

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_those_that_the_code_is_drawn_with() {
+    fn mask_patterns_match_drawn_code() {
         for (pattern, inverts) in PATTERNS {
             let mut canvas = Canvas::new(Version::Normal(5), EcLevel::M);
             canvas.apply_mask(pattern);

@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn echoed_secrets_are_masked_and_the_rest_stays_as_it_came() {
+    fn echoed_secrets_are_masked_and_rest_unchanged() {
         let body = r#"{ "pan":4111111111111111, "p":"4111 1111-11111111", "u":"\u0034111111111111111",
             "cvc":"012", "n":12, "amount":100.10, "sum":1012, "password":"swordfish-9", "h":"Basic c2hvcDpzd29yZGZpc2gtOQ==",
             "4111111111111111":"012x"}"#;
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_between_the_digits_hides_a_card_number() {
+    fn card_number_with_any_separator_is_masked() {
         let separators = [
             " ",
             "  ",
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_number_in_pieces_is_masked_and_leaves_json() {
+    fn card_number_in_array_is_masked_as_valid_json() {
         for (body, masked) in [
             (r#"{"pan":["4111","1111","1111","1111"]}"#, r#"{"pan":["**** 1111"]}"#),
             ("[4111, 1111, 1111, 1111]", r#"["**** 1111"]"#),
@@ -654,7 +654,7 @@ mod tests {
 
         /// Looking at the whole of a response finds what looking at each part would.
         #[test]
-        fn where_nothing_is_found_nothing_would_be_masked(
+        fn body_without_findings_has_nothing_to_mask(
             password in "[a-c0-2 .]{0,3}|[ab]{8,9}|[ab1]{8}",
             token in "[a-c=]{1,3}",
             text in r#"([\[\]{}:, \\%&]|"[a-c0-2 .=+\\%]{0,4}"|[0-2.e-]{1,3})*"#,

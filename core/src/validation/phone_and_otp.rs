@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_the_country_becomes_one_form_however_it_is_written() {
+    fn local_phone_in_any_notation_is_normalized() {
         for text in [
             "996700000001",
             "+996700000001",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_another_country_stays_as_its_digits() {
+    fn foreign_phone_keeps_its_digits() {
         for (text, sent) in [
             ("+7 (701) 000-00-01", "77010000001"),
             ("77010000001", "77010000001"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_or_could_be_two_numbers_is_no_number() {
+    fn invalid_or_ambiguous_phone_is_rejected() {
         for text in [
             "",
             "abc",
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_number_of_another_country_is_advised_on() {
+    fn advice_is_given_only_for_foreign_phone() {
         assert_eq!(advice_on_form("0700 000 001"), None);
         assert!(advice_on_form("+7 701 000 00 01").is_some());
     }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_loses_what_groups_it_and_nothing_else() {
+    fn otp_loses_only_its_separators() {
         for text in [
             "101101",
             "101 101",

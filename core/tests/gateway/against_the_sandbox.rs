@@ -245,7 +245,7 @@ async fn status_queries_in_both_forms_and_languages() {
 }
 
 #[tokio::test]
-async fn wrong_credentials_and_what_the_gateway_refuses() {
+async fn wrong_credentials_and_refusal_return_kinds() {
     let shop = Shop::open_with(|config| {
         *config = config.clone().with_credentials(Credentials::basic("kassa", "wrong-password"))
     });

@@ -32,7 +32,7 @@ fn every_field_of_the_table_is_read() {
 }
 
 #[test]
-fn a_new_status_or_a_new_form_of_date_does_not_lose_it() {
+fn callback_with_new_status_or_date_is_parsed() {
     let text = body("order-1", "1", "HELD", "Cards").replace("2026-11-20T09:05:07", "20.11.2026 09:05");
     let callback = Callback::parse(&text).unwrap();
     assert_eq!(callback.status, Some(PaymentStatus::Other("HELD".into())));
@@ -145,7 +145,7 @@ fn an_amount_is_read_where_it_means_one_number() {
 }
 
 #[test]
-fn copies_have_one_key_and_other_notifications_another() {
+fn callback_copies_share_dedup_key() {
     let first = callback("order-1", "100.10", "CHARGE");
     assert!(first.dedup_key().is_some());
     let reformatted = body("order-1", r#""100.1""#, "charge", "MBank").replace(',', " ,\n");
@@ -222,7 +222,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
 
 /// A callback that was built field by field, from a queue or a database, has no body to read the status from again.
 #[tokio::test]
-async fn without_its_body_a_callbacks_status_counts_all_the_same() {
+async fn callback_without_body_compares_its_status() {
     let report = r#"{"code":"200","data":{"orderNumber":"order-1","amount":100.10,"status":"CHARGE"}}"#;
     let server = Server::responding(200, report);
     let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
@@ -241,7 +241,7 @@ async fn without_its_body_a_callbacks_status_counts_all_the_same() {
 /// A signed address that was called again, with another order's body: the signature says which payment it is about, and the
 /// body is a mismatch.
 #[tokio::test]
-async fn a_replayed_address_with_another_body_pays_for_nothing() {
+async fn replayed_url_with_other_body_is_mismatch() {
     let server = Server::start(|_| {
         response(
             200,

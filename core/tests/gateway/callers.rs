@@ -70,7 +70,7 @@ fn a_runtime_without_io_or_timers_will_do() {
 
 /// The thread that could drive the connection is blocked by its own caller: it waits in vain, but not for ever.
 #[test]
-fn a_query_that_nothing_drives_ends_with_its_deadline() {
+fn undriven_query_ends_at_its_deadline() {
     let server = responding();
     let gateway = Gateway::new(server.config().with_query_deadline(Duration::from_millis(300))).unwrap();
     let asked = current_thread().block_on(async { pollster::block_on(Op::QrStatus.run(&gateway)) });
@@ -78,7 +78,7 @@ fn a_query_that_nothing_drives_ends_with_its_deadline() {
 }
 
 /// Nobody drives the connection between two calls, so nobody sees that the gateway has closed it until the next one.
-fn does_not_fail_for_a_connection_that_was_closed_meanwhile(ask: impl Fn(&Gateway)) {
+fn assert_queries_survive_closed_sockets(ask: impl Fn(&Gateway)) {
     let bytes = response_bytes(200, "", Op::QrStatus.success_body().as_bytes());
     let answered = Arc::new(Barrier::new(2));
     let is_answered = answered.clone();
@@ -93,23 +93,23 @@ fn does_not_fail_for_a_connection_that_was_closed_meanwhile(ask: impl Fn(&Gatewa
 }
 
 #[test]
-fn a_blocking_query_does_not_fail_for_a_connection_that_was_closed_meanwhile() {
-    does_not_fail_for_a_connection_that_was_closed_meanwhile(|gateway| {
+fn blocking_query_survives_closed_socket() {
+    assert_queries_survive_closed_sockets(|gateway| {
         Op::QrStatus.ask_blocking(&BlockingGateway::from(gateway.clone())).unwrap();
     });
 }
 
 #[test]
-fn nor_does_one_on_a_runtime_that_its_host_drives_now_and_then() {
+fn query_on_idle_runtime_survives_closed_socket() {
     let runtime = current_thread();
-    does_not_fail_for_a_connection_that_was_closed_meanwhile(|gateway| {
+    assert_queries_survive_closed_sockets(|gateway| {
         runtime.block_on(Op::QrStatus.run(gateway)).unwrap();
     });
 }
 
 /// A program that waits for the next report now and then, each time with a runtime of its own.
 #[test]
-fn a_watchs_query_goes_on_while_nobody_waits_for_it() {
+fn watch_query_continues_without_waiting_caller() {
     let go_on = Arc::new(Barrier::new(2));
     let is_on = go_on.clone();
     let server = Server::start(move |_| {
@@ -133,7 +133,7 @@ fn a_watchs_query_goes_on_while_nobody_waits_for_it() {
 
 /// The host's runtime is blocked by the caller, so nothing may wait for it to wake anybody.
 #[tokio::test]
-async fn a_blocking_caller_in_a_task_is_answered_by_the_fake_gateway() {
+async fn fake_gateway_answers_blocking_caller_in_task() {
     let fake = FakeGateway::new().unwrap();
     let gateway = BlockingGateway::from(fake.gateway());
     fake.fail_next(FakeFault::ServerError);
@@ -146,7 +146,7 @@ async fn a_blocking_caller_in_a_task_is_answered_by_the_fake_gateway() {
 }
 
 #[test]
-fn a_blocking_query_finds_the_connection_of_the_one_before_whatever_thread_that_was_on() {
+fn blocking_query_on_any_thread_reuses_socket() {
     alone::run("callers::hands_its_connection_on", &[]);
 }
 

@@ -47,7 +47,7 @@ async fn first_message(checkout: &Checkout) -> CheckoutMessage {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_future_has_the_payer_check_date_and_time() {
+async fn future_certificate_shows_wrong_clock() {
     for (year, topic, reason) in
         [(2100, MessageTopic::WrongClock, "not valid yet"), (2000, MessageTopic::NotTheServer, "expired")]
     {

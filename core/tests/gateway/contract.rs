@@ -31,7 +31,7 @@ async fn a_gateway_behind_its_trait_is_that_gateway() {
 }
 
 #[test]
-fn a_blocking_gateway_behind_its_trait_is_that_gateway() {
+fn blocking_gateway_trait_calls_the_gateway() {
     let server = Server::responding(200, &Op::PaymentStatus.success_body());
     let gateway: Box<dyn BlockingPaymentGateway> = Box::new(BlockingGateway::from(server.gateway()));
     assert!(gateway.check(&card()).unwrap().is_charged());
@@ -41,7 +41,7 @@ fn a_blocking_gateway_behind_its_trait_is_that_gateway() {
 }
 
 #[test]
-fn a_watch_over_a_function_asks_until_the_payment_ends() {
+fn watch_over_function_polls_until_final_status() {
     let asked = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counted = asked.clone();
     let policy = PollPolicy::default().with_interval(Duration::from_millis(1));
@@ -69,7 +69,7 @@ fn a_watch_over_a_function_asks_until_the_payment_ends() {
 
 /// On an executor that knows no timers.
 #[test]
-fn a_function_that_never_answers_does_not_hold_a_watch_up() {
+fn watch_over_hanging_function_meets_deadline() {
     let policy = PollPolicy::default().with_deadline(Duration::from_millis(20));
     let watch = StatusWatch::asking(card(), policy, |_| pending()).unwrap();
     let outcome = pollster::block_on(watch.outcome());

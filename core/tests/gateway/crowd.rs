@@ -45,12 +45,12 @@ enum End {
 
 /// What it measures (memory, sockets) belongs to a whole process, so the test runs in one of its own.
 #[test]
-fn two_thousand_payments_at_once_are_all_accounted_for() {
+fn two_thousand_concurrent_payments_match_ledger() {
     alone::run("crowd::alone_in_its_process", &[]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "run by two_thousand_payments_at_once_are_all_accounted_for"]
+#[ignore = "run by two_thousand_concurrent_payments_match_ledger"]
 async fn alone_in_its_process() {
     // Each payment has a connection of its own, and both of its ends are in this process.
     let allowed = rlimit::increase_nofile_limit(3 * PAYMENTS as u64).unwrap();

@@ -103,7 +103,7 @@ async fn a_forged_status_is_a_mismatch_or_still_open() {
 }
 
 #[tokio::test]
-async fn a_callback_about_a_foreign_order_pays_for_nothing() {
+async fn callback_of_foreign_order_is_mismatch() {
     let shop = Shop::open();
     shop.pay("mine", WITH_3DS).await;
     shop.pay("foreign", CHARGED_AT_ONCE).await;
@@ -116,7 +116,7 @@ async fn a_callback_about_a_foreign_order_pays_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_replayed_callback_is_recognised_and_still_true() {
+async fn replayed_callback_is_recognized_and_valid() {
     let shop = Shop::open();
     shop.sandbox.faults().add(Fault::callback_duplicated()).unwrap();
     shop.pay("order-1", CHARGED_AT_ONCE).await;
@@ -132,7 +132,7 @@ async fn a_replayed_callback_is_recognised_and_still_true() {
 }
 
 #[tokio::test]
-async fn a_callback_before_the_create_call_returned_is_answered_by_the_gateway() {
+async fn callback_before_create_returns_is_verified() {
     let (release, released) = mpsc::channel::<()>();
     let (arrived, arrival) = tokio::sync::oneshot::channel::<()>();
     let (released, arrived) = (Mutex::new(released), Mutex::new(Some(arrived)));
@@ -160,7 +160,7 @@ async fn a_callback_before_the_create_call_returned_is_answered_by_the_gateway()
 }
 
 #[tokio::test]
-async fn of_two_callbacks_that_contradict_each_other_the_gateway_decides() {
+async fn gateway_decides_between_conflicting_callbacks() {
     for (pan, is_charged) in [(CHARGED_AT_ONCE, true), (DECLINED_AT_ONCE, false)] {
         let shop = Shop::open();
         shop.pay("order-1", pan).await;

@@ -113,7 +113,7 @@ fn a_program_that_died_finds_its_payments_again() {
 
 /// What becomes of an order number after each kind of failure, and whether it may be sent again.
 #[test]
-fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
+fn number_is_free_only_after_definitive_failure() {
     let refused = FakeFault::Refused { code: "51".into(), reason: "NO_MONEY".into() };
     let too_many = FakeFault::TooManyRequests { retry_after: Duration::from_secs(1) };
     for (fault, is_free) in [
@@ -150,7 +150,7 @@ fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
 }
 
 #[test]
-fn a_confirmation_that_is_unknown_is_not_sent_again() {
+fn unknown_confirmation_is_not_resent() {
     let folder = Folder::new("confirmation");
     let (fake, gateway) = fake_with(&folder.journal());
     let payment = run(gateway.create_mbank_payment(tea("order-1"))).unwrap().payment;
@@ -183,7 +183,7 @@ fn where_nothing_can_be_written_nothing_is_sent() {
 }
 
 #[test]
-fn a_qr_payment_is_written_down_before_its_code_is_shown() {
+fn qr_payment_is_recorded_with_its_code() {
     let folder = Folder::new("qr");
     let journal = folder.journal();
     let (fake, gateway) = fake_with(&journal);
@@ -198,7 +198,7 @@ fn a_qr_payment_is_written_down_before_its_code_is_shown() {
 /// A number that was used for another amount: what is asked about is what this call asked for, so that the charge of the
 /// first is not taken for its own.
 #[test]
-fn a_number_that_was_used_for_another_amount_charges_nothing_of_this_one() {
+fn reused_number_with_other_amount_is_mismatch() {
     let folder = Folder::new("reused");
     let journal = folder.journal();
     let (fake, gateway) = fake_with(&journal);
@@ -217,7 +217,7 @@ fn a_number_that_was_used_for_another_amount_charges_nothing_of_this_one() {
 
 /// Whoever goes away while the entry is written sends nothing, and leaves no number that is taken for ever.
 #[test]
-fn a_call_that_is_dropped_at_once_leaves_the_number_free() {
+fn call_dropped_at_once_leaves_number_free() {
     let folder = Folder::new("dropped");
     let journal = folder.journal();
     for round in 0..50 {
@@ -236,7 +236,7 @@ fn a_call_that_is_dropped_at_once_leaves_the_number_free() {
 }
 
 #[test]
-fn entries_hold_no_secret_and_are_the_owners_alone() {
+fn entries_hold_no_secret_and_are_private() {
     let folder = Folder::new("secret");
     let (_, gateway) = fake_with(&folder.journal());
     run(gateway.create_card_payment(card_payment())).unwrap();
@@ -259,7 +259,7 @@ fn entries_hold_no_secret_and_are_the_owners_alone() {
 }
 
 #[test]
-fn a_note_that_is_too_long_is_refused_and_so_is_one_that_nothing_keeps() {
+fn note_too_long_or_without_journal_is_rejected() {
     let folder = Folder::new("notes");
     let (fake, gateway) = fake_with(&folder.journal());
     assert!(gateway.with_note(&"я".repeat(256)).is_ok());
@@ -304,7 +304,7 @@ fn what_comes_back_is_noted_though_nobody_waits() {
 
 /// On real files, where the lock is the system's.
 #[test]
-fn what_is_unfinished_is_recovered_by_one_at_a_time() {
+fn second_recovery_waits_for_the_first() {
     let folder = Folder::new("recover");
     let fake = FakeGateway::new().unwrap();
     let gateway = BlockingGateway::from(fake.gateway()).with_journal(folder.journal());
@@ -327,7 +327,7 @@ fn what_is_unfinished_is_recovered_by_one_at_a_time() {
 
 /// A pay-form has no number, so its entry is found by the id in the reference.
 #[test]
-fn a_pay_form_is_listed_until_it_was_paid_and_delivered() {
+fn pay_form_is_listed_until_paid_and_finished() {
     let folder = Folder::new("form");
     let (fake, gateway) = fake_with(&folder.journal());
     let created = run(gateway.with_note("cart 17").unwrap().create_pay_form(pay_form())).unwrap();
@@ -386,7 +386,7 @@ fn a_claimed_number_pays_for_one_order_alone() {
 }
 
 #[test]
-fn the_number_of_a_payment_of_ones_own_pays_for_no_pay_form() {
+fn own_payment_cannot_pay_for_pay_form() {
     let folder = Folder::new("own");
     let (fake, gateway) = fake_with(&folder.journal());
     run(gateway.create_mbank_payment(MbankPayment::new("order-1", 5, "996700000001", "Tea"))).unwrap();

@@ -106,7 +106,7 @@ fn a_writer_whose_disk_fills_up() {
 }
 
 #[test]
-fn in_a_folder_that_may_only_be_read_nothing_is_sent() {
+fn read_only_folder_prevents_sending() {
     let folder = Folder::new("read-only");
     let journal = folder.journal();
     let may = |mode| {
@@ -121,7 +121,7 @@ fn in_a_folder_that_may_only_be_read_nothing_is_sent() {
 }
 
 #[test]
-#[ignore = "run by in_a_folder_that_may_only_be_read_nothing_is_sent"]
+#[ignore = "run by read_only_folder_prevents_sending"]
 fn a_writer_who_may_only_read() {
     let folder = PathBuf::from(env::var_os(FOLDER).expect("run by another test"));
     // The superuser may write everywhere, and nobody else opens it.
@@ -143,7 +143,7 @@ fn be_nobody() {
 
 /// Somebody put what is done on another disk, where nothing can be moved to in one step.
 #[test]
-fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
+fn done_folder_on_other_disk_returns_error() {
     let (folder, elsewhere) = (Folder::new("two-disks"), Folder::in_memory("two-disks"));
     fs::create_dir_all(&folder.0).unwrap();
     fs::create_dir_all(&elsewhere.0).unwrap();
@@ -162,7 +162,7 @@ fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
 
 /// A folder in memory is as good as one on a disk.
 #[test]
-fn a_folder_on_another_file_system_is_a_journal_like_any_other() {
+fn journal_on_memory_file_system_works() {
     let folder = Folder::in_memory("memory");
     let (fake, gateway) = gateway(folder.journal());
     gateway.create_mbank_payment(tea("order-1")).unwrap();

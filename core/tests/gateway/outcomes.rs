@@ -249,7 +249,7 @@ async fn a_host_that_is_not_found_is_named() {
 
 /// It was not asked for, and a payment that was answered like that may have been made.
 #[tokio::test]
-async fn a_compressed_response_is_named_and_never_taken_for_a_no() {
+async fn compressed_response_is_never_a_refusal() {
     // What gzip makes of anything begins so, and is no UTF-8.
     let packed = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03";
     for (status, of_query) in [(200, UNEXPECTED), (400, UNAVAILABLE), (404, "Misconfigured"), (422, UNAVAILABLE)] {
@@ -278,7 +278,7 @@ async fn a_compressed_response_is_named_and_never_taken_for_a_no() {
 
 /// The start page of a router or of the merchant's own site, where the gateway's address is wrong.
 #[tokio::test]
-async fn a_page_instead_of_json_is_named_by_its_first_tag_alone() {
+async fn html_response_is_reported_by_its_first_tag() {
     for (body, words) in [
         ("<html lang=ky>hunter2", "it begins with <html>: check base_url (KASSA_URL)"),
         ("\n <!DOCTYPE html>", "it begins with <!doctype>"),
@@ -365,7 +365,7 @@ async fn codes_that_nobody_listed() {
 }
 
 #[tokio::test]
-async fn a_listed_refusal_is_one_only_where_a_verdict_can_be() {
+async fn refusal_code_with_500_or_status_is_no_refusal() {
     let names = ["card_payment", "payment_status", "mbank_payment", "mbank_confirm", "provider_status", "qr_status"];
     let refusals = names.map(|name| format!(r#""{name}": {{"refusal_codes": ["05"]}}"#)).join(",");
     let dialect = Dialect::from_json(&format!(r#"{{"endpoints": {{{refusals}}}}}"#)).unwrap();
@@ -420,7 +420,7 @@ async fn what_the_gateway_asked_to_wait_is_handed_on() {
 }
 
 #[tokio::test]
-async fn an_unknown_outcome_keeps_the_gateways_number_where_a_response_had_it() {
+async fn unknown_outcome_keeps_gateway_number() {
     let body = r#"{"code":"999","data":{"ConfirmationUrl":"https://gw.example.kg/3ds?token=gw%2D9"}}"#;
     let server = Server::responding(200, body);
     let error = Op::CardPayment.run(&server.gateway()).await.unwrap_err();
@@ -463,7 +463,7 @@ async fn a_response_about_another_payment_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_response_that_repeats_what_was_sent_is_an_answer() {
+async fn response_repeating_request_is_accepted() {
     for (op, body) in [
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"order-1","amount":"100.1","currency":"kgs"}}"#),
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"","amount":"100,10","currency":null}}"#),
@@ -493,7 +493,7 @@ async fn a_refusal_of_another_payment_is_not_believed() {
 
 /// The same words with HTTP 400 as with 200: a code by which the gateway itself leaves the outcome open.
 #[tokio::test]
-async fn a_code_that_leaves_the_outcome_open_does_so_with_any_status() {
+async fn indeterminate_code_is_unknown_with_any_status() {
     let body = r#"{"code":"E7","message":"ISSUER TIMEOUT, PAYMENT IN PROCESS"}"#;
     for list in ["unknown_codes", "duplicate_codes"] {
         let dialect =

@@ -77,7 +77,7 @@ async fn a_page_with_a_secret_in_it_is_not_handed_on() {
 
 /// An amount or a number of three digits may equal the CVC.
 #[tokio::test]
-async fn digits_that_happen_to_equal_the_cvc_cost_no_payment() {
+async fn digits_equal_to_cvc_do_not_fail_payment() {
     for parameter in
         ["amount", "orderSum"].map(|name| format!("{name}={CVC}")).into_iter().chain([format!("id={CVC}-1")])
     {

@@ -497,7 +497,7 @@ async fn mbank_confirm_rules() {
 
 /// An identifier for which the dialect names no field is refused: dropped silently, it would be believed to be sent.
 #[tokio::test]
-async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
+async fn identifier_without_dialect_field_is_rejected() {
     let confirm = async |gateway: Gateway, (order, identifier): Pair| {
         let payment = changed(PaymentRef::mbank(order, 250), |it| it.confirm_identifier = identifier);
         gateway.confirm_mbank_payment(&payment, "918273").await.err()
@@ -661,7 +661,7 @@ async fn all_violations_come_in_one_error() {
 }
 
 #[tokio::test]
-async fn the_check_digit_counts_only_where_it_was_asked_for() {
+async fn check_digit_is_validated_when_enabled() {
     let bench = Bench::with(|config| config.check_luhn = true);
     let numbers = field(
         "pan",
@@ -772,7 +772,7 @@ async fn advice_blocks_nothing() {
 }
 
 #[test]
-fn new_order_numbers_are_unique_and_of_recommended_characters() {
+fn new_order_numbers_are_unique_and_recommended() {
     const THREADS: usize = 8;
     const EACH: usize = 2_000;
     let workers: Vec<_> =

@@ -28,7 +28,7 @@ use crate::{
 const QUERIES: usize = 10;
 
 #[tokio::test]
-async fn payments_go_over_fresh_connections_and_queries_share_them() {
+async fn payments_use_new_connections_queries_share() {
     let server = Server::start(|request| {
         let op = match request.line.as_str() {
             line if line.starts_with("GET") => Op::PaymentStatus,
@@ -152,7 +152,7 @@ fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
 }
 
 #[tokio::test]
-async fn out_of_time_before_a_connection_means_that_nothing_happened() {
+async fn timeout_before_connection_is_unavailable() {
     let (listener, _waiting) = full_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let config = GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
@@ -174,7 +174,7 @@ async fn out_of_time_before_a_connection_means_that_nothing_happened() {
 }
 
 #[tokio::test]
-async fn giving_up_before_a_connection_prevents_the_payment() {
+async fn cancellation_before_connection_sends_nothing() {
     let (listener, waiting) = full_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let gateway = Gateway::new(GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))).unwrap();
@@ -202,7 +202,7 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
 /// Cancellation at any point of a call: before the request, within it, or before the answer. The exact point depends on
 /// the machine's timing; what is asserted must hold at each.
 #[tokio::test]
-async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
+async fn cancellation_at_any_poll_sends_at_most_once() {
     let server = Server::start(|request| {
         let op = if request.line.contains("/mbank/") { Op::MbankPayment } else { Op::CardPayment };
         response(200, &op.success_body())
@@ -234,7 +234,7 @@ async fn poll_at_most<T>(polls: usize, call: impl Future<Output = T>) -> Option<
 }
 
 #[tokio::test]
-async fn giving_up_after_sending_lets_the_payment_finish_and_close_waits_for_it() {
+async fn close_waits_for_cancelled_payment_in_flight() {
     let (arrived, arrival) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let (arrived, released) = (std::sync::Mutex::new(arrived), std::sync::Mutex::new(released));
@@ -283,7 +283,7 @@ async fn a_dropped_query_leaves_the_gateway_usable() {
 }
 
 #[test]
-fn the_async_gateway_needs_no_runtime_of_its_caller() {
+fn async_gateway_works_without_callers_runtime() {
     let server = Server::responding(200, &Op::QrStatus.success_body());
     pollster::block_on(Op::QrStatus.run(&server.gateway())).unwrap();
 }
@@ -340,7 +340,7 @@ async fn redirects_are_never_followed() {
 }
 
 #[tokio::test]
-async fn a_proxy_carries_tls_and_sees_nothing_of_a_payment() {
+async fn proxy_carries_tls_and_sees_no_payment_data() {
     let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
     let proxy = ConnectProxy::start();
     let config = tls::config(&url)
@@ -377,7 +377,7 @@ fn plain_http_is_never_sent_to_a_proxy() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
+async fn proxy_authentication_error_is_misconfigured() {
     let proxy = Server::responding(407, "");
     let config = GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
         .with_proxy(Proxy::url(proxy.url()));
@@ -389,7 +389,7 @@ async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
 
 /// Environment variables belong to a whole process, so the test runs itself in a process of its own.
 #[test]
-fn proxies_of_the_environment_are_used_only_when_asked_for() {
+fn environment_proxies_are_used_only_if_enabled() {
     let proxy = ConnectProxy::start();
     let url = proxy.url();
     let names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
@@ -402,7 +402,7 @@ fn proxies_of_the_environment_are_used_only_when_asked_for() {
 }
 
 #[test]
-#[ignore = "run by proxies_of_the_environment_are_used_only_when_asked_for"]
+#[ignore = "run by environment_proxies_are_used_only_if_enabled"]
 fn in_a_process_with_a_proxy_in_its_environment() {
     let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
     let direct = tls::config(&url).with_extra_root_certificates(certificate);

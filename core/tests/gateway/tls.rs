@@ -59,7 +59,7 @@ pub fn config(url: &str) -> GatewayConfig {
 }
 
 #[tokio::test]
-async fn a_certificate_that_fails_is_a_matter_of_configuration() {
+async fn invalid_certificate_is_misconfigured() {
     let (url, pem, seen) = tls_server("elsewhere.example", rustls::ALL_VERSIONS);
     let trusting = config(&url).with_extra_root_certificates(pem);
     for (case, config, advice) in [
@@ -117,7 +117,7 @@ fn plain_server(greeting: &'static [u8]) -> String {
 
 /// A plain server where TLS is expected: no connection stands, so nothing happened, and it would not stand the next time.
 #[tokio::test]
-async fn a_server_that_speaks_no_tls_is_a_matter_of_configuration() {
+async fn server_without_tls_is_misconfigured() {
     for greeting in [&b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"[..], b"220 mail.example.kg ESMTP\r\n"] {
         let url = plain_server(greeting);
         let gateway = Gateway::new(config(&url)).unwrap();

@@ -283,7 +283,7 @@ async fn the_user_agent_ends_in_the_suffix() {
 }
 
 #[tokio::test]
-async fn a_prefix_of_the_base_url_comes_before_every_path() {
+async fn base_url_prefix_precedes_every_path() {
     for (suffix, prefix) in
         [("/", ""), ("/acquiring/v2", "/acquiring/v2"), ("/acquiring/v2/", "/acquiring/v2"), ("/a%20b;c", "/a%20b;c")]
     {
@@ -438,7 +438,7 @@ async fn whole_amounts_are_sent_as_integers() {
 }
 
 #[tokio::test]
-async fn a_confirmation_carries_the_identifier_that_the_dialect_names() {
+async fn confirmation_sends_identifier_of_dialect() {
     for (field, identifier, body) in [
         ("paymentId", Some(r#""id-7""#), r#"{"orderNumber":"order-2","otp":"918273","paymentId":"id-7"}"#),
         ("paymentId", None, r#"{"orderNumber":"order-2","otp":"918273"}"#),

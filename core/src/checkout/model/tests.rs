@@ -52,7 +52,7 @@ fn problem(name: &str) -> Problem {
 
 /// If nothing has changed, a long poll lasts 25 s, and the screen would say for as long that there is no network.
 #[test]
-fn first_query_after_a_lost_connection_is_no_long_poll() {
+fn first_query_after_reconnect_is_no_long_poll() {
     let mut model = model(&[]);
     assert_eq!(model.version(), Some(1));
     model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
@@ -116,7 +116,7 @@ fn every_state_of_a_checkout_has_its_screen() {
 }
 
 #[test]
-fn a_form_forbids_nothing_and_everything_else_does() {
+fn only_open_pay_form_allows_other_methods() {
     let form = payment("p1", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
     let with_form = state(std::slice::from_ref(&form));
     assert_eq!(with_form.methods(), [PaymentMethod::Qr, PaymentMethod::Mbank]);
@@ -151,7 +151,7 @@ fn while_something_is_sent_nothing_else_fits() {
 }
 
 #[test]
-fn how_the_last_try_ended_is_told_until_the_next_one() {
+fn last_failure_is_shown_until_next_attempt() {
     let refused = json!({"failure": {"kind": "Refused", "reason": "No money"}});
     let mut model = model(&[payment("p1", "mbank", "not_made", refused)]);
     let CheckoutState::Ready { message: Some(message), .. } = model.state() else { panic!("{:?}", model.state()) };
@@ -167,7 +167,7 @@ fn how_the_last_try_ended_is_told_until_the_next_one() {
 }
 
 #[test]
-fn a_code_that_was_not_taken_is_told_apart_from_one_that_did_not_arrive() {
+fn refused_and_unsent_otp_show_own_messages() {
     for (kind, expected) in [("Refused", MessageTopic::CodeRefused), ("Unavailable", MessageTopic::CodeNotSent)] {
         let more = json!({"attempts_left": 1, "failure": {"kind": kind}});
         let state = state(&[payment("p1", "mbank", "awaiting", more)]);
@@ -192,7 +192,7 @@ fn a_way_that_is_used_up_is_offered_no_more() {
 }
 
 #[test]
-fn a_page_is_opened_at_once_where_it_was_begun_here_and_again_by_a_button() {
+fn page_begun_here_opens_at_once_and_on_request() {
     let form = |id: &str| payment(id, "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
     let mut model = model(&[form("p1")]);
     assert!(matches!(model.state(), CheckoutState::OpenPage { begun_here: false, .. }));
@@ -220,7 +220,7 @@ fn an_answer_that_comes_late_changes_nothing() {
 
 /// Its payer went another way, on the hosted page or on another device.
 #[test]
-fn a_payment_that_was_left_for_another_does_not_come_back() {
+fn replaced_payment_is_not_shown_again() {
     let left = payment("p1", "mbank", "awaiting", json!({"attempts_left": 3, "is_replaced": true}));
     let rejected = payment("p2", "mbank", "rejected", json!({}));
     let page = payment("p2", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
@@ -255,7 +255,7 @@ fn can_change(state: &CheckoutState) -> bool {
 }
 
 #[test]
-fn a_payer_chooses_again_only_where_the_open_payment_can_be_replaced() {
+fn method_changes_only_for_replaceable_payment() {
     let without = |mut payment: Value| {
         payment.as_object_mut().unwrap().remove("can_be_replaced");
         payment
@@ -289,7 +289,7 @@ fn a_payer_chooses_again_only_where_the_open_payment_can_be_replaced() {
 }
 
 #[test]
-fn another_number_is_begun_instead_of_the_one_that_was_wrong() {
+fn payment_with_corrected_phone_replaces_old_one() {
     let mut model = choosing_again(mbank("p1", "99"));
     // A network that fails, and an answer without news, end no choice.
     model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
@@ -309,7 +309,7 @@ fn another_number_is_begun_instead_of_the_one_that_was_wrong() {
 
 /// Whatever becomes of the open payment while its payer chooses is shown at once, and is not left when it is open again.
 #[test]
-fn a_choice_never_hides_what_became_of_the_open_payment() {
+fn method_choice_hides_no_open_payment_change() {
     let p1 = |state: &str, more: Value| payment("p1", "mbank", state, more);
     let replaced = || p1("awaiting", json!({"attempts_left": 3, "is_replaced": true}));
     for (of_checkout, payments, kind, told) in [
@@ -343,7 +343,7 @@ fn a_choice_never_hides_what_became_of_the_open_payment() {
 }
 
 #[test]
-fn a_change_that_the_server_refused_is_told_beside_the_open_payment() {
+fn refused_change_is_shown_with_open_payment() {
     for (open, kind) in [(mbank("p1", "01"), "enter_otp"), (shown_qr("p1"), "show_qr")] {
         for (name, expected) in [
             ("under_way", MessageTopic::ChangeRefused),
@@ -378,7 +378,7 @@ fn a_change_that_the_server_refused_is_told_beside_the_open_payment() {
 
 /// Its code was taken on another device, just before.
 #[test]
-fn a_refused_change_is_told_until_it_is_known_how_the_payment_ended() {
+fn refused_change_is_shown_until_final_status() {
     let mut model = choosing_again(mbank("p1", "01"));
     model.sends();
     model.refused(MBANK, &problem("under_way"));
@@ -390,7 +390,7 @@ fn a_refused_change_is_told_until_it_is_known_how_the_payment_ended() {
 
 /// The server keeps what was open where the other one was not even sent.
 #[test]
-fn a_replacement_that_was_not_made_is_told_beside_the_payment_that_is_still_open() {
+fn failed_replacement_is_shown_with_open_payment() {
     let mut model = choosing_again(mbank("p1", "01"));
     model.sends();
     let other = payment("p2", "mbank", "not_made", json!({"failure": {"kind": "Unavailable"}}));
@@ -403,7 +403,7 @@ fn a_replacement_that_was_not_made_is_told_beside_the_payment_that_is_still_open
 }
 
 #[test]
-fn no_more_payments_are_left_than_the_server_allows() {
+fn replaced_payments_stay_within_server_limit() {
     let left = |id: usize| payment(&format!("p{id}"), "mbank", "awaiting", json!({"is_replaced": true}));
     for (count, expected) in [(4, true), (5, false)] {
         let mut payments: Vec<_> = (0..count).map(left).collect();
@@ -437,7 +437,7 @@ fn a_network_that_fails_is_a_message_and_no_end() {
 }
 
 #[test]
-fn a_token_that_ran_out_ends_the_screen_only_where_nobody_renews_it() {
+fn expired_token_without_renewal_ends_screen() {
     let mut model = model(&[]);
     model.token_refused();
     assert_eq!(model.state(), CheckoutState::TokenExpired);
@@ -451,7 +451,7 @@ fn a_token_that_ran_out_ends_the_screen_only_where_nobody_renews_it() {
 
 /// The answer of an action has no version, so it may be older than what was seen before it came.
 #[test]
-fn an_answer_of_an_action_that_comes_late_is_put_right() {
+fn late_action_answer_is_corrected_by_next_view() {
     let of = |state: &str| payment("p1", "mbank", state, json!({"attempts_left": 2}));
     let mut model = model(&[of("awaiting")]);
     model.sends();
@@ -464,7 +464,7 @@ fn an_answer_of_an_action_that_comes_late_is_put_right() {
 }
 
 #[test]
-fn what_may_have_been_paid_late_is_never_called_expired() {
+fn expired_checkout_with_open_form_shows_waiting() {
     let form = |state: &str| payment("p1", "pay_form", state, json!({"page_url": "https://pay.example.kg/form"}));
     for ended in ["expired", "cancelled"] {
         let mut model = model(&[form("awaiting")]);
@@ -492,7 +492,7 @@ fn a_page_is_opened_by_itself_once() {
 }
 
 #[test]
-fn a_deep_link_that_starts_the_app_is_not_forgotten() {
+fn return_before_first_view_is_remembered() {
     let mut model = Model::default();
     model.came_back();
     model.seen(view(

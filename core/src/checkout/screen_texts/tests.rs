@@ -15,7 +15,7 @@ fn is_alike(name: &str, languages: (Language, Language)) -> bool {
 }
 
 #[test]
-fn every_text_is_there_in_every_language_and_nothing_is_left_to_fill_in() {
+fn screen_texts_are_complete_in_every_language() {
     for language in Language::iter() {
         for (name, text) in entries(language) {
             // What stands around a number may end with it.
@@ -51,7 +51,7 @@ fn no_language_has_a_text_of_another_one() {
 }
 
 #[test]
-fn a_reason_for_developers_is_not_shown_to_payers() {
+fn developer_reason_is_hidden_from_payers() {
     let with = |topic, reason: &str| CheckoutState::Opening {
         message: Some(CheckoutMessage::new(topic).with_reason(Some(reason.to_owned()))),
     };
@@ -67,7 +67,7 @@ fn a_reason_for_developers_is_not_shown_to_payers() {
 }
 
 #[test]
-fn who_may_have_paid_is_never_only_told_to_order_again() {
+fn ended_checkout_warns_not_to_pay_again() {
     let cancelled = || CheckoutMessage::new(MessageTopic::Cancelled);
     let choosing =
         |methods: Vec<PaymentMethod>, can_keep_method| CheckoutState::Ready { methods, message: None, can_keep_method };
@@ -85,7 +85,7 @@ fn who_may_have_paid_is_never_only_told_to_order_again() {
 }
 
 #[test]
-fn amounts_are_grouped_and_have_no_decimals_or_two_at_least() {
+fn amounts_have_separators_and_whole_decimals() {
     for (amount, english, russian) in [
         ("0", "0", "0"),
         ("390.5", "390.50", "390,50"),

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn words_match_in_any_letter_case_and_no_other_way() {
+    fn status_words_match_whole_in_any_letter_case() {
         let dialect = Dialect::from_json(r#"{"charged_words": ["CHARGE", "ТӨЛӨНДҮ"]}"#).unwrap();
         for word in ["CHARGE", "charge", "Charge", "төлөндү"] {
             assert_eq!(dialect.status(word), PaymentStatus::Charged, "{word}");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_a_base_and_mistakes_names_them_all() {
+    fn dialect_with_base_reports_all_mistakes() {
         let text = r#"{
             "base": "finipay", "colour": 1,
             "endpoints": {

@@ -119,7 +119,7 @@ fn what_the_shop_and_the_gateway_add_survives() {
 }
 
 #[test]
-fn a_parameter_that_is_missing_or_doubled_is_refused() {
+fn missing_or_duplicate_parameter_is_rejected() {
     let url = own().callback_url("https://s.kg/c", &card("order-1")).unwrap();
     let (_, query) = url.split_once('?').unwrap();
     for missing in ["", "/c", "/c?", "/c?a=1", "/c?Kassa=1", "/c#?kassa=1", query] {

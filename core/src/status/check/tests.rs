@@ -49,7 +49,7 @@ async fn all_questions_share_one_deadline() {
 
 /// "Not known" by one number must not hide that the other one could not be asked by: the payment may be charged.
 #[tokio::test(start_paused = true)]
-async fn of_two_failures_the_one_that_proves_less_is_told() {
+async fn check_returns_less_conclusive_of_two_failures() {
     let unknown = r#"{"code":"404","message":"no such order"}"#;
     let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
     let settings = |config: &mut GatewayConfig| config.query_retries = 0;
@@ -69,7 +69,7 @@ async fn of_two_failures_the_one_that_proves_less_is_told() {
 
 /// A gateway that repeats itself may have told this payment another one's number.
 #[tokio::test(start_paused = true)]
-async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
+async fn final_status_by_gateway_number_is_verified() {
     let response = |number: &str, status: &str, amount: u32| {
         let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
         (200, format!(r#"{{"code":"200","data":{{{number}"status":"{status}","amount":{amount}}}}}"#))
@@ -112,7 +112,7 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
 /// By a dialect that lets the gateway's reports name numbers of its own. What the question by the merchant's number answers counts,
 /// and where it has no answer, amount and currency decide.
 #[tokio::test(start_paused = true)]
-async fn an_end_under_another_number_needs_its_amount_and_currency() {
+async fn other_number_needs_amount_and_currency() {
     let response = |number: &str, status: &str, amount: &str| {
         let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
         (200, format!(r#"{{"code":"200","data":{{{number}{amount}"status":"{status}"}}}}"#))
@@ -164,7 +164,7 @@ async fn an_end_under_another_number_needs_its_amount_and_currency() {
 
 /// Callbacks, watches and the journal go by the same verdict.
 #[tokio::test(start_paused = true)]
-async fn another_number_stops_nothing_where_any_will_do() {
+async fn other_number_is_charged_if_dialect_allows_any() {
     const UNDER_ANOTHER: &str =
         r#"{"code":"200","data":{"orderNumber":"Fp1","status":"CHARGE","amount":390,"currency":"KGS"}}"#;
     let payment = PaymentRef::mbank("form-1", 390);
@@ -188,7 +188,7 @@ async fn another_number_stops_nothing_where_any_will_do() {
 
 /// The journal and who looks into it learn the number that the gateway reported, where a dialect lets it name any.
 #[test]
-fn an_end_names_the_number_that_it_was_reported_under() {
+fn reason_names_the_reported_order_number() {
     let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
     for (number, words, expected) in [
         (Some("Fp1"), Some("PAYMENT_SUCCESS"), Some("reported under the number Fp1: PAYMENT_SUCCESS")),
@@ -244,7 +244,7 @@ async fn a_payment_without_a_number_is_not_asked_about() {
 /// On a pay-form a declined card and the wallet that paid after it may have one number: the rejection must not hide the
 /// charge, nor be the last word where the others could not be asked.
 #[tokio::test(start_paused = true)]
-async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
+async fn rejection_by_provider_hides_no_other_charge() {
     const REJECTED: &str = r#"{"code":"200","data":{"status":"Reject","amount":390}}"#;
     const OPEN: &str = r#"{"code":"200","data":{"status":"NEW","amount":390}}"#;
     let settings = |config: &mut GatewayConfig| {

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_claims_the_newest_are_asked_about_each_time_and_the_others_in_turn() {
+    fn newest_claims_are_always_queried_rest_rotate() {
         assert!(claims_to_ask::<u8>(&[], 7).is_empty());
         for count in [1, 4, 5, 8, 9, 100, 1000] {
             let claims: Vec<usize> = (0..count).collect();

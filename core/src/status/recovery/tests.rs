@@ -83,7 +83,7 @@ async fn everything_is_followed_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_open_at_the_deadline_stays_for_the_next_time() {
+async fn pending_payment_at_deadline_stays_unfinished() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
@@ -105,7 +105,7 @@ async fn no_more_than_some_are_asked_about_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_older_a_payment_the_less_often_it_is_asked_about() {
+async fn older_payments_are_polled_less_often() {
     for (age, expected) in [(MINUTE, 7), (60 * MINUTE, 2), (5 * 60 * MINUTE, 1)] {
         let disk = MemoryDisk::default();
         let journal = journal_of(&disk, numbers(1));
@@ -156,7 +156,7 @@ async fn a_dropped_future_loses_no_end() {
 
 #[cfg(feature = "uniffi")]
 #[tokio::test(start_paused = true)]
-async fn an_end_that_was_given_back_goes_to_the_next_caller() {
+async fn returned_payment_goes_to_next_caller() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
@@ -183,7 +183,7 @@ async fn a_recovery_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at_once() {
+async fn wrong_login_or_closed_gateway_ends_recovery() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (gateway, memory) = Scripted::gateway(|_| Act::error(401, None));
@@ -198,7 +198,7 @@ async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at
 
 /// Whatever it waits for, and though it is kept: each wait would be one of half an hour at least.
 #[tokio::test(start_paused = true)]
-async fn closing_the_gateway_ends_it_at_once_and_lets_others_recover() {
+async fn gateway_close_ends_recovery_and_releases_lock() {
     const LONG: Duration = Duration::from_secs(30 * 60);
     type Responses = fn(&str, u32) -> Act;
     let waits: [(&str, usize, Responses); 3] = [
@@ -228,7 +228,7 @@ async fn closing_the_gateway_ends_it_at_once_and_lets_others_recover() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_the_gateway_ends_the_wait_for_another_process() {
+async fn gateway_close_ends_wait_for_recovery_lock() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
@@ -247,7 +247,7 @@ async fn closing_the_gateway_ends_the_wait_for_another_process() {
 
 /// Nobody waits in it, so only the close itself can let others recover.
 #[tokio::test(start_paused = true)]
-async fn a_close_between_two_ends_lets_others_recover_and_loses_no_end() {
+async fn gateway_close_between_payments_loses_none() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
     for number in numbers(3) {
@@ -290,7 +290,7 @@ async fn a_mismatch_is_one_the_third_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_has_dealt_with_is_not_asked_about() {
+async fn entry_finished_elsewhere_is_not_queried() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let finished = journal.entry(&card("order-001")).unwrap().unwrap().id;
@@ -317,7 +317,7 @@ async fn what_cannot_work_is_said_at_once() {
 
 /// A firewall's 404 about payments that never arrived says nothing of those that did.
 #[tokio::test(start_paused = true)]
-async fn payments_that_are_not_known_do_not_stop_the_others() {
+async fn unauthorized_queries_do_not_stop_recovery() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(20));
     let (gateway, memory) = Scripted::gateway(|number| match number {
@@ -335,7 +335,7 @@ fn not_found() -> Act {
 
 /// Its request was lost before the gateway saw it.
 #[tokio::test(start_paused = true)]
-async fn a_payment_that_the_gateway_never_saw_is_told_and_the_rest_goes_on() {
+async fn lost_payment_is_reported_and_others_recover() {
     for at_once in [1, 8] {
         let disk = MemoryDisk::default();
         let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(3)));
@@ -363,7 +363,7 @@ async fn a_payment_that_the_gateway_never_saw_is_told_and_the_rest_goes_on() {
 
 /// A worker of a back end asks on, and delivers what comes to be known after all.
 #[tokio::test(start_paused = true)]
-async fn a_payment_that_the_gateway_comes_to_know_is_charged_after_all() {
+async fn payment_known_late_is_reported_as_charged() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, ["late".to_owned()].into_iter().chain(numbers(1)));
     let (gateway, _) = Scripted::asked(
@@ -378,7 +378,7 @@ async fn a_payment_that_the_gateway_comes_to_know_is_charged_after_all() {
 
 /// A load balancer answers in the gateway's place for a while, and then the gateway is back.
 #[tokio::test(start_paused = true)]
-async fn a_gateway_that_goes_away_and_comes_back_loses_no_payment() {
+async fn gateway_outage_loses_no_payment() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
     let (gateway, _) = Scripted::gateway(|number| match number {
@@ -393,7 +393,7 @@ async fn a_gateway_that_goes_away_and_comes_back_loses_no_payment() {
 
 /// Nobody polls the wait any more when the gateway is closed, and then it is given up.
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_is_given_up_after_the_close_lets_others_recover() {
+async fn wait_dropped_after_close_releases_lock() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
@@ -411,7 +411,7 @@ async fn a_wait_that_is_given_up_after_the_close_lets_others_recover() {
 
 /// A wrong address answers every question like that.
 #[tokio::test(start_paused = true)]
-async fn where_every_question_is_answered_by_something_else_it_ends() {
+async fn only_not_found_responses_end_recovery() {
     for at_once in [1, 8] {
         let disk = MemoryDisk::default();
         let journal = journal_of(&disk, numbers(20));
@@ -426,7 +426,7 @@ async fn where_every_question_is_answered_by_something_else_it_ends() {
 
 /// Nobody knows yet what the gateway would say: it may be back in a minute.
 #[tokio::test(start_paused = true)]
-async fn a_line_that_fails_neither_ends_it_nor_shows_that_the_address_is_right() {
+async fn connection_failures_do_not_end_recovery() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(1)));
     let (gateway, memory) =
@@ -449,7 +449,7 @@ async fn what_is_charged_already_waits_for_no_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_recovery_lets_others_recover_though_it_is_kept() {
+async fn cancelled_recovery_releases_lock() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
@@ -464,7 +464,7 @@ async fn a_cancelled_recovery_lets_others_recover_though_it_is_kept() {
 
 /// A replica that lags behind must not take a charge back.
 #[tokio::test(start_paused = true)]
-async fn a_charge_that_somebody_noted_meanwhile_is_the_end() {
+async fn charge_recorded_elsewhere_is_final() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let others = journal.clone();
@@ -498,7 +498,7 @@ async fn every_number_that_was_claimed_is_asked_about() {
 
 /// However many there are: none is dropped, and all come up in time.
 #[tokio::test(start_paused = true)]
-async fn of_many_numbers_that_were_claimed_the_oldest_pays_as_well() {
+async fn oldest_of_many_claims_is_charged() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
@@ -519,7 +519,7 @@ async fn of_many_numbers_that_were_claimed_the_oldest_pays_as_well() {
 
 /// What was rejected is asked about once by each recovery that does not follow new payments, and waited for by none.
 #[tokio::test(start_paused = true)]
-async fn a_charge_after_a_rejection_is_found_by_a_later_recovery() {
+async fn charge_after_rejection_is_found_later() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let words = ["REJECT", "REJECT", "NEW", "CHARGE"];
@@ -575,7 +575,7 @@ async fn a_worker_asks_on_about_what_was_rejected() {
 
 /// Whoever claims a wrong number for a pay-form says nothing of the pay-form.
 #[tokio::test(start_paused = true)]
-async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
+async fn claimed_foreign_number_is_no_mismatch() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
@@ -589,7 +589,7 @@ async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
 
 /// A checkout that was served meanwhile asks, delivers and finishes while the same payment is asked about here.
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_delivers_meanwhile_is_not_delivered_again() {
+async fn entry_delivered_elsewhere_is_not_returned() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (others, id) = (journal.clone(), journal.entry(&card("order-000")).unwrap().unwrap().id);
@@ -604,7 +604,7 @@ async fn what_somebody_else_delivers_meanwhile_is_not_delivered_again() {
 
 /// A worker of a back end: what is begun later is followed, too, and nothing is told twice.
 #[tokio::test(start_paused = true)]
-async fn what_is_begun_later_is_followed_too_where_that_is_asked_for() {
+async fn follow_new_recovers_later_payments() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (gateway, _) = Scripted::gateway(|number| report(if number == 2 { "REJECT" } else { "CHARGE" }, 10));

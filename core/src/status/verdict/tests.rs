@@ -30,7 +30,7 @@ fn shown(payment: &PaymentRef, told: ParsedStatus, dialect: &str) -> String {
 }
 
 #[test]
-fn an_own_number_ties_and_what_is_told_must_agree() {
+fn own_number_matches_unless_report_differs() {
     let card = PaymentRef::card("order-1", decimal("100.10"), "KGS");
     for (told, verdict) in [
         (told(None, None, None), "charged by "),
@@ -65,7 +65,7 @@ fn an_own_number_ties_and_what_is_told_must_agree() {
 
 /// Where the dialect says that reports name numbers which nobody was told.
 #[test]
-fn under_another_number_amount_and_currency_tie_together() {
+fn other_number_matches_by_amount_and_currency() {
     let card = PaymentRef::card("order-1", decimal("100.10"), "KGS").with_gateway_number("gw-1");
     let any = |number, amount, currency| ParsedStatus { compares_numbers: false, ..told(number, amount, currency) };
     for (number, amount, currency, verdict) in [
@@ -110,7 +110,7 @@ fn under_another_number_amount_and_currency_tie_together() {
 
 /// A report without an amount, of a payment whose transaction stood in the code that was shown.
 #[test]
-fn the_amount_of_a_charge_may_be_that_of_its_code() {
+fn charge_without_amount_matches_by_code_amount() {
     let of_response = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
     let of_code = PaymentRef { transaction_from_code: true, ..of_response.clone() };
     let open_amount = PaymentRef { amount: None, ..of_code.clone() };
@@ -139,7 +139,7 @@ fn the_amount_of_a_charge_may_be_that_of_its_code() {
 }
 
 #[test]
-fn a_claimed_number_is_tied_by_the_reported_amount_alone() {
+fn claimed_number_matches_by_reported_amount() {
     let form = PaymentRef::pay_form(decimal("390")).with_claimed_number("form-1", Some(Provider::MBank));
     assert_eq!(shown(&form, told(Some("form-1"), Some("390"), None), "{}"), "charged by orderNumber amount");
     assert!(shown(&form, told(Some("form-1"), None, Some("KGS")), "{}").starts_with("unverifiable"));
@@ -153,7 +153,7 @@ fn a_claimed_number_is_tied_by_the_reported_amount_alone() {
 }
 
 #[test]
-fn a_qr_amount_of_an_unknown_unit_is_believed_in_tyiyn_alone() {
+fn qr_amount_of_unknown_unit_must_be_in_tyiyn() {
     let own = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
     let (som, tyiyn) = (r#"{"qr_amount_unit":"som"}"#, r#"{"qr_amount_unit":"tyiyn"}"#);
     for (amount, dialect, verdict) in [
