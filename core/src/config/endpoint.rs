@@ -1,9 +1,10 @@
-//! Endpoints: where a request goes, and which fields are looked for in its response. Each operation has one of its own, in its own file.
+//! Endpoints: where a request goes, and how its response is read: fields, codes and words, with a dialect's overrides. Each operation
+//! defines its endpoint in its own file.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use http::Method;
-use strum::IntoStaticStr;
+use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// One endpoint of the gateway.
 pub(crate) struct Endpoint {
@@ -88,5 +89,140 @@ impl ResponseField {
             Self::QrPayload => &["/data/qr_data", "/data/qrData", "/data/payload", "/data/qr"],
             Self::TransactionId => &["/data/transaction_id", "/data/transactionId"],
         }
+    }
+}
+
+// Overrides of one endpoint: where a dialect names other JSON pointers, codes or words than the defaults.
+
+/// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
+/// the same meaning compare as equal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Overrides {
+    pointers: BTreeMap<ResponseField, Vec<String>>,
+    codes: BTreeMap<CodeList, Vec<String>>,
+    words: BTreeMap<WordList, Vec<String>>,
+    any_number: bool,
+}
+
+impl Overrides {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn set_pointers(&mut self, field: ResponseField, pointers: Vec<String>) {
+        // The default removes what a base named.
+        self.pointers.remove(&field);
+        if pointers != field.shown_pointers() {
+            self.pointers.insert(field, pointers);
+        }
+    }
+
+    pub(super) fn set_codes(&mut self, endpoint: &Endpoint, list: CodeList, codes: Vec<String>) {
+        self.codes.remove(&list);
+        if codes != shown_codes(endpoint, list) {
+            self.codes.insert(list, codes);
+        }
+    }
+
+    /// Words of this endpoint's own, in place of the dialect's.
+    pub(super) fn set_words(&mut self, list: WordList, words: Vec<String>) {
+        self.words.insert(list, words);
+    }
+
+    pub(super) fn set_any_number(&mut self, any_number: bool) {
+        self.any_number = any_number;
+    }
+}
+
+/// One endpoint's defaults, with a dialect's overrides on top.
+#[derive(Clone, Copy)]
+pub(crate) struct EndpointDialect<'a> {
+    pub(super) endpoint: &'static Endpoint,
+    pub(super) overrides: Option<&'a Overrides>,
+}
+
+impl<'a> EndpointDialect<'a> {
+    /// The JSON pointers to try for a field; none where this endpoint's response has no such field.
+    pub(crate) fn pointers(self, field: ResponseField) -> impl Iterator<Item = &'a str> {
+        let named = self.overrides.and_then(|overrides| overrides.pointers.get(&field));
+        let is_shown = named.is_none() && self.endpoint.response_fields.contains(&field);
+        let shown = if is_shown { field.shown_pointers() } else { &[] };
+        named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
+    }
+
+    pub(crate) fn codes(self, list: CodeList) -> impl Iterator<Item = &'a str> {
+        let named = self.overrides.and_then(|overrides| overrides.codes.get(&list));
+        let shown = if named.is_some() { &[] } else { shown_codes(self.endpoint, list) };
+        named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
+    }
+
+    /// The words of this endpoint's own; nothing where those of the whole dialect count.
+    pub(crate) fn words(self, list: WordList) -> Option<&'a [String]> {
+        self.overrides.and_then(|overrides| overrides.words.get(&list)).map(Vec::as_slice)
+    }
+
+    /// Whether a number in its report need not be one of the payment's.
+    pub(crate) fn any_number(self) -> bool {
+        self.overrides.is_some_and(|overrides| overrides.any_number)
+    }
+
+    pub(crate) fn lists(self, list: CodeList, code: &str) -> bool {
+        self.codes(list).any(|listed| listed == code)
+    }
+
+    /// With an empty list of success codes, every code is a success that is in no other list, and so is none at all.
+    pub(crate) fn is_success(self, code: Option<&str>) -> bool {
+        let any_will_do = self.codes(CodeList::Success).next().is_none();
+        let Some(code) = code else { return any_will_do };
+        let mut others = CodeList::iter().filter(|list| *list != CodeList::Success);
+        (any_will_do || self.lists(CodeList::Success, code)) && !others.any(|list| self.lists(list, code))
+    }
+}
+
+fn shown_codes(endpoint: &Endpoint, list: CodeList) -> &'static [&'static str] {
+    if list == CodeList::Success { endpoint.success_codes } else { &[] }
+}
+
+// Lists of codes and of status words: what a dialect can say that they mean.
+
+/// A list of codes of one endpoint, with its name in the JSON form of a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter, EnumString, IntoStaticStr)]
+pub(crate) enum CodeList {
+    /// The request succeeded.
+    #[strum(serialize = "success_codes")]
+    Success,
+    /// The gateway said no, and nothing happened.
+    #[strum(serialize = "refusal_codes")]
+    Refusal,
+    /// The gateway itself does not know what became of the payment, such as a timeout of the card's issuer.
+    #[strum(serialize = "unknown_codes")]
+    Unknown,
+    /// The order number was used before (idempotency conflict), so there may be a payment of this number.
+    #[strum(serialize = "duplicate_codes")]
+    Duplicate,
+}
+
+impl CodeList {
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A list of status words, with its name in the JSON form of a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
+pub(crate) enum WordList {
+    /// The money was taken.
+    #[strum(serialize = "charged_words")]
+    Charged,
+    /// The payment ended without it.
+    #[strum(serialize = "rejected_words")]
+    Rejected,
+}
+
+impl WordList {
+    pub(crate) const ALL: [Self; 2] = [Self::Charged, Self::Rejected];
+
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
     }
 }

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::{
-    config::dialect::endpoint_dialect::CodeList,
+    config::endpoint::CodeList,
     error::PaymentError,
     journal::BeginError,
     operations::{Effect, Operation},

@@ -7,8 +7,8 @@ use url::Url;
 
 use crate::{
     config::{
-        dialect::{Dialect, EndpointDialect, endpoint_dialect::CodeList},
-        endpoint::{Endpoint, ResponseField},
+        dialect::Dialect,
+        endpoint::{CodeList, Endpoint, EndpointDialect, ResponseField},
     },
     currency::same_currency,
     json::{Document, Json},

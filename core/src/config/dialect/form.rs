@@ -6,12 +6,9 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Serialize;
 use strum::IntoEnumIterator;
 
-use super::{Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, QrNumbers, same_word};
+use super::{Dialect, MbankIdentifier, QrAmountUnit, QrNumbers, same_word};
 use crate::{
-    config::{
-        dialect::endpoint_dialect::{CodeList, WordList},
-        endpoint::{ELQR, Endpoint, ResponseField},
-    },
+    config::endpoint::{CodeList, ELQR, Endpoint, EndpointDialect, ResponseField, WordList},
     elqr::{is_same_in_every_code, may_name_a_payment},
     error::PaymentError,
     json::{Document, Json},
