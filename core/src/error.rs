@@ -1,4 +1,4 @@
-//! Errors, told apart by what the caller can do next (`docs/adr/0008-errors-by-what-the-caller-can-do.md`).
+//! Errors, by what the caller can do next (`docs/adr/0008-errors-by-what-the-caller-can-do.md`).
 
 use std::time::Duration;
 

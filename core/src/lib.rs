@@ -59,7 +59,7 @@
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
-// The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
+// The rooms. docs/architecture.md defines their order, and a test checks it.
 mod card;
 mod checkout;
 mod config;

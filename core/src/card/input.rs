@@ -141,7 +141,7 @@ impl CardInput {
         Self { as_of: Some((year, month)), ..self.clone() }
     }
 
-    /// The brand, as soon as the digits tell it.
+    /// The brand, as soon as the digits determine it.
     pub fn brand(&self) -> CardBrand {
         CardBrand::of(&self.digits())
     }

@@ -151,9 +151,9 @@ fn without_separators(typed: &str) -> String {
     digits
 }
 
-// Card brands: told by the first digits of a number (BIN), and what each says about the rest of it.
+// Card brands: determined by the first digits of a number (BIN), and the lengths that each allows.
 
-/// The brand of a payment card, as its first digits tell it.
+/// The brand of a payment card, determined by its first digits.
 ///
 /// Only ranges that are beyond doubt are known here; everything else is [`Unknown`](Self::Unknown), which is no reason
 /// to refuse a card. New brands may come with later versions.

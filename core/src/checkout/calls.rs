@@ -1,4 +1,4 @@
-//! The calls to the merchant's server, and what came back. Each may be sent again: a POST has an idempotency key.
+//! The calls to the merchant's server, and their results. Each may be sent again: a POST has an idempotency key.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -28,22 +28,22 @@ const LONGEST_WAIT: Duration = Duration::from_secs(25);
 /// 20 s, saying that it is under way.
 const DEADLINE: Duration = Duration::from_secs(40);
 
-/// What came back of a call.
-pub(super) enum Heard<T> {
+/// The result of a call.
+pub(super) enum CallResult<T> {
     /// An answer.
-    Told(T),
+    Answered(T),
     /// The server said no: nothing was begun.
     Refused(Problem),
     /// The token is not good (any more).
     TokenRefused,
     /// Nothing that can be used: the same call again, later.
-    Hindered(Hindrance),
+    Failed(CallFailure),
 }
 
-/// Why nothing came back.
-pub(super) struct Hindrance {
+/// Why a call gave no usable answer.
+pub(super) struct CallFailure {
     pub(super) message: CheckoutMessage,
-    /// How long the server asked to wait.
+    /// The `Retry-After` of the response.
     pub(super) retry_after: Option<Duration>,
 }
 
@@ -124,26 +124,26 @@ impl Post {
     }
 }
 
-/// One call to the server, by a token.
-pub(super) struct Line<'a> {
+/// The merchant's server, called with a token.
+pub(super) struct MerchantServer<'a> {
     pub(super) transport: &'a dyn Transport,
     pub(super) token: Secret,
 }
 
-impl Line<'_> {
+impl MerchantServer<'_> {
     /// The checkout: at once, or where a version is known already, when there is another one.
-    pub(super) async fn view(&self, known: Option<i64>) -> Heard<View> {
+    pub(super) async fn view(&self, known: Option<i64>) -> CallResult<View> {
         let query = known.map(|version| format!("after={version}&wait={}", LONGEST_WAIT.as_secs()));
         let waits = if query.is_some() { LONGEST_WAIT } else { Duration::ZERO };
         self.call(Method::GET, "v1/checkout".into(), query, None, waits).await
     }
 
     /// Asks the server to ask the gateway now.
-    pub(super) async fn check(&self) -> Heard<serde::de::IgnoredAny> {
+    pub(super) async fn check(&self) -> CallResult<serde::de::IgnoredAny> {
         self.call(Method::POST, "v1/checkout/check".into(), None, None, Duration::ZERO).await
     }
 
-    pub(super) async fn post(&self, post: &Post) -> Heard<Payment> {
+    pub(super) async fn post(&self, post: &Post) -> CallResult<Payment> {
         self.call(Method::POST, post.path.clone(), None, Some(post), Duration::ZERO).await
     }
 
@@ -154,13 +154,13 @@ impl Line<'_> {
         query: Option<String>,
         post: Option<&Post>,
         waits: Duration,
-    ) -> Heard<T> {
+    ) -> CallResult<T> {
         let endpoint = log_name(&path);
         let mut headers = HeaderMap::new();
         match authorization("Bearer", &self.token) {
             Ok(token) => headers.insert(AUTHORIZATION, token),
             // No header can carry it, so no server ever gave it.
-            Err(_) => return Heard::TokenRefused,
+            Err(_) => return CallResult::TokenRefused,
         };
         if let Some(post) = post {
             headers.insert(HeaderName::from_static("idempotency-key"), post.key.clone());
@@ -171,17 +171,17 @@ impl Line<'_> {
         let exchange = self.transport.exchange(Arc::new(request));
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
         let began = self.transport.now();
-        let (http_status, heard) = match select(exchange, deadline).await {
-            Either::Left((result, _)) => (result.as_ref().ok().map(|response| response.http_status), heard(result)),
-            Either::Right(_) => (None, hindered(MessageTopic::NoNetwork, "no answer came in time".to_owned(), None)),
+        let (http_status, call_result) = match select(exchange, deadline).await {
+            Either::Left((result, _)) => (result.as_ref().ok().map(|response| response.http_status), result_of(result)),
+            Either::Right(_) => (None, failed(MessageTopic::NoNetwork, "no answer came in time".to_owned(), None)),
         };
-        if let Some(failure) = heard.failure() {
+        if let Some(failure) = call_result.failure() {
             let took = self.transport.now().saturating_duration_since(began);
             let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             let what = What::CheckoutFailed { http_status, duration_ms, failure };
             Event { call: 0, endpoint, order: None, what }.record();
         }
-        heard
+        call_result
     }
 }
 
@@ -195,50 +195,52 @@ fn log_name(path: &str) -> &'static str {
     }
 }
 
-impl<T> Heard<T> {
+impl<T> CallResult<T> {
     /// What to log where the call failed.
     fn failure(&self) -> Option<String> {
         match self {
-            Self::Told(_) => None,
+            Self::Answered(_) => None,
             // Escaped: what another side says must not pass for a field or a line of the log.
             Self::Refused(problem) => Some(format!("the server refused: {:?}", problem.words())),
             Self::TokenRefused => Some("the server does not take the client token".to_owned()),
-            Self::Hindered(Hindrance { message, .. }) => {
+            Self::Failed(CallFailure { message, .. }) => {
                 Some(format!("{}: {}", message.topic, message.reason.as_deref().unwrap_or_default()))
             }
         }
     }
 }
 
-fn hindered<T>(topic: MessageTopic, reason: String, retry_after: Option<Duration>) -> Heard<T> {
-    Heard::Hindered(Hindrance { message: CheckoutMessage::new(topic).with_reason(Some(reason)), retry_after })
+fn failed<T>(topic: MessageTopic, reason: String, retry_after: Option<Duration>) -> CallResult<T> {
+    CallResult::Failed(CallFailure { message: CheckoutMessage::new(topic).with_reason(Some(reason)), retry_after })
 }
 
-/// Which message tells the payer of a failure that stays until something is changed. A certificate of a later time than this
-/// device's is all that a payer can do something about.
-fn lasting(detail: &str) -> MessageTopic {
+/// The message for a failure that lasts until something is changed. A payer can only fix a wrong clock, which makes a certificate look
+/// as if it was not valid yet.
+fn permanent_failure_topic(detail: &str) -> MessageTopic {
     if detail.contains(NOT_VALID_YET) { MessageTopic::WrongClock } else { MessageTopic::NotTheServer }
 }
 
-fn heard<T: DeserializeOwned>(result: Result<Response, Failure>) -> Heard<T> {
+fn result_of<T: DeserializeOwned>(result: Result<Response, Failure>) -> CallResult<T> {
     let response = match result {
         Ok(response) => response,
-        Err(Failure::Misconfigured { detail }) => return hindered(lasting(&detail), detail, None),
+        Err(Failure::Misconfigured { detail }) => return failed(permanent_failure_topic(&detail), detail, None),
         Err(Failure::NotConnected { detail } | Failure::Lost { detail }) => {
-            return hindered(MessageTopic::NoNetwork, detail, None);
+            return failed(MessageTopic::NoNetwork, detail, None);
         }
     };
     let status = response.http_status;
     let not_the_server = || {
         let reason = format!("HTTP {status}, which is not kassa-server's answer: is server_url its address?");
-        hindered(MessageTopic::NotTheServer, reason, None)
+        failed(MessageTopic::NotTheServer, reason, None)
     };
     match status {
-        200..=299 => serde_json::from_slice(response.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
-        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, format!("HTTP {status}"), response.retry_after),
+        200..=299 => {
+            serde_json::from_slice(response.body.as_ref()).map_or_else(|_| not_the_server(), CallResult::Answered)
+        }
+        408 | 429 | 500..=599 => failed(MessageTopic::ServerBusy, format!("HTTP {status}"), response.retry_after),
         status => match problem(&response) {
-            Some(_) if status == 401 => Heard::TokenRefused,
-            Some(problem) => Heard::Refused(problem),
+            Some(_) if status == 401 => CallResult::TokenRefused,
+            Some(problem) => CallResult::Refused(problem),
             None => not_the_server(),
         },
     }

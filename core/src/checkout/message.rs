@@ -56,7 +56,7 @@ impl CheckoutMessage {
 pub enum MessageTopic {
     /// The server is not reached. It is tried again by itself, and nothing is lost.
     NoNetwork,
-    /// The server asked to wait, or failed. It is tried again by itself.
+    /// The server sent `Retry-After`, or failed. The call is retried automatically.
     ServerBusy,
     /// What answered is not the merchant's server: the page of a network that wants a login, a wrong address, a certificate
     /// that fails. It is tried again by itself.
@@ -64,9 +64,9 @@ pub enum MessageTopic {
     /// The certificate of the server is not valid yet by this device's clock: the payer checks its date and time. It is tried again by
     /// itself.
     WrongClock,
-    /// The app's own function gave no new client token. It is asked again by itself.
+    /// The app's own function gave no new client token. It is called again automatically.
     TokenNotRenewed,
-    /// Nobody knows yet what became of the payment: the gateway is asked all the time. **The payer must not pay again.**
+    /// The outcome of the payment is unknown, and it is polled. **The payer must not pay again.**
     OutcomeUnknown,
     /// The gateway did not take the one-time password.
     CodeRefused,
@@ -85,7 +85,7 @@ pub enum MessageTopic {
     /// The server began no other payment instead of the one that was open: that one has gone on, was replaced elsewhere already, or
     /// too many were replaced. The state shows how it stands now.
     ChangeRefused,
-    /// The gateway reports something else than was asked for: a person of the merchant's finds out.
+    /// The gateway's report does not match the request: the merchant's staff decide.
     Mismatch,
     /// The shop cancelled it.
     Cancelled,

@@ -275,14 +275,14 @@ impl Checkout {
         self.owner.shared.change(Model::page_opened);
     }
 
-    /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is
+    /// The payer came back from a page, by a deep link or by closing it: the gateway is queried at once. **What the link says is
     /// not believed**, so it needs not be read.
     pub fn came_back(&self) {
         self.owner.shared.change(Model::came_back);
         self.check_now();
     }
 
-    /// Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to the
+    /// Has the gateway queried at once, and retries at once what waits for its next attempt: for an app that has come back to the
     /// front, and for a button.
     pub fn check_now(&self) {
         self.owner.shared.want_check();

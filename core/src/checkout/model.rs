@@ -1,4 +1,4 @@
-//! What is known of a checkout, and the state that follows from it (state machine, without any I/O).
+//! The state machine of a checkout, without any I/O: what is known of it, and the state of the screen that follows.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +26,10 @@ pub(super) struct Model {
     came_back_from: Option<String>,
     /// The payer came back before anything was known, as where a deep link started the app.
     came_back_early: bool,
-    /// What is in the way of reaching the server.
+    /// The problem with the server, or with the way to it.
     trouble: Option<CheckoutMessage>,
-    /// What became of the last action, where no payment tells it.
-    told: Option<CheckoutMessage>,
+    /// The result of the last action, if no payment shows it.
+    action_message: Option<CheckoutMessage>,
     /// Ways to pay of which the server takes no more.
     used_up: BTreeSet<PaymentMethod>,
     /// The open payment instead of which the payer chooses another number or way.
@@ -120,7 +120,7 @@ impl Model {
             return Err(does_not_fit("change_method", &state, "no payment is open that can be replaced"));
         }
         self.choosing_instead_of = self.view.as_ref().and_then(View::current).map(|payment| payment.id.clone());
-        self.told = None;
+        self.action_message = None;
         Ok(())
     }
 
@@ -139,15 +139,15 @@ impl Model {
         self.to_be_replaced().map(|payment| payment.id.as_str())
     }
 
-    /// An action is on its way from now on. What was said of the one before is over, and the choice is made.
+    /// An action is being sent. The result of the previous one is no longer shown, and the choice of a method is made.
     pub(super) fn sends(&mut self) {
         self.is_sending = true;
-        self.told = None;
+        self.action_message = None;
         self.sending_instead_of = self.instead_of().map(str::to_owned);
         self.choosing_instead_of = None;
     }
 
-    /// The server took the action, and tells of its payment.
+    /// The server accepted the action, and returned its payment.
     pub(super) fn began(&mut self, action: Action, payment: Payment) {
         self.is_sending = false;
         self.trouble = None;
@@ -158,12 +158,12 @@ impl Model {
         let replaced = self.sending_instead_of.take().filter(|id| *id != payment.id);
         let is_made = payment.state != StateOfPayment::NotMade;
         if replaced.is_some() && !is_made {
-            // The payment that was open may be shown again, which does not tell it.
-            self.told = ended(&payment);
+            // The payment that was open may be shown again, and it does not show this failure.
+            self.action_message = ended(&payment);
         }
         let Some(view) = &mut self.view else { return };
         self.is_view_doubtful = true;
-        // Whether one that was not made has replaced it, the next view tells.
+        // The next view shows whether a payment that was not made has replaced it.
         if let Some(left) = view.payments.iter_mut().find(|known| is_made && replaced.as_ref() == Some(&known.id)) {
             left.is_replaced = true;
         }
@@ -173,7 +173,7 @@ impl Model {
         }
     }
 
-    /// The server refused the action. What is in its way shows itself with the next view.
+    /// The server refused the action. The next view shows why, if another payment is the reason.
     pub(super) fn refused(&mut self, action: Action, problem: &Problem) {
         self.is_sending = false;
         self.trouble = None;
@@ -182,7 +182,7 @@ impl Model {
             Some("not_open") => return,
             Some("no_attempts_left") => MessageTopic::TooManyTries,
             Some("invalid") => MessageTopic::InputRefused,
-            // The payer sees the open payment again, or the one that somebody else began, and has to know why.
+            // The payer sees the open payment again, or one that was begun on another device, and has to know why.
             _ if is_replacement => MessageTopic::ChangeRefused,
             Some("under_way" | "not_awaited") => return,
             _ => MessageTopic::InputRefused,
@@ -199,10 +199,10 @@ impl Model {
             }
         }
         let words = (topic == MessageTopic::InputRefused).then(|| problem.words());
-        self.told = Some(CheckoutMessage::new(topic).with_reason(words));
+        self.action_message = Some(CheckoutMessage::new(topic).with_reason(words));
     }
 
-    /// The server was reached, and told this; true where it is news. An older answer that comes late changes nothing.
+    /// The server returned this view; true if it is news. A late answer with an older view changes nothing.
     pub(super) fn seen(&mut self, view: View) -> bool {
         if self.view.as_ref().is_some_and(|known| known.id != view.id) {
             // The new token opens another checkout: the two must not be mixed.
@@ -218,12 +218,12 @@ impl Model {
         let ends = |view: &View| view.payments.iter().filter(|payment| ended(payment).is_some()).count();
         if ends(&view) > self.view.as_ref().map_or(0, ends) {
             // How a payment ended is newer than what became of an action before.
-            self.told = None;
+            self.action_message = None;
         }
         self.view = Some(view);
         self.is_view_doubtful = false;
         if self.to_be_replaced().is_none() {
-            // It has ended or gone on, and must not be left when it is open again.
+            // It has ended or changed its state, and must not be replaced if it opens again.
             self.choosing_instead_of = None;
         }
         if std::mem::take(&mut self.came_back_early) {
@@ -232,12 +232,12 @@ impl Model {
         true
     }
 
-    /// Something is in the way of reaching the server.
+    /// The server cannot be reached, or gave no usable answer.
     pub(super) fn hindered(&mut self, message: CheckoutMessage) {
         self.trouble = Some(message);
     }
 
-    /// The app has opened the page, and needs not be told to again.
+    /// The app has opened the page, and need not open it again.
     pub(super) fn page_opened(&mut self) {
         self.begun_here = None;
     }
@@ -280,7 +280,7 @@ impl Model {
         }
     }
 
-    /// Nobody gives a new token.
+    /// The token was refused, and the app renews none.
     fn is_locked_out(&self) -> bool {
         self.is_token_refused && !self.is_token_renewed
     }
@@ -367,11 +367,11 @@ impl Model {
         if payment.method == Some(PaymentMethod::Mbank) {
             let attempts_left = payment.attempts_left.filter(|left| *left > 0)?;
             let failed = || payment.failure.as_ref().map(code_not_taken);
-            let (message, phone_last2) = (self.said().or_else(failed), payment.phone_last2.clone());
+            let (message, phone_last2) = (self.own_message().or_else(failed), payment.phone_last2.clone());
             return Some(CheckoutState::EnterOtp { attempts_left, message, phone_last2, can_change_method });
         }
         if let Some(text) = payment.qr_text.clone() {
-            return Some(CheckoutState::ShowQr { text, message: self.said(), can_change_method });
+            return Some(CheckoutState::ShowQr { text, message: self.own_message(), can_change_method });
         }
         let url = page_of(payment)?.to_owned();
         let is_form = payment.method == Some(PaymentMethod::PayForm);
@@ -390,19 +390,19 @@ impl Model {
         view.methods.iter().copied().filter(left).collect()
     }
 
-    /// What is in the way; else what became of the last action; else of the last payment.
+    /// The problem with the server, else the result of the last action, else of the last payment.
     fn news(&self, view: &View) -> Option<CheckoutMessage> {
-        self.said().or_else(|| view.payments.last().and_then(ended))
+        self.own_message().or_else(|| view.payments.last().and_then(ended))
     }
 
-    /// What is in the way; else what became of the last action.
-    fn said(&self) -> Option<CheckoutMessage> {
-        self.trouble.clone().or_else(|| self.told.clone())
+    /// The problem with the server, else the result of the last action.
+    fn own_message(&self) -> Option<CheckoutMessage> {
+        self.trouble.clone().or_else(|| self.action_message.clone())
     }
 
-    /// Where the payer only waits, nothing else that was told of an action is of use.
+    /// The refusal of a change: the only result of an action that matters while the payer waits.
     fn change_refused(&self) -> Option<CheckoutMessage> {
-        self.told.clone().filter(|message| message.topic == MessageTopic::ChangeRefused)
+        self.action_message.clone().filter(|message| message.topic == MessageTopic::ChangeRefused)
     }
 }
 
@@ -433,7 +433,7 @@ fn code_not_taken(failure: &Failure) -> CheckoutMessage {
     CheckoutMessage::new(topic).with_reason(failure.reason.clone())
 }
 
-/// The gateway said no; everything else is a failure on the way.
+/// Whether the gateway refused it. Everything else is a failure on the way.
 fn is_refused(failure: &Failure) -> bool {
     failure.kind == "Refused"
 }

@@ -1,4 +1,4 @@
-//! What the handle of a checkout and its two tasks share.
+//! The state that the handle of a checkout and its two tasks share.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::{
     checkout::{
-        calls::{Hindrance, Line},
+        calls::{CallFailure, MerchantServer},
         message::{CheckoutMessage, MessageTopic},
         model::Model,
         settings,
@@ -23,7 +23,7 @@ use crate::{
     transport::{Transport, after},
 };
 
-/// Exponential backoff: the first pause after something was in the way is up to this, each further one up to twice as much.
+/// Exponential backoff: the first pause after a failed call is at most this, and each further one at most twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest `Retry-After` that is obeyed: it may come from anybody on the way, and a payer looks at the screen.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
@@ -39,14 +39,14 @@ pub(super) struct Shared {
     token: Mutex<(u64, Secret)>,
     /// Whether a new token is wanted; nothing after the end.
     wants_token: watch::Sender<Option<bool>>,
-    /// How often in a row a new token was wanted, and none was good.
+    /// How often in a row a new token was requested, without one that the server accepted.
     tokens_in_a_row: AtomicU32,
     is_closed: AtomicBool,
     /// Wakes the task that follows the checkout.
     pub(super) wake_follower: Notify,
     /// Wakes the task that sends an action.
     pub(super) wake_sender: Notify,
-    /// How often the gateway was wanted to be asked at once, and how many of these wishes were fulfilled.
+    /// How many checks at the gateway were requested, and how many of them are done.
     checks_wanted: AtomicU64,
     checks_done: AtomicU64,
 }
@@ -91,8 +91,8 @@ impl Shared {
             *number += 1;
             (change(model), *number, model.state())
         };
-        // Whoever is woken may go on at once, on this very thread, and ask for the state: no lock is held here. So a number says
-        // which of two states is the newer one.
+        // A woken task may run at once, on this thread, and read the state: so no lock is held here. The number shows which of two states
+        // is newer.
         self.states.send_if_modified(|shown| match shown {
             Some((known, shown)) if *known < number => {
                 let is_news = *shown != state;
@@ -126,13 +126,13 @@ impl Shared {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Has the gateway asked at once.
+    /// Requests a check at the gateway.
     pub(super) fn want_check(&self) {
         self.checks_wanted.fetch_add(1, Ordering::AcqRel);
         self.wake();
     }
 
-    /// The number of the newest wish that the gateway be asked, where it was not fulfilled.
+    /// The number of the newest requested check, if it is not done.
     pub(super) fn wanted_check(&self) -> Option<u64> {
         let wanted = self.checks_wanted.load(Ordering::Acquire);
         (wanted != self.checks_done.load(Ordering::Acquire)).then_some(wanted)
@@ -142,16 +142,16 @@ impl Shared {
         self.checks_done.store(number, Ordering::Release);
     }
 
-    /// Tries at once what waits for its next try.
+    /// Retries at once what waits for its next attempt.
     pub(super) fn wake(&self) {
         self.wake_follower.notify_one();
         self.wake_sender.notify_one();
     }
 
-    /// The line to the server with the token of now, and the token's number.
-    pub(super) fn line(&self) -> (u64, Line<'_>) {
+    /// The server with the current token, and the token's number.
+    pub(super) fn server(&self) -> (u64, MerchantServer<'_>) {
         let (number, token) = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (number, Line { transport: &*self.transport, token })
+        (number, MerchantServer { transport: &*self.transport, token })
     }
 
     /// The server did not take the token of this number: unless there is a newer one, one is wanted.
@@ -192,7 +192,7 @@ impl Shared {
         self.wake();
     }
 
-    /// The app's function gave none: it is asked again, after a while.
+    /// The app's function gave none: it is called again after a pause.
     pub(super) fn token_not_renewed(self: &Arc<Self>, reason: Option<String>) {
         self.change(|model| model.hindered(CheckoutMessage::new(MessageTopic::TokenNotRenewed).with_reason(reason)));
         self.set_wanted(false);
@@ -208,7 +208,7 @@ impl Shared {
         wanted.is_ok_and(|wanted| wanted.is_some())
     }
 
-    /// Whether somebody promises to give new tokens.
+    /// Whether the app renews tokens.
     pub(super) fn token_is_renewed(&self, is_renewed: bool) {
         self.change(|model| model.is_token_renewed = is_renewed);
     }
@@ -238,7 +238,7 @@ impl Shared {
         }));
     }
 
-    /// Waits after something was in the way: for as long as the backoff or the server says, or until it is woken.
+    /// Waits after a failed call: for the backoff or the `Retry-After`, or until it is woken.
     pub(super) async fn pause(&self, backoff: &mut Backoff, retry_after: Option<Duration>, wake: &Notify) {
         let pause = backoff.pause(&*self.transport);
         backoff.0 += 1;
@@ -246,9 +246,9 @@ impl Shared {
         select(self.transport.sleep_until(until), std::pin::pin!(wake.notified())).await;
     }
 
-    pub(super) fn hindered(&self, hindrance: Hindrance) -> Option<Duration> {
-        self.change(|model| model.hindered(hindrance.message));
-        hindrance.retry_after
+    pub(super) fn call_failed(&self, failure: CallFailure) -> Option<Duration> {
+        self.change(|model| model.hindered(failure.message));
+        failure.retry_after
     }
 }
 

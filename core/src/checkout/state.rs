@@ -78,7 +78,7 @@ pub enum CheckoutState {
         /// ([`Checkout::keep_method`](crate::Checkout::keep_method)).
         can_keep_method: bool,
     },
-    /// What the payer asked for is on its way. Nothing else can be asked for meanwhile.
+    /// The payer's action is being sent. No other action is possible until it has ended.
     #[non_exhaustive]
     Sending {
         /// What is in the way.
@@ -91,7 +91,7 @@ pub enum CheckoutState {
         attempts_left: u32,
         /// Why the last one was not taken, where there was one.
         message: Option<CheckoutMessage>,
-        /// The last two digits of the phone that the password went to, where the server tells them.
+        /// The last two digits of the phone that the password went to, if the server has them.
         phone_last2: Option<String>,
         /// Whether the payer can choose another number or another way to pay
         /// ([`Checkout::change_method`](crate::Checkout::change_method)).
@@ -123,7 +123,7 @@ pub enum CheckoutState {
         /// was left can still be paid**, so warn a payer who may have paid by it.
         can_change_method: bool,
     },
-    /// The payer has done everything, and the gateway is asked how it ended.
+    /// The payer has done everything, and the payment is polled.
     #[non_exhaustive]
     Waiting {
         /// The page that the payer came back from, to be opened again by a button.
@@ -151,7 +151,7 @@ pub enum CheckoutState {
     /// What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**
     #[non_exhaustive]
     PersonNeeded {
-        /// What the payer is told.
+        /// The message for the payer.
         message: CheckoutMessage,
     },
     /// Nobody paid in time.

@@ -1,4 +1,4 @@
-//! The two tasks of a checkout: one follows it by long poll until it is paid or let go, the other sends what the payer asked for.
+//! The two tasks of a checkout: one polls it (long poll) until it is paid or closed, the other sends the payer's action.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use futures_util::{
 
 use crate::{
     checkout::{
-        calls::{Heard, Hindrance, Line, Post},
+        calls::{CallFailure, CallResult, MerchantServer, Post},
         message::{CheckoutMessage, MessageTopic},
         model::{Action, Model},
         shared::{Backoff, Shared},
@@ -18,10 +18,10 @@ use crate::{
     transport::after,
 };
 
-/// What answers a question that may wait at once, and with nothing new, is asked no more often than this.
+/// The least interval of long polls: a server may answer one at once and with nothing new.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a new token is waited for before the payer is told that there is none.
+/// How long to wait for a new token before the payer sees that there is none.
 const TOKEN_WAIT: Duration = Duration::from_secs(60);
 
 pub(super) async fn follow(shared: Arc<Shared>) {
@@ -31,19 +31,19 @@ pub(super) async fn follow(shared: Arc<Shared>) {
             wait_for_token(&shared).await;
             continue;
         }
-        let (token, line) = shared.line();
-        let asked = shared.transport.now();
+        let (token, server) = shared.server();
+        let started = shared.transport.now();
         let known = shared.known(Model::version);
         let answer = {
             let woken = shared.wake_follower.notified();
-            match select(pin!(look(&shared, &line, known)), pin!(woken)).await {
+            match select(pin!(poll(&shared, &server, known)), pin!(woken)).await {
                 Either::Left((answer, _)) => answer,
-                // A connection may be dead without anybody having heard of it: a woken phone asks over another one.
+                // A connection may be dead without an error: after a wake-up the phone polls over another one.
                 Either::Right(_) => continue,
             }
         };
         match answer {
-            Heard::Told(view) => {
+            CallResult::Answered(view) => {
                 shared.token_taken();
                 let is_news = shared.change(|model| model.seen(view));
                 if shared.known(Model::is_in_trouble) {
@@ -53,26 +53,26 @@ pub(super) async fn follow(shared: Arc<Shared>) {
                 }
                 backoff = Backoff::default();
                 if !is_news {
-                    let due = after(asked, LEAST_INTERVAL);
+                    let due = after(started, LEAST_INTERVAL);
                     select(shared.transport.sleep_until(due), pin!(shared.wake_follower.notified())).await;
                 }
             }
-            Heard::TokenRefused => shared.token_refused(token),
-            Heard::Refused(problem) => {
+            CallResult::TokenRefused => shared.token_refused(token),
+            CallResult::Refused(problem) => {
                 // A server that does not know the checkout of its own token is not the one that gave it.
                 let message = CheckoutMessage::new(MessageTopic::NotTheServer).with_reason(Some(problem.words()));
                 shared.change(|model| model.hindered(message));
                 shared.pause(&mut backoff, None, &shared.wake_follower).await;
             }
-            Heard::Hindered(hindrance) => {
-                let retry_after = shared.hindered(hindrance);
+            CallResult::Failed(failure) => {
+                let retry_after = shared.call_failed(failure);
                 shared.pause(&mut backoff, retry_after, &shared.wake_follower).await;
             }
         }
     }
 }
 
-/// Who promised a new token may have gone: a function that panicked, a screen whose task was cancelled.
+/// Waits for a new token, with a time limit: the app's function may have panicked, or its task was cancelled.
 async fn wait_for_token(shared: &Shared) {
     let patience = shared.transport.sleep_until(after(shared.transport.now(), TOKEN_WAIT));
     if let Either::Right(_) = select(pin!(shared.wake_follower.notified()), patience).await {
@@ -80,22 +80,22 @@ async fn wait_for_token(shared: &Shared) {
     }
 }
 
-/// The checkout as it is now, or when it has changed; first the gateway is asked where that is wanted.
-async fn look(shared: &Shared, line: &Line<'_>, known: Option<i64>) -> Heard<View> {
+/// Returns the checkout, at once or when it has changed. If a check is requested, the server queries the gateway first.
+async fn poll(shared: &Shared, server: &MerchantServer<'_>, known: Option<i64>) -> CallResult<View> {
     if let Some(number) = shared.wanted_check() {
-        match line.check().await {
+        match server.check().await {
             // A refusal will not become less of one.
-            Heard::Told(_) | Heard::Refused(_) => shared.check_done(number),
-            Heard::TokenRefused => return Heard::TokenRefused,
+            CallResult::Answered(_) | CallResult::Refused(_) => shared.check_done(number),
+            CallResult::TokenRefused => return CallResult::TokenRefused,
             // What is known there can still be read.
-            Heard::Hindered(Hindrance { message, .. }) if message.topic == MessageTopic::ServerBusy => {}
-            Heard::Hindered(hindrance) => return Heard::Hindered(hindrance),
+            CallResult::Failed(CallFailure { message, .. }) if message.topic == MessageTopic::ServerBusy => {}
+            CallResult::Failed(failure) => return CallResult::Failed(failure),
         }
     }
-    line.view(known).await
+    server.view(known).await
 }
 
-// Sends what the payer asked for: again and again with the same idempotency key, until the server has answered.
+// Sends the payer's action with the same idempotency key until the server has answered.
 
 pub(super) async fn send(shared: Arc<Shared>, action: Action, post: Post) {
     let mut backoff = Backoff::default();
@@ -106,29 +106,29 @@ pub(super) async fn send(shared: Arc<Shared>, action: Action, post: Post) {
             shared.wake_sender.notified().await;
             continue;
         }
-        let (token, line) = shared.line();
-        let heard = {
-            let mut posting = pin!(line.post(&post));
+        let (token, server) = shared.server();
+        let result = {
+            let mut posting = pin!(server.post(&post));
             match select(posting.as_mut(), pin!(shared.wake_sender.notified())).await {
-                Either::Left((heard, _)) => heard,
-                // What was asked for when the screen was closed is still sent, once.
+                Either::Left((result, _)) => result,
+                // An action that was requested before the screen was closed is still sent, once.
                 Either::Right(_) if shared.is_closed() => posting.await,
-                // A connection may be dead without anybody having heard of it: a woken phone sends over another one.
+                // A connection may be dead without an error: after a wake-up the phone sends over another one.
                 Either::Right(_) => continue,
             }
         };
-        match heard {
-            Heard::Told(payment) => {
+        match result {
+            CallResult::Answered(payment) => {
                 shared.change(|model| model.began(action, payment));
                 return shared.wake_follower.notify_one();
             }
-            Heard::Refused(problem) => {
+            CallResult::Refused(problem) => {
                 shared.change(|model| model.refused(action, &problem));
                 return shared.wake_follower.notify_one();
             }
-            Heard::TokenRefused => shared.token_refused(token),
-            Heard::Hindered(hindrance) => {
-                let retry_after = shared.hindered(hindrance);
+            CallResult::TokenRefused => shared.token_refused(token),
+            CallResult::Failed(failure) => {
+                let retry_after = shared.call_failed(failure);
                 shared.pause(&mut backoff, retry_after, &shared.wake_sender).await;
             }
         }

@@ -1,4 +1,4 @@
-//! What the merchant's server tells of a checkout. What a newer server adds is passed over.
+//! A checkout as the merchant's server returns it. Fields that a newer server adds are ignored.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use crate::checkout::state::{CheckoutDetails, PaymentMethod};
 /// How many payments of a checkout can be replaced: the server allows no more, as each sends somebody a message.
 const MOST_REPLACED: usize = 5;
 
-/// A checkout, as the payer's app is told of it.
+/// A checkout, as the payer's app sees it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct View {
     pub(super) id: String,

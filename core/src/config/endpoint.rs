@@ -94,7 +94,7 @@ impl ResponseField {
 
 // Overrides of one endpoint: where a dialect names other JSON pointers, codes or words than the defaults.
 
-/// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
+/// What a dialect overrides for one endpoint. It stores only what differs from the defaults, so that two dialects with
 /// the same meaning compare as equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides {

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_prefix_is_kept() {
+    fn path_prefix_is_preserved() {
         assert_eq!(base_url("https://pay.example.kg").unwrap(), "https://pay.example.kg/");
         assert_eq!(base_url("https://pay.example.kg/acquiring/v2").unwrap(), "https://pay.example.kg/acquiring/v2/");
     }

@@ -197,7 +197,7 @@ impl Elqr {
 
 impl Elqr {
     /// The text of a field that could name a payment, by its tag. Nothing where the tag stands there more than once, as 35 to 39
-    /// may: which of two texts counts would decide whose payment is asked about.
+    /// may: which of two texts counts would decide which payment is queried.
     pub(crate) fn field(&self, tag: &str) -> Option<&str> {
         let own = [
             (RECIPIENT, &self.recipient),
@@ -225,7 +225,7 @@ impl Elqr {
     }
 }
 
-/// Tags whose text the format fixes, or that hold further tags. None of them tells one payment from another.
+/// Tags whose text the format fixes, or that hold further tags. None of them distinguishes payments.
 const NAMES_NO_PAYMENT: [Tag; 12] = [
     VERSION,
     KIND,

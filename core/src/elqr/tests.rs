@@ -11,7 +11,7 @@ const CAFE: &str = "https://nambaone.app/?a=#00020101021232850013qr.example.kg01
     5204581253034175405120505904%D0%9A%D0%B0%D1%84%D0%B5630406fe";
 
 #[test]
-fn further_fields_and_unknown_tags_are_kept() {
+fn further_fields_and_unknown_tags_are_preserved() {
     let code = Elqr::parse(CAFE).unwrap();
     assert_eq!((code.merchant_id.as_deref(), code.merchant_service.as_deref()), (Some("34077"), Some("Заказ")));
     let field = ElqrField { tag: "35.00".to_owned(), text: "table:Стол:7:Стол:11".to_owned() };
@@ -79,7 +79,7 @@ fn repeated_elqr_field_gets_its_own_element() {
 }
 
 #[test]
-fn only_the_amount_that_was_asked_for_passes() {
+fn only_the_requested_amount_passes() {
     let code = shop();
     code.check(39_000).unwrap();
     let problems = |code: &Elqr| match code.check(39_000) {

@@ -202,7 +202,7 @@ pub struct FakePayment {
     pub callback_url: Option<String>,
 }
 
-/// What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that
+/// What the gateway reports about a payment that its payer has just made or declined, for a test to hand to the code that
 /// takes callbacks and returns.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,10 +245,10 @@ pub enum FakeFault {
     /// The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown
     /// all the same.
     RequestLost,
-    /// The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made,
+    /// The gateway carries the request out, and the connection breaks before its answer arrives: a payment **was** made,
     /// and its outcome is unknown.
     ResponseLost,
-    /// The gateway does what it was asked, and never answers: as [`ResponseLost`](Self::ResponseLost), when the call's
+    /// The gateway carries the request out, and never answers: as [`ResponseLost`](Self::ResponseLost), when the call's
     /// deadline has passed.
     NoResponse,
     /// The gateway refuses, with this code and these words: [`PaymentError::Refused`](crate::PaymentError::Refused).

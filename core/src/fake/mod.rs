@@ -1,7 +1,7 @@
 //! A gateway in memory (test double, fake), so that users test their own code without a socket: the same [`Gateway`]
 //! with all its rules, outcomes and verdicts, and the gateway's side played behind its transport, on a virtual clock.
 //!
-//! It is small, and always well-behaved unless it is told otherwise. To build a checkout against real pages, callbacks
+//! It is small, and always well-behaved unless a test injects a fault. To build a checkout against real pages, callbacks
 //! and faults, there is the sandbox.
 
 pub(crate) mod books;
@@ -28,7 +28,7 @@ use crate::{
     payment_ref::report::PaymentStatus,
 };
 
-/// Amounts of QR payments are in som here, so that a pay-form's are told apart from them (`docs/dialect.md`).
+/// Amounts of QR payments are in som here, so that they differ from a pay-form's (`docs/dialect.md`).
 const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 
 /// A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the
@@ -111,7 +111,7 @@ impl FakeGateway {
     }
 
     /// The payer pays. `payment` is one of its numbers, the address of its page, or the text of its code. The answer is
-    /// what the gateway would tell the merchant, for a test to hand on.
+    /// what the gateway would send to the merchant, for a test to hand on.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where there is no such payment, or it is final.

@@ -76,9 +76,9 @@ fn an_order_number_makes_one_payment() {
     assert_eq!(fake.payments().len(), 1);
 }
 
-/// Each fault, whether the payment was made under it, and what its caller was told.
+/// Each fault, whether the payment was made under it, and which error its caller got.
 #[test]
-fn each_fault_does_what_it_says() {
+fn each_fault_has_its_effect() {
     let hour = Duration::from_secs(3600);
     let refused = FakeFault::Refused { code: "51".into(), reason: "NO_MONEY".into() };
     let faults = [
@@ -96,8 +96,8 @@ fn each_fault_does_what_it_says() {
         fake.fail_next(fault.clone());
         let error = run(gateway.create_mbank_payment(mbank_payment("order-1"))).unwrap_err();
         assert_eq!((fake.payments().len(), error.kind()), (made, kind), "{fault:?}: {error}");
-        let asked = run(gateway.qr_status("transaction-1"));
-        assert!(matches!(asked, Err(PaymentError::Refused { .. })), "one call alone goes wrong: {asked:?}");
+        let status = run(gateway.qr_status("transaction-1"));
+        assert!(matches!(status, Err(PaymentError::Refused { .. })), "one call alone goes wrong: {status:?}");
     }
 }
 

@@ -113,7 +113,7 @@ impl Gateway {
         gateway_number: &str,
         language: Option<&str>,
     ) -> Result<StatusReport, PaymentError> {
-        self.engine.execute(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
+        self.engine.execute(PaymentStatusQuery::new(gateway_number, language)).await.map(|status| status.report)
     }
 
     /// A gateway over any transport: the network, or a stub of it in tests (dependency injection).
@@ -187,7 +187,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/get-status` (`docs/interface.md#get-status-request`).
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        self.engine.execute(ProviderStatusQuery::new(order_number, provider)).await.map(|told| told.report)
+        self.engine.execute(ProviderStatusQuery::new(order_number, provider)).await.map(|status| status.report)
     }
 
     /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
@@ -217,10 +217,10 @@ impl Gateway {
     ///
     /// Source: `GET /gen/qr/transaction/status` (`docs/interface.md#qr-status-request`).
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        self.engine.execute(QrStatusQuery::new(transaction_id)).await.map(|told| told.report)
+        self.engine.execute(QrStatusQuery::new(transaction_id)).await.map(|status| status.report)
     }
 
-    /// Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of
+    /// Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of
     /// the payment's numbers, and by the next one where that question is refused or its answer not understood.
     ///
     /// # Errors
@@ -230,17 +230,17 @@ impl Gateway {
         check::check(&self.engine, payment, self.engine.limits()).await
     }
 
-    /// Verifies a callback (webhook): compares it with what was asked for, and asks the gateway. **A callback is only a
+    /// Verifies a callback (webhook): compares it with the request, and queries the gateway. **A callback is only a
     /// hint**: nothing proves who sent it.
     ///
     /// `payment` is the reference that was stored at the sale, **never one made from the callback**. Where it has no
     /// number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then the gateway
-    /// must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
+    /// must report the requested amount, and it must be ruled out that the number is that of a QR payment, whose
     /// amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the [`Dialect`](crate::Dialect) says
     /// how. All queries share one deadline.
     ///
     /// # Errors
-    /// Where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+    /// If the query failed, or the gateway does not know the payment. Nothing is proved then: query again.
     pub async fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         verify::verify_callback(&self.engine, callback, payment).await
     }
@@ -331,7 +331,7 @@ impl Gateway {
     }
 
     /// Polls every unfinished payment of the gateway's journal until it is final: at the start, and again and again in a
-    /// program that runs for long. Nothing is asked until it is awaited.
+    /// program that runs for long. It sends no query until it is awaited.
     ///
     /// ```
     /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, Recovered, RecoveryPolicy};

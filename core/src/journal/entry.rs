@@ -1,4 +1,4 @@
-//! What the journal tells about a payment, and the names of an entry's file and of the folders it goes through.
+//! A journal entry, and the names of its file and of the folders it moves through.
 
 use std::{path::Path, time::SystemTime};
 
@@ -52,14 +52,14 @@ pub enum JournalState {
     Pending,
     /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
     Charged,
-    /// The gateway's report was about something else than was asked for. Let a person look, then finish the entry.
+    /// The gateway's report does not match the request. Let a person look, then finish the entry.
     Mismatch,
     /// It ended without the money being taken.
     Rejected,
 }
 
 impl JournalState {
-    /// Whether a report said so, after which another one is asked for by nobody.
+    /// Whether it is a final status of a report, or a mismatch.
     pub(super) fn is_an_end(self) -> bool {
         matches!(self, Self::Charged | Self::Mismatch | Self::Rejected)
     }
@@ -137,9 +137,8 @@ impl<'a> Exclusive<'a> {
         }
     }
 
-    /// The name of the note of which entry it belongs to. A gateway may take its own numbers in capital and small letters alike,
-    /// and no payment may pay twice by being spelled in both.
-    pub(super) fn note(self) -> String {
+    /// The name of its owner file. A gateway may ignore the letter case of its numbers, and no payment may pay twice under two spellings.
+    pub(super) fn owner_file(self) -> String {
         match self {
             Self::Order(number) => of_number(NumberOf::OwnedOrder, &number.to_lowercase()),
             Self::Transaction(id) => of_number(NumberOf::OwnedTransaction, &id.to_lowercase()),
@@ -155,7 +154,7 @@ enum NumberOf {
     QrTransaction,
     /// None of the gateway's.
     Entry,
-    /// Those of notes.
+    /// Of owner files.
     OwnedOrder,
     OwnedTransaction,
     OwnedPage,

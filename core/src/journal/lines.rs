@@ -36,15 +36,15 @@ pub(super) enum Step {
     Confirmed,
     /// The confirmation did nothing: another one may be sent.
     NotConfirmed,
-    /// The gateway's report says that it is.
+    /// The gateway reported it as charged.
     Charged,
     Rejected,
     Mismatch,
     /// The user is done with it.
     Finished,
-    /// Somebody claims a number for it, and the gateway is about to be asked.
+    /// A number is claimed for it, and the gateway is about to be queried.
     Claimed,
-    /// Of a note: a claimed number has paid for an entry.
+    /// In an owner file: the number belongs to this entry.
     Paid,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Line<'a> {
     pub(super) by: Option<&'a str>,
     pub(super) entry: Option<&'a PaymentEntry>,
     pub(super) code: Option<&'a str>,
-    /// What the gateway's report says of an end.
+    /// The gateway's reason for a final status.
     pub(super) reason: Option<&'a str>,
     pub(super) note: Option<&'a str>,
 }
@@ -91,11 +91,11 @@ impl<'a> Line<'a> {
     }
 }
 
-/// How long a rejected payment is asked about all the same: a gateway may take back what it said.
-const ASKED_AFTER_END: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+/// How long a rejected payment is polled: a gateway may report a charge later.
+const POLLED_AFTER_REJECTION: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 
-/// The longest time between two questions about a rejected payment.
-const LONGEST_AFTER_END: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest interval between two queries about a rejected payment.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// When a payment was reported as rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,30 +105,30 @@ pub(crate) struct AfterEnd {
 }
 
 impl AfterEnd {
-    /// When to ask again: after twice the time that it has been rejected for, so that odd reports of some moment are not believed for
-    /// long, and others cost little.
+    /// When to query again: after twice the time between the first and the last rejection. A wrong report is corrected soon, and a right
+    /// one costs few queries.
     pub(crate) fn next(self, interval: Duration) -> SystemTime {
         let age = self.last.duration_since(self.first).unwrap_or_default();
-        self.last + (2 * age).max(interval).min(LONGEST_AFTER_END)
+        self.last + (2 * age).max(interval).min(LONGEST_INTERVAL)
     }
 
-    fn is_asked_about(self, now: SystemTime) -> bool {
-        now.duration_since(self.first).unwrap_or_default() < ASKED_AFTER_END
+    fn is_polled(self, now: SystemTime) -> bool {
+        now.duration_since(self.first).unwrap_or_default() < POLLED_AFTER_REJECTION
     }
 
-    /// Whether one more rejection is worth a line: few enough of them are, however often somebody asks.
+    /// Whether one more rejection is recorded. The number of lines is limited, however often the gateway is queried.
     pub(super) fn is_worth_a_line(self, now: SystemTime) -> bool {
         let age = self.last.duration_since(self.first).unwrap_or_default();
         let since = now.duration_since(self.last).unwrap_or_default();
-        self.is_asked_about(now) && since >= age.clamp(Duration::from_secs(1), LONGEST_AFTER_END)
+        self.is_polled(now) && since >= age.clamp(Duration::from_secs(1), LONGEST_INTERVAL)
     }
 }
 
-/// All that an entry's file tells.
+/// The content of an entry's file.
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) entry: JournalEntry,
-    /// Who began a confirmation that was not told to have done nothing; the empty text where a damaged line may hide one.
+    /// Who began a confirmation that may have been sent; empty if a damaged line may hide one.
     pub(super) confirming: Option<String>,
     /// The payment by each of the numbers that were claimed for it, the last one first.
     pub(super) claims: Vec<PaymentRef>,
@@ -175,10 +175,10 @@ impl History {
         Ok(history)
     }
 
-    /// Whether nobody is told of it or asks about it any more.
+    /// Whether it is neither listed nor polled any more.
     pub(super) fn is_done_with(&self, now: SystemTime) -> bool {
         match self.after_end {
-            Some(after_end) => !after_end.is_asked_about(now),
+            Some(after_end) => !after_end.is_polled(now),
             None => self.entry.is_finished,
         }
     }
@@ -196,13 +196,13 @@ impl History {
     fn add(&mut self, mut fields: Fields) {
         let Some(step) = fields.step() else { return self.doubt() };
         let entry = &mut self.entry;
-        // What was asked for was said before it was sent, and stays so; the gateway's own numbers come later.
-        if let Some(told) = fields.get("payment").and_then(|text| text.parse::<PaymentRef>().ok()) {
-            // What has paid stays what has paid, whatever is claimed later.
-            if !told.is_claimed || entry.state != JournalState::Charged {
-                entry.payment.learn_numbers(&told);
+        // The first line has the request, and no later line changes it; later lines add the gateway's numbers.
+        if let Some(payment) = fields.get("payment").and_then(|text| text.parse::<PaymentRef>().ok()) {
+            // The charged number stays, whatever is claimed later.
+            if !payment.is_claimed || entry.state != JournalState::Charged {
+                entry.payment.learn_numbers(&payment);
             }
-            if told.is_claimed && !self.claims.contains(&entry.payment) {
+            if payment.is_claimed && !self.claims.contains(&entry.payment) {
                 self.claims.insert(0, entry.payment.clone());
             }
         }
@@ -231,10 +231,10 @@ impl History {
         self.entry.state = match (self.entry.state, step.state()) {
             // Absorbing: nothing that comes later takes a charge back.
             (JournalState::Charged, _) => JournalState::Charged,
-            // The line that cannot be read may have told of a charge.
+            // The unreadable line may have recorded a charge.
             (_, JournalState::Rejected) if self.is_doubtful => JournalState::Unknown,
             (known, _) if matches!(step, Step::Finished | Step::Claimed | Step::Paid) => known,
-            (_, told) => told,
+            (_, state) => state,
         };
         self.after_end = match (self.entry.state, self.after_end, at) {
             (JournalState::Rejected, None, Some(at)) => Some(AfterEnd { first: at, last: at }),
@@ -251,7 +251,7 @@ impl Step {
     pub(super) fn state(self) -> JournalState {
         match self {
             Self::Sending | Self::Unanswered | Self::Confirming => JournalState::Unknown,
-            // They say nothing of it.
+            // They do not change the state: see `History::add`.
             Self::Finished | Self::Claimed | Self::Paid => JournalState::Unknown,
             Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Pending,
             Self::Charged => JournalState::Charged,
@@ -261,10 +261,9 @@ impl Step {
     }
 }
 
-/// The entry that a claimed number has paid for, by its note: the first line that can be read. A writer that died in the
-/// middle of one has told nobody.
-pub(super) fn paid_for(note: &[u8]) -> Option<String> {
-    let mut lines = note.split_inclusive(|byte| *byte == b'\n').filter_map(|line| Fields::read(line).ok());
+/// The entry that owns a number, by the first readable line of its owner file. A process that died while it wrote a line gave no answer.
+pub(super) fn owner_of(file: &[u8]) -> Option<String> {
+    let mut lines = file.split_inclusive(|byte| *byte == b'\n').filter_map(|line| Fields::read(line).ok());
     lines.find(|fields| fields.step() == Some(Step::Paid))?.0.remove("by")
 }
 
@@ -341,9 +340,9 @@ mod tests {
     fn damage_never_decides_a_payment() {
         let steps = [Step::Sending, Step::Accepted, Step::Confirming];
         let (whole, first) = (file(&steps), file(&steps[..1]).len());
-        let told = |bytes: &[u8]| History::read(&id(), bytes);
+        let read = |bytes: &[u8]| History::read(&id(), bytes);
         for end in 0..whole.len() {
-            let history = told(&whole[..end]);
+            let history = read(&whole[..end]);
             assert_eq!(history.is_ok(), end >= first, "{end}");
             let has_ended = history.is_ok_and(|history| {
                 !matches!(history.entry.state, JournalState::Unknown | JournalState::Pending)
@@ -354,7 +353,7 @@ mod tests {
         for bit in 0..whole.len() * 8 {
             let mut turned = whole.clone();
             turned[bit / 8] ^= 1 << (bit % 8);
-            let Ok(history) = told(&turned) else { continue };
+            let Ok(history) = read(&turned) else { continue };
             // The line break before the first line, and the one behind the last, say nothing.
             assert!(bit / 8 >= first || bit / 8 == 0, "the first line says which payment it is: {bit}");
             assert_eq!(history.entry.state, JournalState::Unknown, "{bit}");
@@ -376,7 +375,7 @@ mod tests {
 
     /// Nobody can make an entry be about something else than what was sent.
     #[test]
-    fn what_was_asked_for_stays_as_it_was_sent() {
+    fn later_lines_never_change_the_request() {
         let other = PaymentEntry::new(PaymentRef::mbank("a&b=я", 7).with_gateway_number("gw-1"));
         let mut bytes = file(&[Step::Sending]);
         let line = Line { entry: Some(&other), ..Line::of(Step::Accepted, SystemTime::UNIX_EPOCH) };

@@ -6,6 +6,7 @@
 //! then the other folders are looked through; only then is the first line written and flushed. So of two who begin with one order number,
 //! at any time and in any process, at most one goes on; an empty file was never sent.
 
+mod archive;
 mod claims;
 pub(crate) mod disk;
 pub(crate) mod entry;
@@ -23,11 +24,10 @@ use std::{
 use disk::{Disk, RealDisk};
 use entry::{Exclusive, JournalEntry, name_of};
 use lines::{History, Line, Step};
-use store::ReportNote;
 
 use crate::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
-pub(crate) use claims::Taken;
+pub(crate) use claims::Assigned;
 pub(crate) use disk::Guard as RecoveryLock;
 pub(crate) use lines::AfterEnd;
 pub(crate) use store::{BeginError, EntryGuard};
@@ -36,14 +36,14 @@ pub use walk::UnfinishedEntries;
 /// The longest note, in characters.
 const LONGEST_NOTE: usize = 256;
 
-/// How long finished entries are kept unless set.
-const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// The default retention of finished entries.
+const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// A folder in which a [`Gateway`](crate::Gateway) writes down what it sends, **before** it sends it.
 ///
 /// Give it to the gateway ([`Gateway::with_journal`](crate::Gateway::with_journal)); then
-/// - every payment has an entry, flushed to the disk, before a byte of it is sent; what came back, and how it ended, is
-///   noted by the gateway itself;
+/// - every payment has an entry, flushed to the disk, before a byte of it is sent; the gateway records the response and the final
+///   status;
 /// - **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or
 ///   dead: a second try is [`PaymentError::OutcomeUnknown`] and names what is known of the first. Where the first ended in
 ///   an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not
@@ -112,20 +112,20 @@ impl Journal {
         journal.shared.prepare().map_err(|problem| {
             PaymentError::misconfigured(format!("the journal in {} cannot be used: {problem}", folder.display()))
         })?;
-        // What is kept too long does no harm.
-        report("done", journal.shared.prune(KEPT));
+        // A failure is only logged: entries that stay too long do no harm.
+        report("done", journal.shared.prune(RETENTION));
         Ok(journal)
     }
 
     /// All unfinished entries: pending, unknown or mismatched payments, and charged ones that are not finished. The oldest
-    /// first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
+    /// first, by the day on which they were begun. They are read on demand, so that any number of them needs
     /// little memory.
     pub fn unfinished(&self) -> UnfinishedEntries {
         UnfinishedEntries::of(self.clone(), Rejected::LeftOut)
     }
 
-    /// The same with those that were rejected not long ago, which are asked about all the same.
-    pub(crate) fn to_be_asked_about(&self) -> UnfinishedEntries {
+    /// The same with payments that were rejected recently, which are still polled.
+    pub(crate) fn unfinished_and_rejected(&self) -> UnfinishedEntries {
         UnfinishedEntries::of(self.clone(), Rejected::Listed)
     }
 }
@@ -148,7 +148,7 @@ impl Journal {
     }
 
     /// Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no
-    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is asked about
+    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is polled
     /// for three days all the same, and listed again where the gateway charged it after all.
     ///
     /// # Errors
@@ -190,9 +190,9 @@ impl Journal {
         self.shared.begin_confirmation(&name)
     }
 
-    /// Notes what a request that moves money brought. Where that fails, the entry still says less than is known, so that
-    /// it is asked about.
-    pub(crate) fn note(&self, held: &EntryGuard, step: SendOutcome<'_>) {
+    /// Records the result of a request that moves money. If that fails, the entry is less final than the payment, so that the payment is
+    /// polled.
+    pub(crate) fn record(&self, held: &EntryGuard, step: SendOutcome<'_>) {
         let (by, now) = (held.confirms(), self.shared.disk.now());
         let line = |step, confirmed| Line { by, ..Line::of(if by.is_some() { confirmed } else { step }, now) };
         let done = match step {
@@ -215,8 +215,8 @@ impl Journal {
         report(held.name(), done);
     }
 
-    /// Takes the gateway's number out of the reference where it is another entry's, or where whose it is could not be written down: the
-    /// payment is then asked about by the merchant's own number.
+    /// Removes the gateway's number from the reference if it belongs to another entry, or if its owner could not be recorded. The payment
+    /// is then queried by the merchant's own number.
     pub(crate) fn adopt_numbers(&self, held: &EntryGuard, payment: &mut PaymentRef) {
         if let Some(number) = payment.gateway_number.as_deref()
             && !self.is_own(held.name(), Exclusive::Order(number)).unwrap_or(false)
@@ -230,7 +230,7 @@ impl Journal {
         self.is_own(held.name(), Exclusive::Page(page_url)) == Some(false)
     }
 
-    /// Nothing where it could not be written down.
+    /// `None` if the owner could not be recorded.
     fn is_own(&self, entry: &str, number: Exclusive<'_>) -> Option<bool> {
         let adopted = self.shared.adopt(number, entry);
         let what = || match number {
@@ -253,13 +253,13 @@ impl Journal {
         self.shared.disk.lock(&file).map_err(unwritten)
     }
 
-    /// An entry with all that its payment can be asked about by, while somebody should ask.
-    pub(crate) fn questions(&self, name: &str) -> Result<Option<Questions>, PaymentError> {
+    /// An entry with the references by which its payment is queried, as long as it is to be polled.
+    pub(crate) fn queries(&self, name: &str) -> Result<Option<EntryQueries>, PaymentError> {
         let now = self.shared.disk.now();
         let history = self.history(name)?.filter(|history| !history.is_done_with(now));
         Ok(history.map(|History { entry, claims, after_end, .. }| {
             let payments = if claims.is_empty() { vec![entry.payment.clone()] } else { claims };
-            Questions { entry, payments, after_end }
+            EntryQueries { entry, payments, after_end }
         }))
     }
 
@@ -277,20 +277,20 @@ impl Journal {
         self.shared.disk.now()
     }
 
-    /// Notes how a payment that has an entry stands by the gateway's report.
-    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: ReportedStatus, reason: Option<&str>) {
+    /// Records the status that the gateway reported, if the payment has an entry.
+    pub(crate) fn record_report(&self, payment: &PaymentRef, status: ReportedStatus, reason: Option<&str>) {
         let name = match self.shared.name_for(payment) {
             Ok(Some(name)) => name,
             Ok(None) => return,
             Err(problem) => return report("unnamed", Err(problem)),
         };
-        let step = match report_says {
+        let step = match status {
             ReportedStatus::Pending => Step::Accepted,
             ReportedStatus::Charged => Step::Charged,
             ReportedStatus::Rejected => Step::Rejected,
             ReportedStatus::Mismatch => Step::Mismatch,
         };
-        report(&name, self.shared.note_report(&name, step, &ReportNote { payment, reason }));
+        report(&name, self.shared.record_report(&name, step, payment, reason));
     }
 
     /// Writes down, durably, a payment that nobody can make before its code is shown.
@@ -300,7 +300,7 @@ impl Journal {
         let now = self.shared.disk.now();
         let sending = Line { entry: Some(entry), note, ..Line::of(Step::Sending, now) };
         let added = self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text()));
-        let kept_back = |detail| {
+        let withheld = |detail| {
             let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
             Err(BeginError::Unwritten { detail })
         };
@@ -310,35 +310,34 @@ impl Journal {
                 if followed.is_err() {
                     report(held.name(), self.shared.release_held(&held));
                 }
-                followed.or_else(|problem| kept_back(problem.to_string()))
+                followed.or_else(|problem| withheld(problem.to_string()))
             }
             Err(taken @ BeginError::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
             // The gateway gave a transaction twice: whoever pays it pays for the first entry.
-            Err(BeginError::SentBefore { payment: Some(_), .. }) => kept_back(store::ANOTHERS_TRANSACTION.to_owned()),
-            Err(BeginError::SentBefore { detail, .. } | BeginError::Unwritten { detail }) => kept_back(detail),
+            Err(BeginError::SentBefore { payment: Some(_), .. }) => withheld(store::ANOTHERS_TRANSACTION.to_owned()),
+            Err(BeginError::SentBefore { detail, .. } | BeginError::Unwritten { detail }) => withheld(detail),
         }
     }
 
-    /// Notes, before the gateway is asked, that somebody claims a number for a payment, so that it can be asked about
-    /// again whatever happens meanwhile.
-    pub(crate) fn note_claim(&self, payment: &PaymentRef) -> Result<(), PaymentError> {
+    /// Records a number that is claimed for a payment before the gateway is queried, so that the query can be repeated after a crash.
+    pub(crate) fn record_claim(&self, payment: &PaymentRef) -> Result<(), PaymentError> {
         let Some(name) = name_of(payment) else { return Ok(()) };
-        self.shared.note_claim(&name, payment).map_err(|problem| {
+        self.shared.record_claim(&name, payment).map_err(|problem| {
             PaymentError::unavailable(format!("the number that is claimed could not be written down: {problem}"))
         })
     }
 
-    /// One payment pays for one entry.
-    pub(crate) fn take_number(&self, payment: &PaymentRef) -> Result<Taken, PaymentError> {
-        self.shared.take_number(payment).map_err(|problem| {
+    /// Assigns a claimed number to its entry: one payment pays for one entry.
+    pub(crate) fn assign_number(&self, payment: &PaymentRef) -> Result<Assigned, PaymentError> {
+        self.shared.assign_number(payment).map_err(|problem| {
             let why = "whether its number has paid for something else could not be written down";
             PaymentError::unavailable(format!("{why}: {problem}"))
         })
     }
 }
 
-/// An entry, and what to ask about it.
-pub(crate) struct Questions {
+/// An entry, and the references by which its payment is queried.
+pub(crate) struct EntryQueries {
     pub(crate) entry: JournalEntry,
     /// The payment by its own number, or by each of the numbers that were claimed for it, the last one first.
     pub(crate) payments: Vec<PaymentRef>,
@@ -353,7 +352,7 @@ enum Rejected {
     LeftOut,
 }
 
-/// How a payment stands by the gateway's report.
+/// The status of a payment in the gateway's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportedStatus {
     Pending,
@@ -362,7 +361,7 @@ pub(crate) enum ReportedStatus {
     Mismatch,
 }
 
-/// What a request that moves money brought.
+/// The result of a request that moves money.
 pub(crate) enum SendOutcome<'a> {
     Accepted { entry: &'a PaymentEntry, code: Option<&'a str> },
     Unanswered { payment: &'a PaymentRef, code: Option<&'a str> },

@@ -1,15 +1,14 @@
-//! The files of a journal: which steps are done in which order.
+//! The files of a journal: the steps of beginning, confirming and recording a payment, in their order.
 
 use std::{
     io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::PoisonError,
-    time::Duration,
 };
 
 use super::{
     Shared,
-    claims::Taken,
+    claims::Assigned,
     disk::Disk,
     lines::{History, Line, Step},
 };
@@ -22,15 +21,11 @@ use crate::{
 /// How often a folder that another process removed is made again, or a file that it moved is looked for.
 const TRIES: u32 = 5;
 
-/// How much longer than its entry the note of what a number has paid for is kept: whoever claims it again for another order
-/// may have waited.
-const NOTES_KEPT: u32 = 10;
-
-/// How many numbers are kept that were claimed for one payment. Nobody tries that often to pay for one order, and a file must not grow
-/// without end: a further claim is refused, and never dropped in silence.
+/// The most claimed numbers of one payment. No payer tries that often to pay for one order, and a file must not grow without limit. A
+/// further claim is rejected, never dropped silently.
 pub(super) const MOST_CLAIMS: usize = 1000;
 
-/// Why a code is not handed on.
+/// Why a QR code is withheld.
 pub(super) const ANOTHERS_TRANSACTION: &str = "its transaction is another entry's";
 
 /// An entry of which this call is the owner: it may send.
@@ -55,12 +50,6 @@ impl EntryGuard {
     pub(super) fn confirms(&self) -> Option<&str> {
         self.confirms.as_deref()
     }
-}
-
-/// What the gateway's report told of a payment.
-pub(super) struct ReportNote<'a> {
-    pub(super) payment: &'a PaymentRef,
-    pub(super) reason: Option<&'a str>,
 }
 
 /// Why nothing may be sent.
@@ -200,7 +189,7 @@ impl Shared {
 
     /// Makes sure that a day's folder survives a loss of power, whoever made it: once in each process, as folders of today
     /// are never removed.
-    fn flush_name_of(&self, folder: &Path) -> io::Result<()> {
+    pub(super) fn flush_name_of(&self, folder: &Path) -> io::Result<()> {
         let mut flushed = self.flushed.lock().unwrap_or_else(PoisonError::into_inner);
         if flushed.as_deref() != Some(folder) {
             self.disk.sync_folder(&self.open)?;
@@ -215,7 +204,7 @@ impl Shared {
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
     }
 
-    /// Where even this fails, an entry stays that is asked about in vain: nothing was sent.
+    /// If this fails, too, an entry stays that is polled in vain: nothing was sent.
     fn forget(&self, path: &Path) {
         let _ = self.release(path);
     }
@@ -234,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// Of several who begin at once, the one whose line is the first goes on.
+    /// If several processes begin at once, the one with the first line continues.
     pub(super) fn begin_confirmation(&self, name: &str) -> Result<Option<EntryGuard>, BeginError> {
         let Some(mut path) = self.find(name)? else { return Ok(None) };
         let known = self.history(name, &path)?;
@@ -262,8 +251,8 @@ impl Shared {
         History::read(name, &bytes).map_err(|_| self.sent_before(name, path))
     }
 
-    /// Without a flush: where it is lost, less is known than could be, and the payment is asked about.
-    fn append(&self, path: &Path, line: &Line<'_>) -> io::Result<()> {
+    /// Without a flush: if the line is lost, the entry is less final than the payment, which is polled.
+    pub(super) fn append(&self, path: &Path, line: &Line<'_>) -> io::Result<()> {
         self.disk.append(path, line.text().as_bytes())
     }
 
@@ -288,25 +277,29 @@ impl Shared {
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
     }
 
-    /// Notes how a payment stands by the gateway's report. A report about something else than the entry is none of its
-    /// business.
-    pub(super) fn note_report(&self, name: &str, step: Step, told: &ReportNote<'_>) -> io::Result<()> {
-        self.while_it_moves(|| self.note_report_once(name, step, told))
+    /// Records the status that the gateway reported. A report about a request other than the entry's is ignored.
+    pub(super) fn record_report(
+        &self,
+        name: &str,
+        step: Step,
+        payment: &PaymentRef,
+        reason: Option<&str>,
+    ) -> io::Result<()> {
+        self.retry_if_moved(|| self.record_report_once(name, step, payment, reason))
     }
 
-    /// An entry may be moved between two steps of this: then they are done again, where it is now.
-    fn while_it_moves<T>(&self, note: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    /// Another process may move an entry between two steps. Then all steps are repeated at its new path.
+    pub(super) fn retry_if_moved<T>(&self, work: impl Fn() -> io::Result<T>) -> io::Result<T> {
         let mut tries = TRIES;
         loop {
-            match note() {
+            match work() {
                 Err(problem) if problem.kind() == ErrorKind::NotFound && tries > 1 => tries -= 1,
                 done => return done,
             }
         }
     }
 
-    fn note_report_once(&self, name: &str, step: Step, told: &ReportNote<'_>) -> io::Result<()> {
-        let ReportNote { payment, reason } = *told;
+    fn record_report_once(&self, name: &str, step: Step, payment: &PaymentRef, reason: Option<&str>) -> io::Result<()> {
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
         let is_rejected_again = step == Step::Rejected
@@ -315,7 +308,7 @@ impl Shared {
         if !known.entry.payment.is_same_request(payment) || !is_new {
             return Ok(());
         }
-        // Only what is listed is dealt with. It may come to an end after it had one, as rejected or by a person.
+        // Only a listed entry is delivered. A payment can be charged after it was rejected or finished.
         if path.starts_with(&self.done) {
             if step != Step::Charged {
                 return Ok(());
@@ -334,9 +327,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Notes a number that is claimed for a payment.
-    pub(super) fn note_claim(&self, name: &str, payment: &PaymentRef) -> io::Result<()> {
-        self.while_it_moves(|| {
+    /// Records a number that is claimed for a payment.
+    pub(super) fn record_claim(&self, name: &str, payment: &PaymentRef) -> io::Result<()> {
+        self.retry_if_moved(|| {
             let Some(path) = self.find(name)?.filter(|path| path.starts_with(&self.open)) else { return Ok(()) };
             let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
             if !known.entry.payment.is_same_request(payment) || !known.learns_from(payment) {
@@ -353,7 +346,10 @@ impl Shared {
     /// A transaction or a page of the merchant's own is its entry's alone, also where that is found by another name.
     pub(super) fn fence(&self, entry: &PaymentEntry, name: &str) -> io::Result<()> {
         let payment = &entry.payment;
-        if payment.entry_id.is_some() && payment.transaction_id.is_some() && self.take_number(payment)? != Taken::Here {
+        if payment.entry_id.is_some()
+            && payment.transaction_id.is_some()
+            && self.assign_number(payment)? != Assigned::Own
+        {
             return Err(io::Error::other(ANOTHERS_TRANSACTION));
         }
         match &entry.page_url {
@@ -362,121 +358,6 @@ impl Shared {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Puts an entry that a person or a program is done with away. False where there is none.
-    pub(super) fn finish(&self, name: &str) -> io::Result<bool> {
-        let found = self.while_it_moves(|| {
-            let Some(path) = self.find(name)? else { return Ok(None) };
-            if !path.starts_with(&self.done) {
-                self.append(&path, &Line::of(Step::Finished, self.disk.now()))?;
-            }
-            Ok(Some(path))
-        })?;
-        let Some(path) = found else { return Ok(false) };
-        if path.starts_with(&self.done) {
-            return Ok(true);
-        }
-        match self.put_away_finished(name, &path) {
-            // Somebody who lists what is unfinished has just put it away.
-            Err(problem) if problem.kind() == ErrorKind::NotFound => match self.find(name)? {
-                Some(path) => self.disk.sync_file(&path)?,
-                None => return Err(problem),
-            },
-            done => done?,
-        }
-        Ok(true)
-    }
-
-    fn put_away_finished(&self, name: &str, path: &Path) -> io::Result<()> {
-        self.disk.sync_file(path)?;
-        // A rejected one is still asked about.
-        match History::read(name, &self.disk.read(path)?) {
-            Ok(history) if !history.is_done_with(self.disk.now()) => Ok(()),
-            _ => self.put_away(name, path),
-        }
-    }
-
-    /// Moves an entry to what is done, durably.
-    pub(super) fn put_away(&self, name: &str, path: &Path) -> io::Result<()> {
-        let folder = self.folder_of_now(&self.done)?;
-        self.move_to(name, path, &folder)?;
-        // A charge may have been noted just before it was moved. Nobody has delivered that yet.
-        let path = folder.join(name);
-        let history = History::read(name, &self.disk.read(&path)?);
-        if history.is_ok_and(|history| history.entry.state == JournalState::Charged && !history.entry.is_finished) {
-            self.bring_back(name, &path)?;
-        }
-        Ok(())
-    }
-
-    /// The folder of this month.
-    pub(super) fn folder_of_now(&self, place: &Path) -> io::Result<PathBuf> {
-        // A clock that was set back must not put anything where it is pruned at once.
-        let month = entry::of_month(self.disk.now());
-        let newest = self.folders(place)?.pop();
-        let folder = newest.into_iter().fold(place.join(month), Ord::max);
-        self.disk.make_folder(&folder)?;
-        self.disk.sync_folder(place)?;
-        Ok(folder)
-    }
-
-    /// Moves an entry back to what is not done with, durably.
-    fn bring_back(&self, name: &str, path: &Path) -> io::Result<PathBuf> {
-        let folder = self.open.join(entry::of_day(self.disk.now()));
-        self.disk.make_folder(&folder)?;
-        self.flush_name_of(&folder)?;
-        self.move_to(name, path, &folder)?;
-        Ok(folder.join(name))
-    }
-
-    fn move_to(&self, name: &str, path: &Path, folder: &Path) -> io::Result<()> {
-        let target = folder.join(name);
-        let is_there = self.disk.exists(&target)?;
-        if is_there && self.disk.exists(path)? {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, format!("there are two entries called {name}")));
-        }
-        match self.disk.rename(path, &target) {
-            // Another process has just done it.
-            Err(problem) if problem.kind() == ErrorKind::NotFound && self.disk.exists(&target)? => return Ok(()),
-            done => done?,
-        }
-        self.disk.sync_folder(folder)?;
-        path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
-    }
-
-    /// Removes what was finished longer ago, and the notes of what has paid for something ten times as long ago.
-    pub(super) fn prune(&self, older_than: Duration) -> io::Result<()> {
-        self.prune_in(&self.done, older_than)?;
-        self.prune_in(&self.paid, older_than.saturating_mul(NOTES_KEPT))
-    }
-
-    /// Removes the folders of months that ended before. A clock that runs ahead counts no further than the newest folder.
-    fn prune_in(&self, place: &Path, older_than: Duration) -> io::Result<()> {
-        let Some(then) = self.disk.now().checked_sub(older_than) else { return Ok(()) };
-        let done = self.folders(place)?;
-        let newest = [done.last().cloned(), self.folders(&self.open)?.pop()];
-        let newest = newest.iter().flatten().filter_map(|folder| entry::end_of(folder)).max();
-        let then = match newest.and_then(|newest| newest.checked_sub(older_than)) {
-            Some(by_folders) => then.min(by_folders),
-            None => return Ok(()),
-        };
-        let first_kept = place.join(entry::of_month(then));
-        for folder in done.into_iter().filter(|folder| *folder < first_kept) {
-            for name in self.disk.names(&folder)? {
-                gone(self.disk.remove_file(&folder.join(name?)))?;
-            }
-            gone(self.disk.remove_folder(&folder))?;
-        }
-        Ok(())
-    }
-}
-
-/// Another process may have removed it just before.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(problem) if problem.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
     }
 }
 

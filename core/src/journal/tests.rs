@@ -46,14 +46,14 @@ fn a_number_is_sent_once_and_only_once() {
         "{detail}"
     );
     let with_page = PaymentEntry::new(card("order-1").with_gateway_number("gw-1")).with_page_url("https://pay.kg/3ds");
-    journal.note(&held, SendOutcome::Accepted { entry: &with_page, code: Some("110") });
+    journal.record(&held, SendOutcome::Accepted { entry: &with_page, code: Some("110") });
     let entry = entries(&journal).pop().unwrap();
     assert_eq!(
         (entry.state, entry.payment, entry.page_url),
         (JournalState::Pending, with_page.payment, with_page.page_url)
     );
     assert_eq!((entry.code.as_deref(), entry.note.as_deref()), (Some("110"), Some("cart 17")));
-    journal.note_report(&card("order-1"), ReportedStatus::Charged, None);
+    journal.record_report(&card("order-1"), ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     journal.finish(&entry.id).unwrap();
     journal.finish(&entry.id).unwrap();
@@ -61,13 +61,13 @@ fn a_number_is_sent_once_and_only_once() {
     assert!(matches!(journal.begin(&card("order-1"), None), Err(BeginError::SentBefore { .. })), "done is not free");
     disk.pass(Duration::from_secs(70 * 24 * 3600));
     journal.begin(&card("order-2"), None).unwrap();
-    journal.prune(KEPT).unwrap();
+    journal.prune(RETENTION).unwrap();
     assert!(journal.begin(&card("order-1"), None).is_err(), "kept for 90 days");
     disk.pass(Duration::from_secs(60 * 24 * 3600));
-    journal.prune(KEPT).unwrap();
+    journal.prune(RETENTION).unwrap();
     assert!(journal.begin(&card("order-1"), None).is_err(), "a clock that ran ahead forgets nothing");
     journal.begin(&card("order-3"), None).unwrap();
-    journal.prune(KEPT).unwrap();
+    journal.prune(RETENTION).unwrap();
     assert!(journal.begin(&card("order-1"), None).is_ok(), "forgotten");
 }
 
@@ -75,7 +75,7 @@ fn a_number_is_sent_once_and_only_once() {
 fn order_number_after_no_send_is_free_again() {
     let journal = journal(&MemoryDisk::default());
     let held = journal.begin(&card("order-1"), None).unwrap();
-    journal.note(&held, SendOutcome::NothingHappened);
+    journal.record(&held, SendOutcome::NothingHappened);
     assert!(entries(&journal).is_empty());
     assert!(journal.begin(&card("order-1"), None).is_ok());
 }
@@ -88,9 +88,9 @@ fn confirmation_is_resent_only_after_wrong_otp() {
     journal.begin(&payment, None).unwrap();
     let first = journal.begin_confirmation(&payment).unwrap().unwrap();
     assert!(journal.begin_confirmation(&payment).is_err(), "one is on its way");
-    journal.note(&first, SendOutcome::NothingHappened);
+    journal.record(&first, SendOutcome::NothingHappened);
     let second = journal.begin_confirmation(&payment).unwrap().unwrap();
-    journal.note(&second, SendOutcome::Unanswered { payment: &payment, code: None });
+    journal.record(&second, SendOutcome::Unanswered { payment: &payment, code: None });
     assert!(matches!(journal.begin_confirmation(&payment), Err(BeginError::SentBefore { .. })), "it is unknown");
     assert_eq!(states(&journal), [JournalState::Unknown]);
 }
@@ -102,18 +102,18 @@ fn a_charge_after_the_end_is_listed_again() {
     for end in [ReportedStatus::Rejected, ReportedStatus::Mismatch] {
         let payment = card(&format!("{end:?}"));
         journal.begin(&payment, None).unwrap();
-        journal.note_report(&payment, end, None);
+        journal.record_report(&payment, end, None);
         if end == ReportedStatus::Mismatch {
             journal.finish(&entries(&journal)[0].id).unwrap();
         }
         assert!(entries(&journal).is_empty());
-        journal.note_report(&payment, ReportedStatus::Pending, None);
+        journal.record_report(&payment, ReportedStatus::Pending, None);
         assert!(entries(&journal).is_empty(), "{end:?}: nothing to deliver");
-        journal.note_report(&payment, ReportedStatus::Charged, None);
+        journal.record_report(&payment, ReportedStatus::Charged, None);
         let entry = entries(&journal).pop().expect("it is listed");
         assert_eq!((entry.state, &entry.payment), (JournalState::Charged, &payment));
         journal.finish(&entry.id).unwrap();
-        journal.note_report(&payment, ReportedStatus::Charged, None);
+        journal.record_report(&payment, ReportedStatus::Charged, None);
         assert!(entries(&journal).is_empty(), "delivered once");
     }
 }
@@ -123,11 +123,11 @@ fn confirmation_after_rejection_is_sent_once() {
     let journal = journal(&MemoryDisk::default());
     let payment = PaymentRef::mbank("order-1", 100);
     let created = journal.begin(&payment, None).unwrap();
-    journal.note_report(&payment, ReportedStatus::Rejected, None);
-    journal.note(&created, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    journal.record_report(&payment, ReportedStatus::Rejected, None);
+    journal.record(&created, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
     let held = journal.begin_confirmation(&payment).unwrap().unwrap();
     assert_eq!(states(&journal), [JournalState::Unknown], "it may be charged by that");
-    journal.note(&held, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    journal.record(&held, SendOutcome::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
     assert!(journal.begin_confirmation(&payment).is_err(), "it was accepted");
 }
 
@@ -138,12 +138,12 @@ fn report_of_different_request_is_not_recorded() {
     journal.begin(&card("order-1"), None).unwrap();
     let dearer = PaymentRef::card("order-1", Decimal::from(500), "KGS");
     for other in [dearer, PaymentRef::mbank("order-1", 100)] {
-        journal.note_report(&other, ReportedStatus::Charged, None);
-        journal.note_report(&other, ReportedStatus::Mismatch, None);
+        journal.record_report(&other, ReportedStatus::Charged, None);
+        journal.record_report(&other, ReportedStatus::Mismatch, None);
         assert_eq!(states(&journal), [JournalState::Unknown]);
     }
-    journal.note_report(&card("order-1"), ReportedStatus::Mismatch, None);
-    journal.note_report(&card("order-1"), ReportedStatus::Pending, None);
+    journal.record_report(&card("order-1"), ReportedStatus::Mismatch, None);
+    journal.record_report(&card("order-1"), ReportedStatus::Pending, None);
     assert_eq!(states(&journal), [JournalState::Pending], "one odd report is not the end");
 }
 
@@ -175,7 +175,7 @@ fn unfinished_are_oldest_first_without_rejected() {
         journal.begin(&card(number), None).unwrap();
         disk.pass(Duration::from_secs(16 * 3600));
     }
-    journal.note_report(&card("a"), ReportedStatus::Rejected, None);
+    journal.record_report(&card("a"), ReportedStatus::Rejected, None);
     let listed = entries(&journal);
     let numbers: Vec<_> = listed.iter().map(|entry| entry.payment.order_number.as_deref().unwrap()).collect();
     assert_eq!(numbers, ["b", "d", "c"]);
@@ -208,14 +208,14 @@ fn begin_between_any_steps_sends_at_most_once() {
             let disk = MemoryDisk::default();
             let mine = journal(&disk);
             let other = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
-            let (tell, told) = std::sync::mpsc::channel();
-            disk.before_step(step, move || tell.send(other.begin(&card("order-1"), None).is_ok()).unwrap());
+            let (sender, receiver) = std::sync::mpsc::channel();
+            disk.before_step(step, move || sender.send(other.begin(&card("order-1"), None).is_ok()).unwrap());
             let i_send = mine.begin(&card("order-1"), None).is_ok();
             if disk.is_still_waiting() {
                 assert!(i_send && step > 3);
                 break;
             }
-            let winners = u32::from(i_send) + u32::from(told.recv().unwrap());
+            let winners = u32::from(i_send) + u32::from(receiver.recv().unwrap());
             assert!(winners <= 1, "{days} days, step {step}: both would send");
         }
     }
@@ -228,7 +228,7 @@ fn finish_during_concurrent_listing_succeeds() {
         let disk = MemoryDisk::default();
         let (mine, other) = (journal(&disk), journal(&disk));
         drop(mine.begin(&card("order-1"), None).unwrap());
-        mine.note_report(&card("order-1"), ReportedStatus::Charged, None);
+        mine.record_report(&card("order-1"), ReportedStatus::Charged, None);
         let id = entries(&mine)[0].id.clone();
         disk.before_step(step, move || drop(entries(&other)));
         mine.finish(&id).unwrap_or_else(|problem| panic!("step {step}: {problem}"));
@@ -284,15 +284,15 @@ fn live(journal: &Journal, books: &mut Books) {
     let Ok(held) = journal.begin(&payment, Some("cart 17")) else { return };
     books.sent += 1;
     let entry = PaymentEntry::new(payment.clone());
-    journal.note(&held, SendOutcome::Accepted { entry: &entry, code: None });
+    journal.record(&held, SendOutcome::Accepted { entry: &entry, code: None });
     for is_right in [false, true] {
         let Ok(Some(held)) = journal.begin_confirmation(&payment) else { return };
         books.confirmed += u32::from(is_right);
-        let noted =
+        let outcome =
             if is_right { SendOutcome::Accepted { entry: &entry, code: None } } else { SendOutcome::NothingHappened };
-        journal.note(&held, noted);
+        journal.record(&held, outcome);
     }
-    journal.note_report(&payment, ReportedStatus::Charged, None);
+    journal.record_report(&payment, ReportedStatus::Charged, None);
     let Ok(Some(entry)) = journal.entry(&payment) else { return };
     if entry.state == JournalState::Charged && journal.finish(&entry.id).is_ok() {
         books.finished = true;
@@ -366,16 +366,16 @@ fn a_claimed_number_pays_once_whatever_crashes() {
                 let disk = MemoryDisk::default();
                 let before = journal(&disk);
                 disk.crash_at(step, is_done);
-                let first_was_told = before.take_number(&form("first")) == Ok(Taken::Here);
+                let first_was_assigned = before.assign_number(&form("first")) == Ok(Assigned::Own);
                 let has_crashed = disk.has_failed();
                 disk.restart(crash);
                 let after = journal(&disk);
-                let second_was_told = after.take_number(&form("second")) == Ok(Taken::Here);
-                assert!(!(first_was_told && second_was_told), "{crash:?} {is_done} {step}: both");
-                let first_is_told = after.take_number(&form("first")) == Ok(Taken::Here);
-                assert!(first_is_told != second_was_told, "{crash:?} {is_done} {step}: exactly one");
+                let second_is_assigned = after.assign_number(&form("second")) == Ok(Assigned::Own);
+                assert!(!(first_was_assigned && second_is_assigned), "{crash:?} {is_done} {step}: both");
+                let first_is_assigned = after.assign_number(&form("first")) == Ok(Assigned::Own);
+                assert!(first_is_assigned != second_is_assigned, "{crash:?} {is_done} {step}: exactly one");
                 if !has_crashed {
-                    assert!(first_was_told && step > 4);
+                    assert!(first_was_assigned && step > 4);
                     break;
                 }
             }
@@ -390,14 +390,16 @@ fn of_two_who_claim_a_number_at_once_one_has_it() {
             let disk = MemoryDisk::default();
             let mine = journal(&disk);
             let other = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
-            let (tell, told) = std::sync::mpsc::channel();
-            disk.before_step(step, move || tell.send(other.take_number(&form("other")) == Ok(Taken::Here)).unwrap());
-            let is_mine = mine.take_number(&form("mine")) == Ok(Taken::Here);
+            let (sender, receiver) = std::sync::mpsc::channel();
+            disk.before_step(step, move || {
+                sender.send(other.assign_number(&form("other")) == Ok(Assigned::Own)).unwrap()
+            });
+            let is_mine = mine.assign_number(&form("mine")) == Ok(Assigned::Own);
             if disk.is_still_waiting() {
                 assert!(is_mine && step > 3);
                 break;
             }
-            assert!(!(is_mine && told.recv().unwrap()), "{days} days, step {step}: both");
+            assert!(!(is_mine && receiver.recv().unwrap()), "{days} days, step {step}: both");
         }
     }
 }
@@ -411,12 +413,12 @@ fn latest_claim_is_queried_until_one_is_charged() {
     let numbers = |journal: &Journal| entries(journal).pop().unwrap().payment.order_number;
     let claimed = |number: &str| plain.clone().with_claimed_number(number, None);
     for number in ["gw-1", "gw-2"] {
-        journal.note_report(&claimed(number), ReportedStatus::Pending, None);
+        journal.record_report(&claimed(number), ReportedStatus::Pending, None);
         assert_eq!(numbers(&journal).as_deref(), Some(number));
     }
-    journal.note_report(&claimed("gw-3"), ReportedStatus::Charged, None);
-    journal.note_report(&claimed("gw-4"), ReportedStatus::Pending, None);
-    journal.note_report(&claimed("gw-4"), ReportedStatus::Charged, None);
+    journal.record_report(&claimed("gw-3"), ReportedStatus::Charged, None);
+    journal.record_report(&claimed("gw-4"), ReportedStatus::Pending, None);
+    journal.record_report(&claimed("gw-4"), ReportedStatus::Charged, None);
     assert_eq!(numbers(&journal).as_deref(), Some("gw-3"), "what has paid stays what has paid");
     assert_eq!(journal.entry(&plain).unwrap().unwrap().state, JournalState::Charged);
 }
@@ -431,10 +433,14 @@ fn own_payment_cannot_be_claimed_by_its_numbers() {
     journal.add(&PaymentEntry::new(code), None).unwrap();
     for number in ["order-1", "gw-1", "GW-1"] {
         let claimed = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number(number, None);
-        assert_eq!(journal.take_number(&claimed), Ok(Taken::Elsewhere), "{number}");
+        assert_eq!(journal.assign_number(&claimed), Ok(Assigned::Foreign), "{number}");
     }
     let of_another_kind = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number("tx-1", None);
-    assert_eq!(journal.take_number(&of_another_kind), Ok(Taken::Here), "an order may have the number of a transaction");
+    assert_eq!(
+        journal.assign_number(&of_another_kind),
+        Ok(Assigned::Own),
+        "an order may have the number of a transaction"
+    );
 }
 
 /// A gateway that repeats itself: one charge must not pay for two orders.
@@ -492,30 +498,30 @@ fn rejected_payment_is_polled_for_three_days() {
     let journal = journal(&disk);
     let payment = card("order-1");
     journal.begin(&payment, None).unwrap();
-    journal.note_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
+    journal.record_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
     let id = name_of(&payment).unwrap();
     let interval = Duration::from_secs(10);
     let wait = |journal: &Journal| {
-        let known = journal.questions(&id).unwrap()?;
+        let known = journal.queries(&id).unwrap()?;
         assert_eq!(known.entry.state, JournalState::Rejected);
         Some(known.after_end.unwrap().next(interval).duration_since(journal.now()).unwrap_or_default())
     };
-    let listed = |journal: &Journal| journal.to_be_asked_about().count();
-    let (mut asked, begun) = (0, journal.now());
+    let listed = |journal: &Journal| journal.unfinished_and_rejected().count();
+    let (mut queries, begun) = (0, journal.now());
     while let Some(wait) = wait(&journal) {
-        assert!(wait <= Duration::from_secs(24 * 3600) && (wait >= interval || asked > 0), "{wait:?}");
+        assert!(wait <= Duration::from_secs(24 * 3600) && (wait >= interval || queries > 0), "{wait:?}");
         assert_eq!((entries(&journal).len(), listed(&journal)), (0, 1));
         disk.pass(wait);
         // Whoever asks all the time writes no more than whoever asks when it is due.
         for _ in 0..10 {
-            journal.note_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
+            journal.record_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
         }
-        asked += 1;
-        if asked == 3 {
+        queries += 1;
+        if queries == 3 {
             journal.finish(&id).unwrap();
         }
     }
-    assert!((8..=14).contains(&asked), "{asked}");
+    assert!((8..=14).contains(&queries), "{queries}");
     let age = journal.now().duration_since(begun).unwrap();
     assert!(age >= Duration::from_secs(3 * 24 * 3600) && age < Duration::from_secs(5 * 24 * 3600), "{age:?}");
     assert_eq!((listed(&journal), listed(&journal)), (0, 0));
@@ -523,7 +529,7 @@ fn rejected_payment_is_polled_for_three_days() {
     assert!(path.starts_with(&journal.shared.done), "{path:?}");
     let lines = journal.shared.disk.read(&path).unwrap().iter().filter(|byte| **byte == b'\n').count() / 2;
     assert!(lines < 20, "{lines}");
-    journal.note_report(&payment, ReportedStatus::Charged, None);
+    journal.record_report(&payment, ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged], "whoever asks all the same");
 }
 
@@ -532,9 +538,9 @@ fn rejected_payment_is_polled_for_three_days() {
 fn a_claim_for_no_entry_pays_for_nothing() {
     let journal = journal(&MemoryDisk::default());
     let unnamed = PaymentRef::pay_form(Decimal::TEN).with_claimed_number("gw-7", None);
-    assert_eq!(journal.take_number(&unnamed), Ok(Taken::Nowhere));
-    assert_eq!(journal.take_number(&form("first")), Ok(Taken::Here));
-    assert_eq!(journal.take_number(&unnamed), Ok(Taken::Elsewhere));
+    assert_eq!(journal.assign_number(&unnamed), Ok(Assigned::NoEntry));
+    assert_eq!(journal.assign_number(&form("first")), Ok(Assigned::Own));
+    assert_eq!(journal.assign_number(&unnamed), Ok(Assigned::Foreign));
 }
 
 /// Whoever claims a number again has time: that it has paid is remembered for longer than what it has paid for.
@@ -544,23 +550,23 @@ fn used_number_outlives_its_pruned_entry() {
     let journal = journal(&disk);
     let own = card("order-1");
     journal.begin(&own, None).unwrap();
-    journal.note_report(&own, ReportedStatus::Charged, None);
-    assert_eq!(journal.take_number(&form("first")), Ok(Taken::Here));
+    journal.record_report(&own, ReportedStatus::Charged, None);
+    assert_eq!(journal.assign_number(&form("first")), Ok(Assigned::Own));
     let id = name_of(&own).unwrap();
     journal.finish(&id).unwrap();
     disk.pass(Duration::from_secs(300 * 24 * 3600));
     journal.begin(&card("order-2"), None).unwrap();
-    journal.prune(KEPT).unwrap();
+    journal.prune(RETENTION).unwrap();
     assert_eq!(journal.entry(&own), Ok(None), "forgotten");
     let claims =
         |number: &str| PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-2").with_claimed_number(number, None);
     for number in [form("first").order_number.as_deref().unwrap(), "order-1"] {
-        assert_eq!(journal.take_number(&claims(number)), Ok(Taken::Elsewhere), "{number}");
+        assert_eq!(journal.assign_number(&claims(number)), Ok(Assigned::Foreign), "{number}");
     }
     disk.pass(Duration::from_secs(900 * 24 * 3600));
     journal.begin(&card("order-3"), None).unwrap();
-    journal.prune(KEPT).unwrap();
-    assert_eq!(journal.take_number(&claims("order-1")), Ok(Taken::Here), "not for ever");
+    journal.prune(RETENTION).unwrap();
+    assert_eq!(journal.assign_number(&claims("order-1")), Ok(Assigned::Own), "not for ever");
 }
 
 /// A note that somebody died over, and one of the same entry, beside it in the folder of another month.
@@ -568,26 +574,26 @@ fn used_number_outlives_its_pruned_entry() {
 fn claim_in_another_month_keeps_its_owner() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
-    assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
-    let note = Exclusive::claimed_of(&form("first")).unwrap().note();
-    let written = mine.shared.find_in(&mine.shared.paid, &note, None).unwrap().unwrap();
+    assert_eq!(mine.assign_number(&form("first")), Ok(Assigned::Own));
+    let file = Exclusive::claimed_of(&form("first")).unwrap().owner_file();
+    let written = mine.shared.find_in(&mine.shared.paid, &file, None).unwrap().unwrap();
     let line = mine.shared.disk.read(&written).unwrap();
-    let beside = later.shared.folder_of_now(&later.shared.paid).unwrap().join(&note);
+    let beside = later.shared.folder_of_now(&later.shared.paid).unwrap().join(&file);
     for content in [Vec::new(), line] {
         disk.put(&beside, &content);
-        assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
-        assert_eq!(mine.take_number(&form("second")), Ok(Taken::Elsewhere));
+        assert_eq!(mine.assign_number(&form("first")), Ok(Assigned::Own));
+        assert_eq!(mine.assign_number(&form("second")), Ok(Assigned::Foreign));
     }
 }
 
-/// What is claimed is written down before the gateway is asked, and none is dropped in silence; and nobody can fill the disk by
+/// What is claimed is written down before the gateway is queries, and none is dropped in silence; and nobody can fill the disk by
 /// claiming.
 #[test]
 fn claims_are_recorded_up_to_their_limit() {
     let journal = journal(&MemoryDisk::default());
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();
-    let claim = |number: usize| journal.note_claim(&plain.clone().with_claimed_number(format!("gw-{number}"), None));
+    let claim = |number: usize| journal.record_claim(&plain.clone().with_claimed_number(format!("gw-{number}"), None));
     for number in 0..store::MOST_CLAIMS {
         claim(number).unwrap();
     }
@@ -595,8 +601,8 @@ fn claims_are_recorded_up_to_their_limit() {
     claim(17).unwrap();
     let entry = entries(&journal).pop().unwrap();
     assert_eq!(entry.state, JournalState::Pending);
-    let questions = journal.questions(&entry.id).unwrap().unwrap().payments;
-    let numbers: Vec<_> = questions.iter().map(|payment| payment.order_number.clone().unwrap()).collect();
+    let queries = journal.queries(&entry.id).unwrap().unwrap().payments;
+    let numbers: Vec<_> = queries.iter().map(|payment| payment.order_number.clone().unwrap()).collect();
     let expected: Vec<_> = (0..store::MOST_CLAIMS).rev().map(|number| format!("gw-{number}")).collect();
     assert_eq!(numbers, expected);
 }
@@ -619,10 +625,10 @@ fn a_named_code_is_found_by_its_transaction_too() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code.clone().with_entry_id("table-4")), None).unwrap();
-    journal.note_report(&code, ReportedStatus::Charged, None);
+    journal.record_report(&code, ReportedStatus::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     assert_eq!(journal.entry(&code).unwrap().unwrap().payment.entry_id.as_deref(), Some("table-4"));
     let dearer = PaymentRef::qr(Some(2000)).with_transaction_id("tx-1");
-    journal.note_report(&dearer, ReportedStatus::Mismatch, None);
+    journal.record_report(&dearer, ReportedStatus::Mismatch, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
 }

@@ -93,11 +93,11 @@ impl UnfinishedEntries {
         yesterday.into_iter().chain([now]).any(|day| self.folder.ends_with(entry::of_day(day)))
     }
 
-    fn told(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
+    fn unfinished(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
         match History::read(&name, bytes) {
-            // It was rejected long enough ago, or a process died between noting that it is finished and putting it away.
+            // It was rejected long enough ago, or a process died between recording that it is finished and moving it.
             Ok(history) if history.is_done_with(self.journal.now()) => {
-                let _ = self.journal.shared.put_away(&name, &self.folder.join(&name));
+                let _ = self.journal.shared.archive(&name, &self.folder.join(&name));
                 None
             }
             Ok(history) if history.entry.state == JournalState::Rejected && self.rejected == Rejected::LeftOut => None,
@@ -112,7 +112,7 @@ impl UnfinishedEntries {
             match self.journal.shared.disk().read(&self.folder.join(&name)) {
                 // Somebody is about to write its first line: nothing was sent.
                 Ok(bytes) if bytes.is_empty() && self.is_fresh() => {}
-                Ok(bytes) => read.extend(self.told(name, &bytes)),
+                Ok(bytes) => read.extend(self.unfinished(name, &bytes)),
                 // It was finished or released in the meantime.
                 Err(problem) if problem.kind() == io::ErrorKind::NotFound => {}
                 Err(problem) => {

@@ -139,7 +139,7 @@ impl CardPayment {
         &self.card
     }
 
-    /// What to store before sending, so that the payment can be asked about whatever happens.
+    /// What to store before sending, so that the payment can be queried whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::card(&self.order_number, self.amount, &self.currency)
     }
@@ -343,7 +343,7 @@ impl Operation for CardPayment {
         let order_numbers = vec![self.order_number.as_str().into()];
         Sent { order_numbers, amounts: vec![self.amount], currency: Some(&self.currency) }
     }
-    fn noted(answer: &CardPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &CardPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), answer.code.as_deref()))
     }
 

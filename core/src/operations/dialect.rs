@@ -173,7 +173,7 @@ mod tests {
         let named = r#""mbank_identifier": {"pointers": ["/id"], "confirm_field": "id"}"#;
         let cases: [(&str, &[&str]); 7] = [
             ("{}", &[unit, numbers, payload, transaction, status, identifier]),
-            // With som the gateway can be asked whether a pay-form's number is a QR payment's.
+            // With som, a query can show whether a pay-form's number belongs to a QR payment.
             (r#"{"qr_amount_unit": "som"}"#, &[payload, transaction, status, identifier]),
             (r#"{"qr_amount_unit": "tyiyn"}"#, &[numbers, payload, transaction, status, identifier]),
             (&format!(r#"{{"qr_numbers": "none", {named}}}"#), &[unit, payload, transaction, status]),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_response_of_a_code_lacks_is_told() {
+    fn advice_names_missing_qr_fields() {
         let answer = QrData::new(PaymentRef::qr(Some(39_000)));
         let whole = QrData { payload: Some("x".to_owned()), transaction_id: Some("t-1".to_owned()), ..answer.clone() };
         let fields = |answer: &QrData| answer.advice().into_iter().map(|advice| advice.field).collect::<Vec<_>>();

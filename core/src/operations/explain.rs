@@ -69,7 +69,7 @@ pub struct DialectField {
     pub name: String,
     /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the response's QR code such as `elqr:32.11`.
     pub pointer: String,
-    /// The value, as it stands there. Of a card payment whose confirmation page tells the gateway's number, that number.
+    /// The value, as it stands there. Of a card payment whose confirmation page has the gateway's number, that number.
     pub value: String,
 }
 
@@ -78,7 +78,7 @@ impl Dialect {
     /// What this dialect reads in the body of a response to an endpoint's requests, with a success status (HTTP 2xx). Nothing is
     /// sent. Use it to write a dialect: try it on responses of your gateway until nothing that matters is unread.
     ///
-    /// The request is not known, so no secret can be masked, and nothing is compared with what was asked for: give it the
+    /// The request is not known, so no secret can be masked, and nothing is compared with it: give it the
     /// `raw` of an answer or the `body` of an error, in which secrets are masked.
     ///
     /// ```
@@ -116,7 +116,7 @@ impl Dialect {
 /// What the operation of an endpoint makes of a response.
 #[derive(Default)]
 struct Answered {
-    /// What is to be asked about, with what the response added to it.
+    /// The reference of the payment, with the numbers from the response.
     payment: Option<PaymentRef>,
     /// Of a status query.
     status: Option<PaymentStatus>,
@@ -138,14 +138,14 @@ fn answered(endpoint: &Endpoint, reader: &ResponseReader<'_>) -> Result<Answered
         "mbank_confirm" => payment_of(&MbankConfirm::new(&PaymentRef::mbank("", 1), ""), reader),
         "pay_form" => payment_of(&PayForm::new(1.into(), "", ""), reader),
         "qr_image" => payment_of(&QrImageRequest(QrPayment::of_open_amount()), reader),
-        "qr_data" => payment_of(&QrDataRequest(as_asked_for(reader)), reader),
+        "qr_data" => payment_of(&QrDataRequest(request_for_code(reader)), reader),
         // The three status queries.
         _ => Ok(Answered { payment: None, status: Some(reader.status_report()?.report.status) }),
     }
 }
 
-/// A request for the amount of the code that came: what is taken from a code can depend on it.
-fn as_asked_for(reader: &ResponseReader<'_>) -> QrPayment {
+/// A request for the amount of the code in the response: what is taken from a code can depend on it.
+fn request_for_code(reader: &ResponseReader<'_>) -> QrPayment {
     let sum_tyiyn = code_in(reader).and_then(|code| code.amount_tyiyn).filter(|sum| *sum > 0);
     QrPayment { sum_tyiyn, ..QrPayment::of_open_amount() }
 }
@@ -277,7 +277,7 @@ impl Unread {
                 self.visit_inside(&name.replace('~', "~0").replace('/', "~1"), member);
             }
         } else if !value.is_null() && !value.is_blank() && !self.read.contains(&value.place()) {
-            self.note();
+            self.add();
         }
     }
 
@@ -289,7 +289,7 @@ impl Unread {
         self.pointer.truncate(length);
     }
 
-    fn note(&mut self) {
+    fn add(&mut self) {
         if let Some(room) = self.room.checked_sub(self.pointer.len() + 1) {
             self.room = room;
             self.found.push(self.pointer.clone());

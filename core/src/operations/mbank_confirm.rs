@@ -173,7 +173,7 @@ impl Operation for MbankConfirm {
         }
         Sent { order_numbers, ..Sent::default() }
     }
-    fn noted(answer: &MbankConfirmed) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &MbankConfirmed) -> Option<(PaymentEntry, Option<&str>)> {
         Some((PaymentEntry::new(answer.payment.clone()), None))
     }
 
@@ -217,7 +217,7 @@ mod tests {
         let settings =
             move |config: &mut GatewayConfig| config.dialect = Dialect::from_json(&text).expect("a dialect").into();
         let sent = Arc::new(std::sync::Mutex::new(String::new()));
-        let (gateway, _) = Scripted::asked(settings, {
+        let (gateway, _) = Scripted::by_request(settings, {
             let sent = sent.clone();
             move |number, body| {
                 *sent.lock().unwrap() = body.to_owned();
@@ -240,7 +240,7 @@ mod tests {
         const OK: &str = r#"{"code":"120"}"#;
         let (named, by_own) = (r#"{"data":{"orderNumber":"FP-7"}}"#, r#"{"data":{"orderNumber":"order-2"}}"#);
         let other = r#"{"data":{"orderNumber":"FP-8"}}"#;
-        for (field, created, response, noted, body, is_answer) in [
+        for (field, created, response, expected, body, is_answer) in [
             (
                 r#""quid""#,
                 QUID,
@@ -268,7 +268,7 @@ mod tests {
             let (identifier, sent, answered) = confirmed(field, created, response).await;
             assert_eq!(
                 (identifier.as_deref(), sent.as_str(), answered),
-                (noted, body, is_answer),
+                (expected, body, is_answer),
                 "{field} {response}"
             );
         }
@@ -280,7 +280,7 @@ mod tests {
         let text = r#"{"mbank_identifier":{"pointers":["/data/quid"],"confirm_field":null}}"#;
         let settings =
             |config: &mut GatewayConfig| config.dialect = Dialect::from_json(text).expect("a dialect").into();
-        let (gateway, _) = Scripted::asked(settings, |_, body| {
+        let (gateway, _) = Scripted::by_request(settings, |_, body| {
             assert_eq!(body, r#"{"orderNumber":"order-2","otp":"918273"}"#);
             Act::Response(Duration::ZERO, 200, None, "{}".to_owned())
         });

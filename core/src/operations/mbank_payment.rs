@@ -79,7 +79,7 @@ impl MbankPayment {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl MbankPayment {
-    /// What to store before sending, so that the payment can be asked about whatever happens.
+    /// What to store before sending, so that the payment can be queried whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::mbank(&self.order_number, self.amount_som)
     }
@@ -188,7 +188,7 @@ impl Operation for MbankPayment {
         let order_numbers = vec![self.order_number.as_str().into()];
         Sent { order_numbers, amounts: vec![self.amount_som.into()], currency: Some(KGS) }
     }
-    fn noted(answer: &MbankPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &MbankPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), answer.code.as_deref()))
     }
 

@@ -56,7 +56,7 @@ pub(crate) trait Operation: Sized + Send + 'static {
     }
 
     /// What the journal notes of an answer, and the gateway's code.
-    fn noted(_answer: &Self::Answer) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(_answer: &Self::Answer) -> Option<(PaymentEntry, Option<&str>)> {
         None
     }
 

@@ -85,7 +85,7 @@ impl PayForm {
         Self { entry_id: Some(entry_id.into()), ..self }
     }
 
-    /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
+    /// What to store before sending: the requested amount. The payer chooses how to pay, so the payment has no number until
     /// a callback or a return claims one.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::pay_form(self.amount) }
@@ -190,7 +190,7 @@ impl Operation for PayForm {
         Sent { amounts: vec![self.amount], currency: Some(KGS), ..Sent::default() }
     }
 
-    fn noted(answer: &PayFormCreated) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &PayFormCreated) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), None))
     }
 

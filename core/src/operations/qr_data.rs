@@ -30,11 +30,11 @@ use crate::{
 #[non_exhaustive]
 pub struct QrData {
     /// The text of the code, to be drawn with [`QrCode`](crate::QrCode). Where it is one in ELQR,
-    /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it is what was asked for: its amount, the som, and a right checksum.
+    /// [`Elqr::parse`](crate::Elqr::parse) reads it, and it matches the request: the amount, the som, and a right checksum.
     pub payload: Option<String>,
     /// The identifier of the QR transaction, where the dialect finds one in the response or in the code.
     pub transaction_id: Option<String>,
-    /// What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it.
+    /// The reference of the payment. It can be queried only if it has a transaction id. Store it.
     pub payment: PaymentRef,
     /// The whole response, with secrets masked.
     pub raw: String,
@@ -90,27 +90,27 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl QrDataRequest {
-    /// A code by which the payer would pay something else than what was asked for is never handed on. Codes in other
+    /// A code by which the payer would not pay what was requested is never returned. Codes in other
     /// formats than ELQR are not read, but a link with a code behind it is one in ELQR, and must be whole. Answers with the code
     /// where it is in ELQR and was checked.
     fn checked_code(&self, payload: &str) -> Result<Option<Elqr>, NotAnAnswer> {
         let checked = match Elqr::parse(payload) {
-            // Without a link it cannot be told from an EMV code, which has another checksum in the same place.
+            // Without a link it may be an EMV code, which has another checksum in the same place.
             Ok(code) if code.link.is_empty() && !code.checksum_ok => Ok(None),
-            Ok(code) => self.check_asked_for(&code).map(|()| Some(code)),
+            Ok(code) => self.check_against_request(&code).map(|()| Some(code)),
             Err(problem) if payload.contains("#0002") => Err(problem),
             Err(_) => Ok(None),
         };
         checked.map_err(|problem| {
-            let told = match &problem {
+            let detail = match &problem {
                 PaymentError::Invalid { violations } => sentences(violations),
                 other => other.to_string(),
             };
-            NotAnAnswer::because(format!("the response's QR code is not what was asked for: {told}"))
+            NotAnAnswer::because(format!("the response's QR code is not what was asked for: {detail}"))
         })
     }
 
-    fn check_asked_for(&self, code: &Elqr) -> Result<(), PaymentError> {
+    fn check_against_request(&self, code: &Elqr) -> Result<(), PaymentError> {
         if let Some(sum) = self.0.sum_tyiyn {
             return code.check(sum);
         }
@@ -160,7 +160,7 @@ impl Operation for QrDataRequest {
         self.0.sent(dialect)
     }
 
-    fn noted(answer: &QrData) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &QrData) -> Option<(PaymentEntry, Option<&str>)> {
         Some((answer.entry(), None))
     }
 
@@ -268,15 +268,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn damaged_code_yields_no_transaction() {
         let damaged = |link: &str| Elqr { link: link.to_owned(), ..code() }.text().unwrap().replace("FNP1", "FNP2");
-        let asked = async |body: String| gateway(r#""elqr:32.11""#, body).create_qr_data(QrPayment::new(39_000)).await;
+        let create = async |body: String| gateway(r#""elqr:32.11""#, body).create_qr_data(QrPayment::new(39_000)).await;
         // With a link it is refused; alone it may be a code in another format.
-        let refused = asked(response(&damaged("https://pay.payqr.kg/"))).await.unwrap_err();
+        let refused = create(response(&damaged("https://pay.payqr.kg/"))).await.unwrap_err();
         assert!(refused.to_string().contains("wrong checksum"), "{refused}");
-        let alone = asked(response(&damaged(""))).await.unwrap();
+        let alone = create(response(&damaged(""))).await.unwrap();
         assert_eq!((alone.transaction_id, alone.payment.can_be_checked()), (None, false));
-        let no_code = asked(response("FNP1")).await.unwrap();
+        let no_code = create(response("FNP1")).await.unwrap();
         assert_eq!(no_code.transaction_id, None);
         let dearer = Elqr { amount_tyiyn: Some(39_001), ..code() };
-        assert_eq!(asked(response(&dearer.text().unwrap())).await.unwrap_err().kind(), "Unexpected");
+        assert_eq!(create(response(&dearer.text().unwrap())).await.unwrap_err().kind(), "Unexpected");
     }
 }

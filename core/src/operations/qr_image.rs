@@ -94,7 +94,7 @@ impl Operation for QrImageRequest {
         self.0.parts()
     }
 
-    fn noted(answer: &QrImage) -> Option<(PaymentEntry, Option<&str>)> {
+    fn journal_entry(answer: &QrImage) -> Option<(PaymentEntry, Option<&str>)> {
         Some((PaymentEntry::new(answer.payment.clone()), None))
     }
 

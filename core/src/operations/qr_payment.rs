@@ -43,7 +43,7 @@ pub struct QrPayment {
     /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: Option<String>,
     /// The name of its entry in the gateway's [`Journal`](crate::Journal), one of its own for each code; one is made
-    /// unless it is given or the gateway tells a transaction. The gateway never sees it.
+    /// unless it is given or the gateway returns a transaction. The gateway never sees it.
     #[cfg_attr(feature = "uniffi", uniffi(default = None))]
     pub entry_id: Option<String>,
 }
@@ -64,7 +64,7 @@ impl QrPayment {
         Self { sum_tyiyn: Some(sum_tyiyn), requisite: None, callback_url: None, entry_id: None }
     }
 
-    /// A request for a code whose amount the payer names. Only as data: the picture needs an amount.
+    /// A request for a code without an amount, which the payer enters. Only as data: the picture needs an amount.
     pub fn of_open_amount() -> Self {
         Self { sum_tyiyn: None, requisite: None, callback_url: None, entry_id: None }
     }
@@ -91,7 +91,7 @@ impl QrPayment {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl QrPayment {
-    /// What to store before sending: what was asked for. Only the response to
+    /// What to store before sending: the requested amount. Only the response to
     /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to ask with.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::qr(self.sum_tyiyn) }

@@ -70,7 +70,7 @@ impl fmt::Display for PaymentRef {
 /// Reads the text form back. White space around it, as files and columns of a fixed width add it, is left out.
 ///
 /// # Errors
-/// [`PaymentError::Invalid`] for a text of another version, one that is not whole where that can be told, with white space
+/// [`PaymentError::Invalid`] for a text of another version, one that is visibly incomplete, with white space
 /// or another character inside that the text form never has, with an unknown or doubled field, without a kind, with
 /// characters that are not encoded as they must be, with an amount that is no decimal number, or with the transaction
 /// id of a QR payment in one of another kind.

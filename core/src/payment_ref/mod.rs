@@ -57,14 +57,14 @@ pub struct PaymentRef {
     /// The identifier that the response to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its
     /// quotes, or `123`. There where the dialect names it.
     pub confirm_identifier: Option<String>,
-    /// The amount that was asked for, in units of the currency (for KGS: som); nothing where it is not known, as for a
+    /// The requested amount, in units of the currency (for KGS: som); nothing where it is not known, as for a
     /// QR code of an open amount.
     pub amount: Option<Decimal>,
-    /// The currency that was asked for.
+    /// The requested currency.
     pub currency: Option<String>,
     /// True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
     /// claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the
-    /// gateway reports the amount that was asked for.
+    /// gateway reports the requested amount.
     pub is_claimed: bool,
     /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
     /// by: that of a pay-form or of a QR code. The gateway never sees it.
@@ -94,20 +94,20 @@ pub enum PaymentKind {
 }
 
 impl PaymentRef {
-    /// A card payment, by the merchant's order number, with what was asked for.
+    /// A card payment, by the merchant's order number, with the requested amount.
     pub fn card(order_number: impl Into<String>, amount: Decimal, currency: impl Into<String>) -> Self {
-        let asked_for = Self { amount: Some(amount), currency: Some(currency.into()), ..Self::bare(PaymentKind::Card) };
-        Self { order_number: Some(order_number.into()), provider: Some(Provider::Cards), ..asked_for }
+        let requested = Self { amount: Some(amount), currency: Some(currency.into()), ..Self::bare(PaymentKind::Card) };
+        Self { order_number: Some(order_number.into()), provider: Some(Provider::Cards), ..requested }
     }
 
     /// A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
     pub fn mbank(order_number: impl Into<String>, amount_som: i64) -> Self {
-        let asked_for = Self::in_som(PaymentKind::Mbank, Some(amount_som.into()));
-        Self { order_number: Some(order_number.into()), provider: Some(Provider::MBank), ..asked_for }
+        let requested = Self::in_som(PaymentKind::Mbank, Some(amount_som.into()));
+        Self { order_number: Some(order_number.into()), provider: Some(Provider::MBank), ..requested }
     }
 
     /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and
-    /// cannot be asked about before: see [`with_claimed_number`](Self::with_claimed_number).
+    /// cannot be queried before: see [`with_claimed_number`](Self::with_claimed_number).
     pub fn pay_form(amount: Decimal) -> Self {
         Self::in_som(PaymentKind::PayForm, Some(amount))
     }
@@ -124,14 +124,14 @@ impl PaymentRef {
         Self { gateway_number: Some(gateway_number.into()), ..self }
     }
 
-    /// The same QR payment, with the identifier of its transaction, as the response to the request for the code told it.
+    /// The same QR payment, with the identifier of its transaction, from the response to the request for the code.
     #[must_use]
     pub fn with_transaction_id(self, transaction_id: impl Into<String>) -> Self {
         Self { transaction_id: Some(transaction_id.into()), transaction_from_code: false, ..self }
     }
 
     /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
-    /// each one is asked.
+    /// each one is queried.
     ///
     /// **One payment pays for one order.** Whoever paid once, by card as well, can claim that payment for another cart of the
     /// same amount: remember the numbers of all payments, your own and claimed ones, and accept none twice (replay).
@@ -170,12 +170,12 @@ impl PaymentRef {
     /// Whether another reference is of the same request: by its entry, or by the merchant's own numbers; and what was
     /// asked for.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
-        let asked_for = |payment: &Self| (payment.kind, payment.amount, payment.currency.clone());
+        let requested = |payment: &Self| (payment.kind, payment.amount, payment.currency.clone());
         let is_named_alike = match (&self.entry_id, &other.entry_id) {
             (Some(own), Some(other)) => own == other,
             _ => self.own_numbers() == other.own_numbers(),
         };
-        is_named_alike && asked_for(self) == asked_for(other)
+        is_named_alike && requested(self) == requested(other)
     }
 
     /// What names the payment, without what was only claimed.
@@ -184,9 +184,10 @@ impl PaymentRef {
         is_own.then_some((self.order_number.as_deref(), self.transaction_id.as_deref()))
     }
 
-    /// Takes over the numbers that the gateway told, where they were not known, and those that were claimed last.
+    /// Takes over reported numbers that were not known, and the newest claimed number.
     pub(crate) fn learn_numbers(&mut self, other: &Self) {
-        let learn = |own: &mut Option<String>, told: &Option<String>| *own = own.take().or_else(|| told.clone());
+        let learn =
+            |own: &mut Option<String>, reported: &Option<String>| *own = own.take().or_else(|| reported.clone());
         learn(&mut self.gateway_number, &other.gateway_number);
         learn(&mut self.confirm_identifier, &other.confirm_identifier);
         let has_none = self.order_number.is_none() && self.transaction_id.is_none();
@@ -220,10 +221,10 @@ impl PaymentRef {
     }
 }
 
-// Status queries of a payment: by which of its numbers it is asked about (`docs/outcomes.md#asking-again`).
+// Status queries of a payment: by which of its numbers the gateway is queried (`docs/outcomes.md#asking-again`).
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum StatusQuery {
     /// By the gateway's own number.
     GatewayNumber(String),
     /// By the merchant's number and the provider.
@@ -232,11 +233,11 @@ pub(crate) enum Question {
     Transaction(String),
 }
 
-impl Question {
-    /// All questions that there are about a payment, the surest one first (fallback).
-    pub(crate) fn all_about(payment: &PaymentRef) -> Vec<Self> {
+impl StatusQuery {
+    /// All queries for a payment, the most reliable one first (fallback).
+    pub(crate) fn all_for(payment: &PaymentRef) -> Vec<Self> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        // A payment of another kind has none: what stands there is a mistake, and would ask about somebody else's.
+        // A payment of another kind has no transaction. A value there is a mistake, and would query somebody else's payment.
         let is_qr = payment.kind == PaymentKind::Qr;
         let by_transaction = given(&payment.transaction_id).filter(|_| is_qr).map(Self::Transaction);
         let by_gateway_number = given(&payment.gateway_number).map(Self::GatewayNumber);
@@ -269,7 +270,7 @@ impl PaymentRef {
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
     pub fn can_be_checked(&self) -> bool {
-        !Question::all_about(self).is_empty()
+        !StatusQuery::all_for(self).is_empty()
     }
 }
 
@@ -305,23 +306,23 @@ mod tests {
     use crate::Decimal;
 
     #[test]
-    fn the_surest_question_comes_first() {
-        let by_order = |provider: Provider| Question::OrderNumber("1".into(), provider);
+    fn most_reliable_query_comes_first() {
+        let by_order = |provider: Provider| StatusQuery::OrderNumber("1".into(), provider);
         let card = PaymentRef::card("1", Decimal::TEN, "KGS");
-        assert_eq!(Question::all_about(&card), [by_order(Provider::Cards)]);
-        let both = [Question::GatewayNumber("g".into()), by_order(Provider::Cards)];
-        assert_eq!(Question::all_about(&card.with_gateway_number("g")), both);
+        assert_eq!(StatusQuery::all_for(&card), [by_order(Provider::Cards)]);
+        let both = [StatusQuery::GatewayNumber("g".into()), by_order(Provider::Cards)];
+        assert_eq!(StatusQuery::all_for(&card.with_gateway_number("g")), both);
         let form = PaymentRef::pay_form(Decimal::TEN);
-        assert_eq!(Question::all_about(&form), []);
+        assert_eq!(StatusQuery::all_for(&form), []);
         let chosen = form.clone().with_claimed_number("1", Some(Provider::MegaPay));
         let chosen_first = [by_order(Provider::MegaPay), by_order(Provider::Cards), by_order(Provider::MBank)];
-        assert_eq!(Question::all_about(&chosen), chosen_first);
+        assert_eq!(StatusQuery::all_for(&chosen), chosen_first);
         let any = [by_order(Provider::Cards), by_order(Provider::MBank), by_order(Provider::MegaPay)];
         for provider in [None, Some(Provider::Other("ELSOM".into()))] {
-            assert_eq!(Question::all_about(&form.clone().with_claimed_number("1", provider)), any);
+            assert_eq!(StatusQuery::all_for(&form.clone().with_claimed_number("1", provider)), any);
         }
         assert!(!PaymentRef::qr(None).can_be_checked());
         let code = PaymentRef::qr(None).with_transaction_id("t");
-        assert_eq!(Question::all_about(&code), [Question::Transaction("t".into())]);
+        assert_eq!(StatusQuery::all_for(&code), [StatusQuery::Transaction("t".into())]);
     }
 }

@@ -60,7 +60,7 @@ pub struct StatusReport {
     pub status: PaymentStatus,
     /// The gateway's code, such as `200`.
     pub code: Option<String>,
-    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the language that was asked for.
+    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the requested language.
     pub reason: Option<String>,
     /// The order number as the gateway reports it.
     pub order_number: Option<String>,
@@ -142,7 +142,7 @@ pub enum Provider {
     MegaPay,
     /// The MBank mobile bank.
     MBank,
-    /// A provider that this version does not know. It is carried, and cannot be asked about.
+    /// A provider that this version does not know. It is carried along, and cannot be queried.
     Other(String),
 }
 

@@ -12,7 +12,7 @@ use crate::{
         Effect, Kind, Operation, WireSettings,
         status_queries::{PaymentStatusQuery, ProviderStatusQuery, QrStatusQuery},
     },
-    payment_ref::Question,
+    payment_ref::StatusQuery,
     pipeline::{
         attempts::{Attempts, Limits, RunningTask},
         engine::{Counted, Engine},
@@ -66,13 +66,15 @@ impl Engine {
     }
 
     /// Asks the gateway about a payment by one of its numbers.
-    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<ParsedStatus, CallError> {
-        match question {
-            Question::GatewayNumber(number) => self.execute_within(PaymentStatusQuery::new(number, None), limits).await,
-            Question::OrderNumber(number, provider) => {
+    pub(crate) async fn ask(&self, query: &StatusQuery, limits: Limits) -> Result<ParsedStatus, CallError> {
+        match query {
+            StatusQuery::GatewayNumber(number) => {
+                self.execute_within(PaymentStatusQuery::new(number, None), limits).await
+            }
+            StatusQuery::OrderNumber(number, provider) => {
                 self.execute_within(ProviderStatusQuery::new(number, provider.clone()), limits).await
             }
-            Question::Transaction(id) => self.execute_within(QrStatusQuery::new(id), limits).await,
+            StatusQuery::Transaction(id) => self.execute_within(QrStatusQuery::new(id), limits).await,
         }
     }
 

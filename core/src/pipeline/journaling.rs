@@ -71,7 +71,7 @@ impl Journaling {
                     give_name(payment);
                     self.adopt_numbers(payment);
                 }
-                if let Some((entry, code)) = O::noted(answer)
+                if let Some((entry, code)) = O::journal_entry(answer)
                     && let Err(error) = self.note_answer(&entry, code)
                 {
                     return Err(error.into());
@@ -127,7 +127,7 @@ impl Journaling {
     fn note(&self, noted: SendOutcome<'_>) {
         let held = self.held().take();
         if let Some(held) = held {
-            self.journal.note(&held, noted);
+            self.journal.record(&held, noted);
         }
     }
 }

@@ -32,7 +32,7 @@ impl NotAnAnswer {
     }
 }
 
-/// A status report, with what only the response as it came can tell.
+/// A status report, with facts that only the original response has.
 pub(crate) struct ParsedStatus {
     pub(crate) report: StatusReport,
     /// True where the response has an amount that could not be read exactly.
@@ -47,7 +47,7 @@ pub(crate) struct ParsedStatus {
 pub(crate) struct Sent<'a> {
     /// The numbers that the payment may go by; none where the request had no number.
     pub(crate) order_numbers: Vec<Cow<'a, str>>,
-    /// The amount, in each unit in which the response may tell it; none where the request had none.
+    /// The amount, in each unit in which the response may have it; none if the request had none.
     pub(crate) amounts: Vec<Decimal>,
     pub(crate) currency: Option<&'a str>,
 }
@@ -253,11 +253,11 @@ impl<'a> ResponseReader<'a> {
         let amount = self.amount();
         let currency = self.find(ResponseField::Currency);
         let differing = [
-            ("orderNumber", differs(&sent.order_numbers, number.as_deref(), |sent, told| *sent == told)),
-            ("amount", differs(&sent.amounts, amount, |sent, told| *sent == told)),
+            ("orderNumber", differs(&sent.order_numbers, number.as_deref(), |sent, reported| *sent == reported)),
+            ("amount", differs(&sent.amounts, amount, |sent, reported| *sent == reported)),
             (
                 "currency",
-                differs(sent.currency.as_slice(), currency.as_deref(), |sent, told| same_currency(sent, told)),
+                differs(sent.currency.as_slice(), currency.as_deref(), |sent, reported| same_currency(sent, reported)),
             ),
         ];
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
@@ -324,7 +324,7 @@ fn why_not_json(text: &str, problem: String) -> String {
     format!("it is not JSON, as it begins with {shown}: check base_url (KASSA_URL) and what stands on the way to it")
 }
 
-/// True where something was sent, and what is told is none of it.
-fn differs<S, T: Copy>(sent: &[S], told: Option<T>, is_same: impl Fn(&S, T) -> bool) -> bool {
-    told.is_some_and(|told| !sent.is_empty() && !sent.iter().any(|sent| is_same(sent, told)))
+/// Whether a reported value is none of those that were sent.
+fn differs<S, T: Copy>(sent: &[S], reported: Option<T>, is_same: impl Fn(&S, T) -> bool) -> bool {
+    reported.is_some_and(|reported| !sent.is_empty() && !sent.iter().any(|sent| is_same(sent, reported)))
 }

@@ -24,7 +24,7 @@ const LONG_PASSWORD: usize = 8;
 ///   occur in many amounts.
 /// - All of them are found as they are, and percent-encoded, escaped as in JSON, or as character references of HTML.
 /// - A JSON number is compared by its value, whatever member it is of, save in members that are named as an amount or a
-///   sum: those are numbers of their own, and a mask in the place of a known amount would tell the CVC.
+///   sum: those are numbers of their own, and a mask in the place of a known amount would reveal the CVC.
 /// - The name of a JSON member is no value: a password that could be such a name is not masked there, or the response could
 ///   not be read any more.
 ///

@@ -118,7 +118,7 @@ impl Callback {
 impl Callback {
     /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
     /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
-    /// same payment may look the same and tell of something new, so treat every such callback as a new one.
+    /// same payment may look the same and report something new, so treat every such callback as a new one.
     pub fn dedup_key(&self) -> Option<String> {
         let status = self.status_word().or_else(|| self.status.as_ref().map(ToString::to_string))?.to_lowercase();
         let date = self.date_created.map(|date| date.to_string()).or_else(|| self.date_created_text.clone());
@@ -135,7 +135,7 @@ impl Callback {
         Some(key)
     }
 
-    /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
+    /// A reference of the payment, for a merchant who has stored nothing; nothing for a QR payment, whose
     /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
     /// of it is ever [`Charged`](crate::Verdict::Charged): ask with the reference that was made at the sale.
     pub fn payment_ref(&self) -> Option<PaymentRef> {

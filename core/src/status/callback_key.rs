@@ -31,7 +31,7 @@ const SECRET_LENGTH: usize = 32;
 /// anything was paid: the gateway's report decides ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
 /// [`Gateway::watch`](crate::Gateway::watch)). A return URL does not pass as a callback URL, nor the other way about.
 ///
-/// That of a pay-form or a QR picture names what was asked for and no order: who paid one cart could call the address of
+/// The key of a pay-form or a QR picture has the requested amount and no order: who paid one cart could call the address of
 /// another of the same amount. Keep which number paid for which cart, and take none twice.
 ///
 /// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed,
@@ -198,7 +198,7 @@ fn checked(secret: &str) -> Result<Secret, PaymentError> {
     Ok(Secret::new(secret))
 }
 
-/// Made for each use: ring does not wipe its keys (zeroization), so none is kept.
+/// Made for each use: ring does not wipe its keys (zeroization), so none is stored.
 fn key(secret: &Secret) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes())
 }

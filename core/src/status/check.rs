@@ -1,14 +1,14 @@
-//! Reconciliation of one payment: asks the gateway about it, by the next-best question (fallback) where one is refused
-//! or not understood, and judges the report.
+//! One status check of a payment: queries the gateway, falls back to the next-best number if a query is refused or its answer not
+//! understood, and makes the verdict.
 
 use tokio::time::Instant;
 
 use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
     error::PaymentError,
-    journal::{Journal, ReportedStatus, Taken},
+    journal::{Assigned, Journal, ReportedStatus},
     payment_ref::{
-        PaymentKind, PaymentRef, Question,
+        PaymentKind, PaymentRef, StatusQuery,
         report::{PaymentStatus, StatusReport},
     },
     pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking, outcome::CallError},
@@ -18,64 +18,72 @@ use crate::{
     violation::Rule,
 };
 
-/// Asks about a payment, judges what the gateway reports, and notes it in the journal. All queries share one deadline.
+/// Queries a payment, makes the verdict, and records it in the journal. All queries share one deadline.
 pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
-    let verdict = asked(engine, payment, limits).await?;
-    noted(engine, payment, verdict).await
+    let verdict = query_verdict(engine, payment, limits).await?;
+    record_verdict(engine, payment, verdict).await
 }
 
-/// The verdict on the gateway's report, of which nobody else has been told yet.
-pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
-    note_claim(engine, payment).await?;
-    let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
-    let verdict = asking.about(payment).await?;
+/// The verdict on the gateway's report, not recorded yet.
+pub(crate) async fn query_verdict(
+    engine: &Engine,
+    payment: &PaymentRef,
+    limits: Limits,
+) -> Result<Verdict, PaymentError> {
+    record_claim(engine, payment).await?;
+    let check = StatusCheck { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
+    let verdict = check.verdict_on(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
     if verdict.is_charged() && could_be_a_qr_payment {
-        asking.unless_it_is_a_qr_payment(payment, verdict).await
+        check.rule_out_qr_payment(payment, verdict).await
     } else {
         Ok(verdict)
     }
 }
 
-/// Before the question: its answer may be lost, and then whoever claimed may not come again.
-async fn note_claim(engine: &Engine, payment: &PaymentRef) -> Result<(), PaymentError> {
+/// Records the claimed number before the query: its answer may be lost, and the callback may not come again.
+async fn record_claim(engine: &Engine, payment: &PaymentRef) -> Result<(), PaymentError> {
     let Some(journal) = engine.journal().filter(|_| payment.is_claimed).cloned() else { return Ok(()) };
     let payment = payment.clone();
-    run_blocking(engine.transport(), move || journal.note_claim(&payment)).await.unwrap_or_else(|| Err(interrupted()))
+    run_blocking(engine.transport(), move || journal.record_claim(&payment)).await.unwrap_or_else(|| Err(interrupted()))
 }
 
 fn interrupted() -> PaymentError {
     PaymentError::unavailable("the journal was interrupted inside the SDK")
 }
 
-/// Notes what the journal must know before anybody is told it, however a payment was asked about.
-pub(crate) async fn noted(engine: &Engine, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+/// Records the verdict in the journal before the caller gets it.
+pub(crate) async fn record_verdict(
+    engine: &Engine,
+    payment: &PaymentRef,
+    verdict: Verdict,
+) -> Result<Verdict, PaymentError> {
     let Some(journal) = engine.journal().cloned() else { return Ok(verdict) };
     let payment = payment.clone();
-    let noted = run_blocking(engine.transport(), move || match payment.has_only_a_claimed_number() {
-        true => note_claimed(&journal, &payment, verdict),
-        false => Ok(note_own(&journal, &payment, verdict)),
+    let recorded = run_blocking(engine.transport(), move || match payment.has_only_a_claimed_number() {
+        true => record_claimed(&journal, &payment, verdict),
+        false => Ok(record_own(&journal, &payment, verdict)),
     });
-    noted.await.unwrap_or_else(|| Err(interrupted()))
+    recorded.await.unwrap_or_else(|| Err(interrupted()))
 }
 
-fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdict {
-    let (payment, says) = match &verdict {
+fn record_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdict {
+    let (payment, status) = match &verdict {
         Verdict::Charged { payment, .. } => (&**payment, ReportedStatus::Charged),
         Verdict::Rejected { .. } => (payment, ReportedStatus::Rejected),
         Verdict::Pending { payment, .. } => (&**payment, ReportedStatus::Pending),
         Verdict::Mismatch { .. } => (payment, ReportedStatus::Mismatch),
         Verdict::Unverifiable { .. } => return verdict,
     };
-    journal.note_report(payment, says, reason_of(&verdict).as_deref());
+    journal.record_report(payment, status, reason_of(&verdict).as_deref());
     verdict
 }
 
-/// What the gateway said of an end, or which fields differ.
+/// The gateway's reason for a final status, or the fields that differ.
 pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
     let reason = match verdict {
         Verdict::Charged { payment, report, .. } | Verdict::Rejected { payment, report } => {
-            said_of_end(payment, report)?
+            final_reason(payment, report)?
         }
         Verdict::Mismatch { fields, .. } => fields.join(", "),
         Verdict::Pending { .. } | Verdict::Unverifiable { .. } => return None,
@@ -83,9 +91,9 @@ pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
     Some(reason.chars().take(LONGEST_REASON).collect())
 }
 
-/// The gateway's words, after the number that it reported where that is none of the payment's: whoever looks for the payment at the
-/// gateway needs it. The number stands first, because the words may be cut.
-fn said_of_end(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
+/// The gateway's reason. If the report has a number that is none of the payment's, it comes first: staff need it to find the payment at
+/// the gateway, and the reason may be cut.
+fn final_reason(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
     let number = report.order_number.as_deref().filter(|_| names_another_number(payment, report));
     match (number, report.reason.as_deref()) {
         (None, words) => words.map(str::to_owned),
@@ -94,27 +102,27 @@ fn said_of_end(payment: &PaymentRef, report: &StatusReport) -> Option<String> {
     }
 }
 
-/// Anybody can claim a number, and a payer may try again after a rejection: so neither that nor a mismatch says
-/// anything of the payment itself. A charge pays for it, unless it has paid for something else.
-fn note_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+/// Anybody can claim a number, and a payer may try again after a rejection. So neither a rejection nor a mismatch decides the payment. A
+/// charge does, unless it belongs to another entry.
+fn record_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
     match &verdict {
-        Verdict::Charged { payment: found, report, .. } => match journal.take_number(found)? {
-            Taken::Here => journal.note_report(found, ReportedStatus::Charged, reason_of(&verdict).as_deref()),
-            Taken::Elsewhere => {
+        Verdict::Charged { payment: found, report, .. } => match journal.assign_number(found)? {
+            Assigned::Own => journal.record_report(found, ReportedStatus::Charged, reason_of(&verdict).as_deref()),
+            Assigned::Foreign => {
                 let field = if payment.kind == PaymentKind::Qr { "transaction_id" } else { "orderNumber" };
                 return Ok(Verdict::mismatch(PaymentRef::clone(found), [field], Some(report.clone())));
             }
-            Taken::Nowhere => {
+            Assigned::NoEntry => {
                 return Ok(Verdict::unverifiable(PaymentRef::clone(found), NO_ENTRY, Some(report.clone())));
             }
         },
-        Verdict::Pending { payment, .. } => journal.note_report(payment, ReportedStatus::Pending, None),
+        Verdict::Pending { payment, .. } => journal.record_report(payment, ReportedStatus::Pending, None),
         Verdict::Rejected { .. } | Verdict::Mismatch { .. } | Verdict::Unverifiable { .. } => {}
     }
     Ok(verdict)
 }
 
-/// The error for a payment that has no number to ask with.
+/// The error for a payment without a number to query.
 pub(crate) fn nothing_to_ask_with() -> PaymentError {
     PaymentError::invalid(
         "payment",
@@ -124,27 +132,27 @@ pub(crate) fn nothing_to_ask_with() -> PaymentError {
     )
 }
 
-struct Asking<'a> {
+struct StatusCheck<'a> {
     engine: &'a Engine,
     limits: Limits,
     deadline: Instant,
 }
 
-impl Asking<'_> {
-    /// Asks by the surest number, and by the next one where that question is refused or its answer not understood.
+impl StatusCheck<'_> {
+    /// Queries by the most reliable number, and by the next one if that query is refused or its answer not understood.
     ///
-    /// On a pay-form the payer may try again at another provider, and both tries may have one number. So every provider is
-    /// asked until one reports the charge; else the answer of the highest precedence counts.
-    async fn about(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+    /// On a pay-form the payer may try again at another provider, and both attempts may have the same number. So every provider is queried
+    /// until one reports a charge; otherwise the answer with the highest precedence counts.
+    async fn verdict_on(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         let (mut best, mut failure): (Option<Verdict>, Option<PaymentError>) = (None, None);
-        for question in Question::all_about(payment) {
-            match self.ask(&question).await {
-                Ok(told) => {
-                    let any_number = !told.compares_numbers;
-                    let verdict = judge(payment, told, self.engine.dialect());
-                    let is_by_gateway_number = matches!(question, Question::GatewayNumber(_));
-                    if is_by_gateway_number && is_to_be_confirmed(payment, &verdict, any_number) {
-                        return self.unless_it_is_anothers(payment, verdict, any_number).await;
+        for query in StatusQuery::all_for(payment) {
+            match self.query(&query).await {
+                Ok(parsed) => {
+                    let any_number = !parsed.compares_numbers;
+                    let verdict = judge(payment, parsed, self.engine.dialect());
+                    let is_by_gateway_number = matches!(query, StatusQuery::GatewayNumber(_));
+                    if is_by_gateway_number && needs_confirmation(payment, &verdict, any_number) {
+                        return self.confirm_by_own_number(payment, verdict, any_number).await;
                     }
                     if payment.kind != PaymentKind::PayForm || verdict.is_charged() {
                         return Ok(verdict);
@@ -154,21 +162,21 @@ impl Asking<'_> {
                     }
                 }
                 Err(CallError { error, .. }) => {
-                    let is_worth_another = another_question_may_do(&error);
-                    // "Not known" by one number proves nothing where the other could not be asked by.
-                    if failure.is_none() || !is_worth_another || error.is_retryable() {
+                    let tries_next = may_try_next_query(&error);
+                    // "Not known" by one number proves nothing if the query by the other one failed.
+                    if failure.is_none() || !tries_next || error.is_retryable() {
                         failure = Some(error);
                     }
-                    if !is_worth_another {
+                    if !tries_next {
                         break;
                     }
                 }
             }
         }
         match (best, failure) {
-            // A provider that could not be asked may have the charge. Only an open payment, which is no end, is reported then.
+            // A provider whose query failed may have the charge. Then only a pending payment is reported, which is not final.
             (Some(best), failure)
-                if matches!(best, Verdict::Pending { .. }) || failure.as_ref().is_none_or(another_question_may_do) =>
+                if matches!(best, Verdict::Pending { .. }) || failure.as_ref().is_none_or(may_try_next_query) =>
             {
                 Ok(best)
             }
@@ -176,15 +184,15 @@ impl Asking<'_> {
         }
     }
 
-    async fn ask(&self, question: &Question) -> Result<ParsedStatus, CallError> {
+    async fn query(&self, query: &StatusQuery) -> Result<ParsedStatus, CallError> {
         let time_left = self.deadline.saturating_duration_since(self.engine.transport().now());
-        self.engine.ask(question, Limits { deadline: time_left, ..self.limits }).await
+        self.engine.ask(query, Limits { deadline: time_left, ..self.limits }).await
     }
 
-    /// The gateway's own number was learned from a response, and a gateway that repeats itself tells two payments the same one. So an end
-    /// that names no number of the merchant's own counts once the question by that number agrees. Where the dialect says that the
-    /// gateway's reports name any number, one whose amount and currency agree also counts where that question has no answer.
-    async fn unless_it_is_anothers(
+    /// The gateway's number came from a response, and a faulty gateway may give two payments the same one. So a final status without the
+    /// merchant's number counts only if the query by that number agrees. If the dialect lets reports have any number, a report whose amount
+    /// and currency agree also counts if that query has no answer.
+    async fn confirm_by_own_number(
         &self,
         payment: &PaymentRef,
         verdict: Verdict,
@@ -198,12 +206,12 @@ impl Asking<'_> {
         let holds = any_number && holds_under_any_number(payment, &verdict);
         let not_by_own_number = || Verdict::unverifiable(payment.clone(), NOT_BY_OWN_NUMBER, verdict.report().cloned());
         let by_own_number = PaymentRef { gateway_number: None, ..payment.clone() };
-        for question in Question::all_about(&by_own_number) {
-            let by_own = match self.ask(&question).await {
-                Ok(told) => judge(payment, told, self.engine.dialect()),
-                // The gateway does not know it by the merchant's number.
+        for query in StatusQuery::all_for(&by_own_number) {
+            let by_own = match self.query(&query).await {
+                Ok(parsed) => judge(payment, parsed, self.engine.dialect()),
+                // The gateway does not know the merchant's number.
                 Err(CallError { is_definitive: true, .. }) => continue,
-                Err(CallError { error, .. }) if holds && another_question_may_do(&error) => continue,
+                Err(CallError { error, .. }) if holds && may_try_next_query(&error) => continue,
                 Err(CallError { error, .. }) => return Err(error),
             };
             return Ok(match by_own {
@@ -214,28 +222,27 @@ impl Asking<'_> {
         Ok(if verdict.is_charged() && !holds { not_by_own_number() } else { verdict })
     }
 
-    /// A gateway may know QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass as
-    /// the 390 som of a pay-form. Its number comes from the payer's side, so only the gateway can rule that out; how, is
-    /// in the dialect.
-    async fn unless_it_is_a_qr_payment(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+    /// A gateway may find QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass for the 390 som of a
+    /// pay-form. The number comes from the payer's side, so only the gateway can rule that out. The dialect defines how.
+    async fn rule_out_qr_payment(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
         let dialect = self.engine.dialect();
         let unverifiable =
             |why: String, verdict: &Verdict| Verdict::unverifiable(payment.clone(), why, verdict.report().cloned());
         match (dialect.qr_amount_unit(), dialect.qr_numbers()) {
             (_, Some(QrNumbers::None)) => return Ok(verdict),
-            // The amount was compared in som. The number may still be that of a paid QR code, which paid for another order.
+            // The amount was compared in som. The number may still belong to a QR payment for another order.
             (Some(QrAmountUnit::Som), None) | (_, Some(QrNumbers::TransactionId)) => {}
             (_, None) => return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict)),
         }
         let Some(number) = payment.order_number.clone() else {
             return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict));
         };
-        match self.ask(&Question::Transaction(number.clone())).await {
+        match self.query(&StatusQuery::Transaction(number.clone())).await {
             Err(CallError { is_definitive: true, .. }) => Ok(verdict),
-            Err(CallError { error, .. }) => Err(could_not_be_ruled_out(error)),
-            Ok(told) => Ok(match told.report.status {
-                // A response about another transaction, of a cache or a mixed-up connection, rules out nothing.
-                _ if told.report.order_number.is_some_and(|told| told != number) => {
+            Err(CallError { error, .. }) => Err(with_qr_not_ruled_out(error)),
+            Ok(parsed) => Ok(match parsed.report.status {
+                // A response about another transaction, such as one from a cache, rules out nothing.
+                _ if parsed.report.order_number.is_some_and(|reported| reported != number) => {
                     unverifiable("qr_status answers about another number".to_owned(), &verdict)
                 }
                 PaymentStatus::Rejected => verdict,
@@ -251,9 +258,9 @@ impl Asking<'_> {
     }
 }
 
-/// Whether a verdict by the gateway's number is to be confirmed by the merchant's own: that on an end, also on one that only lacks
-/// what would tie another number to the payment.
-fn is_to_be_confirmed(payment: &PaymentRef, verdict: &Verdict, any_number: bool) -> bool {
+/// Whether a verdict by the gateway's number must be confirmed by the merchant's number: a final status, also one that only lacks amount
+/// and currency to match another number.
+fn needs_confirmation(payment: &PaymentRef, verdict: &Verdict, any_number: bool) -> bool {
     match verdict {
         Verdict::Charged { .. } | Verdict::Rejected { .. } => true,
         Verdict::Unverifiable { report: Some(report), .. } => any_number && names_another_number(payment, report),
@@ -261,7 +268,7 @@ fn is_to_be_confirmed(payment: &PaymentRef, verdict: &Verdict, any_number: bool)
     }
 }
 
-/// Precedence: of several providers' answers about a pay-form, the one with the largest counts.
+/// The precedence of an answer: of several providers' answers about a pay-form, the highest counts.
 fn precedence(verdict: &Verdict) -> u8 {
     let is_charge = verdict.report().is_some_and(|report| report.status == PaymentStatus::Charged);
     match verdict {
@@ -285,13 +292,13 @@ const NOT_BY_OWN_NUMBER: &str = "the gateway reports a charge by its own number,
 const UNKNOWN_QR_NUMBERS: &str = "the payment's number is only claimed, and could be that of a QR payment, whose amount \
     may be in tyiyn: set qr_numbers or qr_amount_unit in the dialect";
 
-/// Where a question was refused or its answer not understood, by the gateway or by what stands before it. Wrong
-/// credentials, a rate limit or a gateway that is down would answer the next question alike.
-fn another_question_may_do(error: &PaymentError) -> bool {
+/// Whether the next query may succeed: this one was refused or its answer not understood. After wrong credentials, a rate limit or an
+/// outage, the next one would fail, too.
+fn may_try_next_query(error: &PaymentError) -> bool {
     error.http_status().is_some_and(|status| status < 500 && !matches!(status, 401 | 429))
 }
 
-fn could_not_be_ruled_out(mut error: PaymentError) -> PaymentError {
+fn with_qr_not_ruled_out(mut error: PaymentError) -> PaymentError {
     if let PaymentError::Unexpected { detail, .. }
     | PaymentError::Misconfigured { detail, .. }
     | PaymentError::Unauthorized { detail, .. }

@@ -155,19 +155,19 @@ impl Verdict {
 }
 
 /// The verdict on a report about a payment.
-pub(crate) fn judge(payment: &PaymentRef, told: ParsedStatus, dialect: &Dialect) -> Verdict {
-    let compared = Compared::with(payment, &told, dialect);
-    let report = told.report;
+pub(crate) fn judge(payment: &PaymentRef, parsed: ParsedStatus, dialect: &Dialect) -> Verdict {
+    let compared = Compared::with(payment, &parsed, dialect);
+    let report = parsed.report;
     if !compared.differing.is_empty() {
         return Verdict::mismatch(payment.clone(), compared.differing, Some(report));
     }
     let unproved = match report.status {
-        PaymentStatus::Charged => nothing_asked_for(payment)
+        PaymentStatus::Charged => of_unknown_request(payment)
             .or_else(|| under_another_number(&compared))
-            .or_else(|| untied(payment, &compared, dialect))
+            .or_else(|| unmatched(payment, &compared, dialect))
             .or_else(|| of_no_amount(payment, &report))
             .or_else(|| of_unknown_unit(payment, &report, dialect)),
-        PaymentStatus::Rejected => under_another_number(&compared).or_else(|| untied(payment, &compared, dialect)),
+        PaymentStatus::Rejected => under_another_number(&compared).or_else(|| unmatched(payment, &compared, dialect)),
         PaymentStatus::Other(_) => None,
     };
     if let Some(why) = unproved {
@@ -184,17 +184,16 @@ pub(crate) fn judge(payment: &PaymentRef, told: ParsedStatus, dialect: &Dialect)
     }
 }
 
-/// Only a QR code can be of an open amount. In any other reference that was not made from its request, a charge of any
-/// amount would pass.
-fn nothing_asked_for(payment: &PaymentRef) -> Option<&'static str> {
-    // A code may have an open amount, and none is in another currency; but a text without one was cut.
+/// Only a QR code can have an open amount. With any other reference without an amount, a charge of any amount would match.
+fn of_unknown_request(payment: &PaymentRef) -> Option<&'static str> {
+    // A QR code may have an open amount, but always has a currency: a text without one was truncated.
     let has_amount = payment.amount.is_some() || payment.kind == PaymentKind::Qr;
     let is_known = has_amount && payment.currency.is_some();
     let why = "the amount or the currency that was asked for is not known: take the reference from the request";
     (!is_known).then_some(why)
 }
 
-/// A number that nobody was told ties nothing to the payment, so that amount and currency have to.
+/// A number that is unknown to the merchant does not match a report to the payment, so amount and currency have to.
 fn under_another_number(compared: &Compared) -> Option<&'static str> {
     let has_both = AMOUNT_AND_CURRENCY.iter().all(|field| compared.agreeing.contains(field));
     (compared.has_another_number && !has_both).then_some(
@@ -202,11 +201,11 @@ fn under_another_number(compared: &Compared) -> Option<&'static str> {
     )
 }
 
-/// What ties a report to a payment whose number it does not name.
+/// The fields that match a report to a payment if its number does not.
 const AMOUNT_AND_CURRENCY: [&str; 2] = ["amount", "currency"];
 
-/// Whether a verdict on an end holds where the gateway says nothing by the merchant's own number: by a dialect that lets reports
-/// name any number, and with an amount and a currency that agree. One that does not hold anyway is left as it is.
+/// Whether a verdict on a final status holds although the gateway has no answer by the merchant's number: if the dialect lets reports have
+/// any number, and amount and currency agree. A verdict that is not a charge stays as it is.
 pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Charged { compared, .. } => {
@@ -216,39 +215,38 @@ pub(crate) fn holds_under_any_number(payment: &PaymentRef, verdict: &Verdict) ->
     }
 }
 
-/// Whether a report names a number that is none of the payment's, where that has any.
+/// Whether a report has a number that is none of the payment's numbers.
 pub(crate) fn names_another_number(payment: &PaymentRef, report: &StatusReport) -> bool {
     let Some(number) = report.order_number.as_deref() else { return false };
-    // A QR payment goes by its transaction alone.
+    // A QR payment is identified by its transaction alone.
     let transaction = payment.transaction_id.as_deref().filter(|_| payment.kind == PaymentKind::Qr);
     let is_own = payment.is_called(number).or_else(|| transaction.map(|transaction| transaction == number));
     is_own == Some(false)
 }
 
-/// Whether a report of a QR payment has no amount, and one was asked for.
+/// Whether a report of a QR payment has no amount although the request had one.
 fn lacks_amount(payment: &PaymentRef, report: &StatusReport) -> bool {
     payment.kind == PaymentKind::Qr && payment.amount.is_some() && report.amount.is_none()
 }
 
-/// The amount of a charge without one can be that of the code by which it was paid: it was checked before the code was handed on,
-/// and the code does not say that the payer may change it. Not where the transaction comes from anywhere else: then it may be that
-/// of another code.
+/// A charge without an amount can have the amount of its QR code, which was checked before the merchant got the code, and which the
+/// payer cannot change. This does not hold if the transaction comes from elsewhere: it may be the transaction of another code.
 fn of_no_amount(payment: &PaymentRef, report: &StatusReport) -> Option<&'static str> {
     (lacks_amount(payment, report) && !payment.has_transaction_from_code()).then_some(
         "the gateway's report has no amount, and the payment's transaction was not taken from a code that was checked to ask for it",
     )
 }
 
-/// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only
-/// an amount in the gateway's report can: the callback's amount is the sender's claim, too.
-fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
+/// Why no data of the merchant's matches a final report to the payment. If the number comes from the sender of a callback, only the amount
+/// in the gateway's report can: the callback's amount comes from the sender, too.
+fn unmatched(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
     if !payment.has_only_a_claimed_number() {
         return None;
     }
     if !compared.agreeing.contains(&"amount") {
         return Some("the payment's number is only claimed, and the gateway's report has no amount to compare");
     }
-    // In an unknown unit, a code of 390 tyiyn that somebody paid for something else would pay for 390 som.
+    // With an unknown unit, a charge of 390 tyiyn for another order would pay for 390 som.
     (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none()).then_some(
         "the payment's transaction is only claimed, and the unit of the gateway's amounts is not known: \
          set qr_amount_unit in the dialect",
@@ -265,32 +263,32 @@ fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialec
     )
 }
 
-/// The fields of a report that were there, by whether they are as asked for. One that is absent contradicts nothing.
+/// The fields that a report has, by whether they agree with the request. An absent field is no mismatch.
 #[derive(Default)]
 struct Compared {
     agreeing: Vec<&'static str>,
     differing: Vec<&'static str>,
-    /// Its number is none of the payment's, and need not be.
+    /// Its number is none of the payment's, and the dialect allows that.
     has_another_number: bool,
 }
 
 impl Compared {
-    fn with(payment: &PaymentRef, told: &ParsedStatus, dialect: &Dialect) -> Self {
-        let report = &told.report;
-        let has_another_number = !told.compares_numbers && names_another_number(payment, report);
+    fn with(payment: &PaymentRef, parsed: &ParsedStatus, dialect: &Dialect) -> Self {
+        let report = &parsed.report;
+        let has_another_number = !parsed.compares_numbers && names_another_number(payment, report);
         let mut compared = Self { has_another_number, ..Self::default() };
         let number = report.order_number.as_deref().filter(|_| !has_another_number);
-        compared.note("orderNumber", number.and_then(|number| payment.is_called(number)));
-        // While a payment is open, its amount may not be final yet, and nothing is decided by it.
+        compared.add("orderNumber", number.and_then(|number| payment.is_called(number)));
+        // The amount of a pending payment may not be final yet.
         if report.status.is_final() {
-            compared.note("amount", amount_agrees(payment, told, dialect));
+            compared.add("amount", amount_agrees(payment, parsed, dialect));
             let currencies = payment.currency.as_deref().zip(report.currency.as_deref());
-            compared.note("currency", currencies.map(|(asked, told)| same_currency(asked, told)));
+            compared.add("currency", currencies.map(|(requested, reported)| same_currency(requested, reported)));
         }
         compared
     }
 
-    fn note(&mut self, field: &'static str, agrees: Option<bool>) {
+    fn add(&mut self, field: &'static str, agrees: Option<bool>) {
         match agrees {
             Some(true) => self.agreeing.push(field),
             Some(false) => self.differing.push(field),
@@ -299,26 +297,26 @@ impl Compared {
     }
 }
 
-fn amount_agrees(payment: &PaymentRef, told: &ParsedStatus, dialect: &Dialect) -> Option<bool> {
-    let asked_for = payment.amount?;
-    match told.report.amount {
-        Some(amount) => Some(is_amount_of(payment, asked_for, amount, dialect)),
-        // What could not be read exactly must not pass as absent.
-        None => told.has_unreadable_amount.then_some(false),
+fn amount_agrees(payment: &PaymentRef, parsed: &ParsedStatus, dialect: &Dialect) -> Option<bool> {
+    let requested = payment.amount?;
+    match parsed.report.amount {
+        Some(amount) => Some(is_amount_of(payment, requested, amount, dialect)),
+        // An amount that could not be read exactly must not count as absent.
+        None => parsed.has_unreadable_amount.then_some(false),
     }
 }
 
-/// Whether a reported amount is the one that was asked for, in som. The unit of QR amounts is not shown
+/// Whether a reported amount is the requested one, in som. The unit of QR amounts is not shown
 /// (`docs/interface.md#what-is-not-shown`): unless the dialect names it, som and tyiyn both count.
-pub(crate) fn is_amount_of(payment: &PaymentRef, asked_for: Decimal, reported: Decimal, dialect: &Dialect) -> bool {
-    let in_tyiyn = asked_for.checked_mul(TYIYN_IN_A_SOM) == Some(reported);
+pub(crate) fn is_amount_of(payment: &PaymentRef, requested: Decimal, reported: Decimal, dialect: &Dialect) -> bool {
+    let in_tyiyn = requested.checked_mul(TYIYN_IN_A_SOM) == Some(reported);
     if payment.kind != PaymentKind::Qr {
-        return reported == asked_for;
+        return reported == requested;
     }
     match dialect.qr_amount_unit() {
-        Some(QrAmountUnit::Som) => reported == asked_for,
+        Some(QrAmountUnit::Som) => reported == requested,
         Some(QrAmountUnit::Tyiyn) => in_tyiyn,
-        None => reported == asked_for || in_tyiyn,
+        None => reported == requested || in_tyiyn,
     }
 }
 

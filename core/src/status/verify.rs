@@ -1,8 +1,7 @@
-//! Verification of callbacks (webhooks) and returns against forgery and replay: compares them with what was asked for,
-//! and asks the gateway.
+//! Verification of callbacks (webhooks) and returns against forgery and replay: compares them with the request, and queries the gateway.
 //!
 //! Everything in them is untrusted input, even that a callback is about a QR payment and which transaction it names. So
-//! what the merchant knows goes first: it decides what is asked, and it is compared both with what came and with the
+//! the merchant's data comes first: it decides which query is sent, and it is compared both with the callback and with the
 //! gateway's report.
 
 use rust_decimal::Decimal;
@@ -19,7 +18,7 @@ use crate::{
     pipeline::engine::Engine,
     status::{
         callback::Callback,
-        check::{asked, check, noted},
+        check::{check, query_verdict, record_verdict},
         redirect::ReturnRedirect,
         verdict::{Verdict, is_amount_of},
     },
@@ -31,20 +30,20 @@ pub(crate) async fn verify_callback(
     payment: &PaymentRef,
 ) -> Result<Verdict, PaymentError> {
     let claim = Claim { callback, payment, dialect: engine.dialect() };
-    let fields = claim.differing_from_what_was_asked_for();
+    let fields = claim.differing_from_request();
     if !fields.is_empty() {
         return Ok(Verdict::mismatch(payment.clone(), fields, None));
     }
     let completed = claim.completed();
     if !completed.has_only_a_claimed_number() {
-        // What the gateway reports of it is true whatever the callback says.
+        // The gateway's report counts, whatever the callback has.
         return Ok(claim.compared(check_if_possible(engine, &completed).await?));
     }
     if !completed.can_be_checked() {
-        return Ok(nothing_to_ask_with(completed));
+        return Ok(unverifiable_without_number(completed));
     }
-    let verdict = claim.compared(asked(engine, &completed, engine.limits()).await?);
-    noted(engine, &completed, verdict).await
+    let verdict = claim.compared(query_verdict(engine, &completed, engine.limits()).await?);
+    record_verdict(engine, &completed, verdict).await
 }
 
 pub(crate) async fn verify_return(
@@ -69,14 +68,14 @@ async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verd
     if payment.can_be_checked() {
         return check(engine, payment, engine.limits()).await;
     }
-    Ok(nothing_to_ask_with(payment.clone()))
+    Ok(unverifiable_without_number(payment.clone()))
 }
 
-fn nothing_to_ask_with(payment: PaymentRef) -> Verdict {
+fn unverifiable_without_number(payment: PaymentRef) -> Verdict {
     Verdict::unverifiable(payment, "there is no number to ask the gateway with", None)
 }
 
-/// What a callback says, about a payment of which something was asked for.
+/// A callback, and the payment that it claims to be about.
 struct Claim<'a> {
     callback: &'a Callback,
     payment: &'a PaymentRef,
@@ -88,7 +87,7 @@ impl Claim<'_> {
         self.payment.kind == PaymentKind::Qr
     }
 
-    fn differing_from_what_was_asked_for(&self) -> Vec<&'static str> {
+    fn differing_from_request(&self) -> Vec<&'static str> {
         let (payment, callback) = (self.payment, self.callback);
         let number_is_own = !self.is_qr() && !payment.has_only_a_claimed_number();
         let own_transaction = payment.transaction_id.as_ref().filter(|_| self.is_qr() && !payment.is_claimed);
@@ -144,7 +143,7 @@ impl Claim<'_> {
         let claimed = callback.status_by(self.dialect);
         // A callback without a status is about whatever the gateway reports.
         let is_final = report.status.is_final() && claimed.as_ref().is_none_or(PaymentStatus::is_final);
-        // The report was compared with what was asked for already, where that is known.
+        // The report was compared with the request already, if that is known.
         let unknown = self.payment.amount.is_none();
         let differing = [
             ("orderNumber", self.is_another_number(report)),
@@ -203,5 +202,5 @@ fn providers_differ(own: Option<&Provider>, claimed: Option<&Provider>) -> bool 
 
 fn amounts_differ(payment: &PaymentRef, claimed: Option<Decimal>, dialect: &Dialect) -> bool {
     let both = payment.amount.zip(claimed);
-    both.is_some_and(|(asked_for, claimed)| !is_amount_of(payment, asked_for, claimed, dialect))
+    both.is_some_and(|(requested, claimed)| !is_amount_of(payment, requested, claimed, dialect))
 }

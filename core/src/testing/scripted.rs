@@ -66,7 +66,7 @@ impl Scripted {
         settings: impl FnOnce(&mut GatewayConfig),
         script: impl Fn(usize) -> Act + Send + Sync + 'static,
     ) -> (Gateway, Arc<Self>) {
-        Self::asked(settings, move |number, _| script(number))
+        Self::by_request(settings, move |number, _| script(number))
     }
 
     /// The transport alone, without a gateway over it.
@@ -74,8 +74,8 @@ impl Scripted {
         Arc::new(Memory { stub: Self::new(move |number, _| script(number)) })
     }
 
-    /// The same by what is asked, too: the request's body, or its query where it has none.
-    pub(crate) fn asked(
+    /// The same, by the content of the request, too: its body, or its query if it has none.
+    pub(crate) fn by_request(
         settings: impl FnOnce(&mut GatewayConfig),
         script: impl Fn(usize, &str) -> Act + Send + Sync + 'static,
     ) -> (Gateway, Arc<Self>) {

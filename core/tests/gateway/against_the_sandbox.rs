@@ -174,8 +174,8 @@ async fn a_pay_form_payment_is_known_by_its_callback() {
 
     let callback = first_callback(&shop).await;
     assert_eq!((&callback.order_number, &callback.provider), (&redirect.order_number, &Some(Provider::MegaPay)));
-    let told = shop.gateway.verify_callback(&callback, &made.payment).await.unwrap();
-    let Verdict::Charged { payment, compared, .. } = told else { panic!("{told:?}") };
+    let verdict = shop.gateway.verify_callback(&callback, &made.payment).await.unwrap();
+    let Verdict::Charged { payment, compared, .. } = verdict else { panic!("{verdict:?}") };
     assert_eq!(compared, ["orderNumber", "amount", "currency"]);
     assert_eq!(shop.end(*payment).await, "charged");
     let result = shop.gateway.verify_return(&redirect, &made.payment).await.unwrap();
@@ -200,8 +200,8 @@ async fn first_callback(shop: &Shop) -> Callback {
 #[tokio::test]
 async fn a_qr_payment() {
     let shop = Shop::open();
-    let ask = support::qr_payment().with_callback_url("http://127.0.0.1:1/cb");
-    let data = shop.gateway.create_qr_data(ask.clone()).await.unwrap();
+    let request = support::qr_payment().with_callback_url("http://127.0.0.1:1/cb");
+    let data = shop.gateway.create_qr_data(request.clone()).await.unwrap();
     let payload = data.payload.unwrap();
     let drawn = QrCode::encode(&payload, QrLevel::Medium).unwrap().png(400).unwrap();
     assert_eq!(scanned(&drawn), payload);
@@ -212,7 +212,7 @@ async fn a_qr_payment() {
     assert_eq!(callback.amount, Some("10010".parse().unwrap()), "in tyiyn, as it was asked for");
     assert!(shop.gateway.verify_callback(&callback, &data.payment).await.unwrap().is_charged());
 
-    let image = shop.gateway.create_qr_image(ask).await.unwrap();
+    let image = shop.gateway.create_qr_image(request).await.unwrap();
     let (status, _) = post(&scanned(&image.png), &[("action", "decline")]);
     assert_eq!(status, 200, "the gateway's own picture leads to the payment's page");
 }

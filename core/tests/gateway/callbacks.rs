@@ -204,20 +204,20 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     assert_eq!(error.kind(), "Refused", "the order is asked about, not the code");
 
     let mine = PaymentRef::qr(Some(100_000)).with_transaction_id("tx-1");
-    let told = gateway.verify_callback(&forged("q-9", "1000"), &mine).await.unwrap();
-    assert_eq!(fields_of(&told), ["transaction_id"]);
+    let verdict = gateway.verify_callback(&forged("q-9", "1000"), &mine).await.unwrap();
+    assert_eq!(fields_of(&verdict), ["transaction_id"]);
 
     // The gateway's own picture has no transaction to hold against it, and nobody knows the unit.
     for (sum_tyiyn, claims) in [(100, "1"), (1, "1"), (100_000, "1000")] {
-        let told = gateway.verify_callback(&forged("q-9", claims), &PaymentRef::qr(Some(sum_tyiyn))).await.unwrap();
-        assert!(!told.is_charged(), "{sum_tyiyn}: {told:?}");
+        let verdict = gateway.verify_callback(&forged("q-9", claims), &PaymentRef::qr(Some(sum_tyiyn))).await.unwrap();
+        assert!(!verdict.is_charged(), "{sum_tyiyn}: {verdict:?}");
     }
     let itself = changed(PaymentRef::qr(None), |it| {
         it.transaction_id = Some("tx-9".into());
         it.is_claimed = true;
     });
-    let told = gateway.verify_callback(&forged("q-9", "1"), &itself).await.unwrap();
-    assert!(matches!(told, Verdict::Unverifiable { .. }), "{told:?}");
+    let verdict = gateway.verify_callback(&forged("q-9", "1"), &itself).await.unwrap();
+    assert!(matches!(verdict, Verdict::Unverifiable { .. }), "{verdict:?}");
 }
 
 /// A callback that was built field by field, from a queue or a database, has no body to read the status from again.
@@ -229,11 +229,11 @@ async fn callback_without_body_compares_its_status() {
     for (status, differing) in [("REJECT", vec!["status"]), ("PENDING", vec![])] {
         let text = body("order-1", "100.10", status, "Cards");
         let callback = changed(Callback::parse(&text).unwrap(), |it| it.raw = String::new());
-        let told = server.gateway().verify_callback(&callback, &payment).await.unwrap();
+        let verdict = server.gateway().verify_callback(&callback, &payment).await.unwrap();
         if differing.is_empty() {
-            assert!(told.is_charged(), "a callback of an earlier status merely came late: {told:?}");
+            assert!(verdict.is_charged(), "a callback of an earlier status merely came late: {verdict:?}");
         } else {
-            assert_eq!(fields_of(&told), differing);
+            assert_eq!(fields_of(&verdict), differing);
         }
     }
 }

@@ -36,11 +36,11 @@ fn leaves_no_connection_behind() {
     let server = responding();
     let gateway = server.gateway();
     let open = || std::fs::read_dir("/dev/fd").unwrap().count();
-    let ask = || current_thread().block_on(Op::QrStatus.run(&gateway)).unwrap();
-    ask();
+    let query = || current_thread().block_on(Op::QrStatus.run(&gateway)).unwrap();
+    query();
     let before = open();
     for _ in 0..50 {
-        ask();
+        query();
     }
     assert_eq!(server.connections(), 51, "each has a connection of its own");
     // The server's ends are in this process, too, and close when its threads have seen the others.
@@ -73,19 +73,19 @@ fn a_runtime_without_io_or_timers_will_do() {
 fn undriven_query_ends_at_its_deadline() {
     let server = responding();
     let gateway = Gateway::new(server.config().with_query_deadline(Duration::from_millis(300))).unwrap();
-    let asked = current_thread().block_on(async { pollster::block_on(Op::QrStatus.run(&gateway)) });
-    assert!(matches!(asked, Err(PaymentError::Unavailable { .. })), "{asked:?}");
+    let result = current_thread().block_on(async { pollster::block_on(Op::QrStatus.run(&gateway)) });
+    assert!(matches!(result, Err(PaymentError::Unavailable { .. })), "{result:?}");
 }
 
 /// Nobody drives the connection between two calls, so nobody sees that the gateway has closed it until the next one.
-fn assert_queries_survive_closed_sockets(ask: impl Fn(&Gateway)) {
+fn assert_queries_survive_closed_sockets(query: impl Fn(&Gateway)) {
     let bytes = response_bytes(200, "", Op::QrStatus.success_body().as_bytes());
     let answered = Arc::new(Barrier::new(2));
     let is_answered = answered.clone();
     let server = Server::start(move |_| Answer::BytesThenCloseAt(bytes.clone(), is_answered.clone()));
     let gateway = Gateway::new(server.config().with_query_retries(0)).unwrap();
     for number in 1..=20 {
-        ask(&gateway);
+        query(&gateway);
         answered.wait();
         server.wait_for_closed(number);
     }
@@ -138,11 +138,11 @@ async fn fake_gateway_answers_blocking_caller_in_task() {
     let gateway = BlockingGateway::from(fake.gateway());
     fake.fail_next(FakeFault::ServerError);
     fake.fail_next(FakeFault::NoResponse);
-    let asked = gateway.qr_status("1");
-    assert!(asked.is_err(), "{asked:?}");
+    let result = gateway.qr_status("1");
+    assert!(result.is_err(), "{result:?}");
     fake.fail_next(FakeFault::ServerError);
-    let asked = pollster::block_on(fake.gateway().qr_status("1"));
-    assert!(asked.is_err(), "{asked:?}");
+    let result = pollster::block_on(fake.gateway().qr_status("1"));
+    assert!(result.is_err(), "{result:?}");
 }
 
 #[test]

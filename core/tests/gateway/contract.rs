@@ -42,8 +42,8 @@ fn blocking_gateway_trait_calls_the_gateway() {
 
 #[test]
 fn watch_over_function_polls_until_final_status() {
-    let asked = Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let counted = asked.clone();
+    let queries = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = queries.clone();
     let policy = PollPolicy::default().with_interval(Duration::from_millis(1));
     let watch = StatusWatch::asking(card(), policy, move |payment| {
         let number = counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
@@ -64,7 +64,7 @@ fn watch_over_function_polls_until_final_status() {
             WatchReport::Status { verdict: Verdict::Charged { .. }, .. }
         ]
     ));
-    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 3);
+    assert_eq!(queries.load(std::sync::atomic::Ordering::SeqCst), 3);
 }
 
 /// On an executor that knows no timers.

@@ -93,9 +93,9 @@ fn fake_with(journal: &Journal) -> (FakeGateway, Gateway) {
 fn a_program_that_died_finds_its_payments_again() {
     let folder = Folder::new("died");
     let (fake, gateway) = fake_with(&folder.journal());
-    let noted = gateway.with_note("cart 17").unwrap();
-    let created = run(noted.create_card_payment(card_payment())).unwrap();
-    drop((gateway, noted));
+    let with_note = gateway.with_note("cart 17").unwrap();
+    let created = run(with_note.create_card_payment(card_payment())).unwrap();
+    drop((gateway, with_note));
 
     let journal = folder.journal();
     let gateway = fake.gateway().with_journal(journal.clone());
@@ -271,7 +271,7 @@ fn note_too_long_or_without_journal_is_rejected() {
 /// A web request that was given up after its payment had been sent: what came back is noted all the same, so that a payer who
 /// mistyped the password can try again.
 #[test]
-fn what_comes_back_is_noted_though_nobody_waits() {
+fn result_is_recorded_after_cancellation() {
     let folder = Folder::new("nobody");
     let journal = folder.journal();
     let (release, released) = mpsc::channel::<()>();

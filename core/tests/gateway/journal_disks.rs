@@ -48,8 +48,12 @@ fn child(test: &str, limits: &str, folder: &Path) {
         .env(FOLDER, folder)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&ended.stdout);
-    assert!(ended.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&ended.stderr));
+    let output = String::from_utf8_lossy(&ended.stdout);
+    assert!(
+        ended.status.success() && output.contains("1 passed"),
+        "{output}{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
 }
 
 fn journal_of_the_child() -> Journal {
@@ -80,11 +84,11 @@ fn a_writer_on_a_full_disk() {
 fn a_disk_that_fills_up_forgets_no_payment() {
     let folder = Folder::new("fills-up");
     let journal = folder.journal();
-    child("a_writer_whose_disk_fills_up", "trap '' XFSZ; ulimit -f 1;", &folder.0);
+    child("writer_on_a_disk_that_fills_up", "trap '' XFSZ; ulimit -f 1;", &folder.0);
     let known = entries(&journal);
     assert_eq!(known.len(), 1);
     assert_eq!(known[0].payment.order_number.as_deref(), Some("order-1"));
-    assert_eq!(known[0].state, JournalState::Unknown, "the rest could not be noted");
+    assert_eq!(known[0].state, JournalState::Unknown, "the result could not be recorded");
     let (fake, gateway) = gateway(journal);
     let again = gateway.create_mbank_payment(tea("order-1")).unwrap_err();
     assert!(again.payment_may_exist() && fake.payments().is_empty(), "{again}");
@@ -92,17 +96,17 @@ fn a_disk_that_fills_up_forgets_no_payment() {
 
 #[test]
 #[ignore = "run by a_disk_that_fills_up_forgets_no_payment"]
-fn a_writer_whose_disk_fills_up() {
+fn writer_on_a_disk_that_fills_up() {
     let (fake, gateway) = gateway(journal_of_the_child());
     // A block is 512 bytes: the note leaves room for little else.
-    let noted = gateway.with_note(&"n".repeat(220)).unwrap();
-    let created = noted.create_mbank_payment(tea("order-1")).expect("it could be written down");
+    let with_note = gateway.with_note(&"n".repeat(220)).unwrap();
+    let created = with_note.create_mbank_payment(tea("order-1")).expect("it could be written down");
     gateway.confirm_mbank_payment(&created.payment, &fake.otp()).expect_err("this could not");
     assert_ne!(fake.payments()[0].status, PaymentStatus::Charged, "no confirmation was sent");
     fake.charge("order-1").unwrap();
     let ends: Vec<Recovered> = gateway.recover(RecoveryPolicy::default()).unwrap().map(Result::unwrap).collect();
     let Recovered::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
-    assert_eq!((entry.state, ends.len()), (JournalState::Charged, 1), "it is told though it cannot be noted");
+    assert_eq!((entry.state, ends.len()), (JournalState::Charged, 1), "it is returned although it cannot be recorded");
 }
 
 #[test]

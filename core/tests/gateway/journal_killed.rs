@@ -12,7 +12,7 @@ use kassa_sandbox::{ReusedOrderNumber, Sandbox, SandboxOptions};
 use kassa_test_patience::wait_until;
 
 /// The environment variable that tells a writer where the gateway and the journal are.
-const TOLD_BY: &str = "KASSA_JOURNAL_WRITER";
+const CHILD_VARIABLE: &str = "KASSA_JOURNAL_WRITER";
 const WRITER: &str = "journal_killed::a_writer";
 const WRITERS: usize = 8;
 const NUMBERS: usize = 300;
@@ -24,8 +24,8 @@ const _: () = assert!(KILLS * REQUESTS <= NUMBERS - KILLS);
 #[test]
 #[ignore = "run by killed_writers_send_every_number_at_most_once"]
 fn a_writer() {
-    let told = env::var(TOLD_BY).expect("run by another test");
-    let [url, login, password, folder] = told.split(' ').collect::<Vec<_>>()[..] else { panic!("{told}") };
+    let order = env::var(CHILD_VARIABLE).expect("run by another test");
+    let [url, login, password, folder] = order.split(' ').collect::<Vec<_>>()[..] else { panic!("{order}") };
     let gateway = BlockingGateway::new(GatewayConfig::new(url, Credentials::basic(login, password))).unwrap();
     let gateway = gateway.with_journal(Journal::open(folder).unwrap());
     // All in the same order, so that they meet at every number. Whatever comes back: most were sent by another writer.
@@ -45,7 +45,7 @@ fn killed_writers_send_every_number_at_most_once() {
         let (url, login, password) = (sandbox.url(), sandbox.login(), sandbox.password());
         Command::new(env::current_exe().unwrap())
             .args(["--ignored", "--exact", WRITER])
-            .env(TOLD_BY, format!("{url} {login} {password} {}", folder.display()))
+            .env(CHILD_VARIABLE, format!("{url} {login} {password} {}", folder.display()))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

@@ -329,12 +329,12 @@ async fn a_readable_response_that_is_not_a_success() {
         let error = op.run(&server.gateway()).await.expect_err(body);
         assert_eq!(error.kind(), variant, "{op:?}, {body}: {error}");
         assert_eq!(server.received().len(), 1, "{op:?}, {body}");
-        let (PaymentError::OutcomeUnknown { body: Some(kept), .. } | PaymentError::Unexpected { body: kept, .. }) =
+        let (PaymentError::OutcomeUnknown { body: Some(stored), .. } | PaymentError::Unexpected { body: stored, .. }) =
             error
         else {
             panic!("{op:?}: the response is lost");
         };
-        assert_eq!(kept, body, "{op:?}");
+        assert_eq!(stored, body, "{op:?}");
     }
 }
 
@@ -408,7 +408,7 @@ async fn a_code_may_be_a_number_and_data_of_any_shape() {
 }
 
 #[tokio::test]
-async fn what_the_gateway_asked_to_wait_is_handed_on() {
+async fn retry_after_is_returned_in_the_error() {
     let server = Server::start(|_| response_with(429, "Retry-After: 17\r\n", ENVELOPE));
     let config = server.config().with_query_retries(0);
     for op in Op::all() {
@@ -526,8 +526,8 @@ async fn no_error_loses_its_response() {
                 Ok(_) if status == 200 => continue,
                 Ok(answer) => panic!("HTTP {status}, {op:?}: {answer}"),
             };
-            let kept = (error.http_status(), error.code(), error.body());
-            assert_eq!(kept, (Some(status), Some("05"), Some(body)), "{op:?}: {error}");
+            let stored = (error.http_status(), error.code(), error.body());
+            assert_eq!(stored, (Some(status), Some("05"), Some(body)), "{op:?}: {error}");
         }
     }
     let nowhere = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
@@ -536,7 +536,7 @@ async fn no_error_loses_its_response() {
 }
 
 #[test]
-fn each_error_says_what_happened_and_what_to_do() {
+fn errors_name_what_happened_and_what_to_do() {
     let unknown = PaymentError::outcome_unknown(card_ref(), "HTTP 500 does not tell whether the payment was made")
         .with_code("96");
     assert_eq!(

@@ -70,7 +70,7 @@ async fn a_query_is_repeated_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_query_waits_as_long_as_it_was_asked_to() {
+async fn query_waits_for_retry_after() {
     let calls = AtomicUsize::new(0);
     let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
         0 => response_with(429, "Retry-After: 1\r\n", ""),
@@ -120,16 +120,16 @@ async fn one_deadline_covers_everything() {
         (error, started.elapsed())
     });
     let whole_response = Duration::from_secs(response.len() as u64 - end_of_head as u64);
-    let is_kept = |took: Duration| took >= deadline && took < patient(whole_response / 5).min(whole_response / 2);
+    let is_on_time = |took: Duration| took >= deadline && took < patient(whole_response / 5).min(whole_response / 2);
     let (timed, verified) = join(join_all(timed), join_all(verified)).await;
     for (op, error, took) in timed {
         let variant = if Op::MOVES_MONEY.contains(&op) { "OutcomeUnknown" } else { "Unavailable" };
         assert_eq!(error.kind(), variant, "{op:?}");
-        assert!(is_kept(took), "{op:?} took {took:?}");
+        assert!(is_on_time(took), "{op:?} took {took:?}");
     }
     for (error, took) in verified {
         assert_eq!(error.kind(), "Unavailable");
-        assert!(is_kept(took), "verifying a callback took {took:?}");
+        assert!(is_on_time(took), "verifying a callback took {took:?}");
     }
 }
 

@@ -129,7 +129,7 @@ fn only_open_pay_form_allows_other_methods() {
 }
 
 #[test]
-fn an_action_that_does_not_fit_says_so() {
+fn action_in_wrong_state_is_rejected() {
     let model = model(&[]);
     let Err(PaymentError::Invalid { violations }) = model.check(Action::Confirm) else { panic!("it was taken") };
     assert_eq!((violations[0].field.as_str(), violations[0].rule), ("confirm", Rule::State));
@@ -312,7 +312,7 @@ fn payment_with_corrected_phone_replaces_old_one() {
 fn method_choice_hides_no_open_payment_change() {
     let p1 = |state: &str, more: Value| payment("p1", "mbank", state, more);
     let replaced = || p1("awaiting", json!({"attempts_left": 3, "is_replaced": true}));
-    for (of_checkout, payments, kind, told) in [
+    for (of_checkout, payments, kind, message) in [
         ("paid", vec![p1("charged", json!({}))], "paid", None),
         ("expired", vec![mbank("p1", "01")], "expired", None),
         ("cancelled", vec![mbank("p1", "01")], "not_paid", Some(MessageTopic::Cancelled)),
@@ -327,7 +327,7 @@ fn method_choice_hides_no_open_payment_change() {
         let mut model = choosing_again(mbank("p1", "01"));
         model.seen(view(2, of_checkout, &payments));
         let state = model.state();
-        assert_eq!((state.kind(), topic(&state)), (kind, told), "{of_checkout} {payments:?}");
+        assert_eq!((state.kind(), topic(&state)), (kind, message), "{of_checkout} {payments:?}");
         assert!(!matches!(state, CheckoutState::Ready { can_keep_method: true, .. }));
         assert!(model.instead_of().is_none() && unfit(model.keep_method()).is_some());
         model.seen(view(3, "open", &[mbank("p1", "01")]));

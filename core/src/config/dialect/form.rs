@@ -85,7 +85,7 @@ const LONGEST_NAME: usize = 60;
 /// The members of an object, by name.
 type Members<'a> = BTreeMap<Cow<'a, str>, Json<'a>>;
 
-/// Reads a dialect, which may name these endpoints and no others. All that is wrong is told at once, so it is read by hand: serde
+/// Reads a dialect, which may name these endpoints and no others. All mistakes are reported at once, so it is read by hand: serde
 /// stops at the first mistake.
 pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialect, PaymentError> {
     let malformed =
@@ -354,7 +354,7 @@ fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
     }
 }
 
-/// A transaction may also be looked for in the code whose text the same response holds.
+/// A transaction may also be taken from the QR code in the same response.
 fn check_places(place: &str, field: ResponseField, places: &[String], checks: &mut Checks) {
     let is_tag = |text: &String| field == ResponseField::TransactionId && text.starts_with(ELQR);
     let (tags, pointers): (Vec<String>, Vec<String>) = places.iter().cloned().partition(is_tag);

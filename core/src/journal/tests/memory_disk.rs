@@ -1,4 +1,4 @@
-//! A disk in memory that tells what was flushed from what was only written, and stops at any step.
+//! A disk in memory that distinguishes flushed data from data that was only written, and stops at any step.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,8 +30,8 @@ struct State {
     /// What a program sees: folders, and files with their content.
     seen: Files,
     /// What is left when the power goes: names by their folders' flushes, and contents by their files'.
-    kept_names: BTreeSet<PathBuf>,
-    kept_contents: BTreeMap<PathBuf, Vec<u8>>,
+    durable_names: BTreeSet<PathBuf>,
+    durable_contents: BTreeMap<PathBuf, Vec<u8>>,
     steps: usize,
     stop: Option<Stop>,
     failed: bool,
@@ -91,8 +91,8 @@ impl MemoryDisk {
         let mut state = self.state();
         match crash {
             Crash::Process => {
-                state.kept_names = state.seen.keys().cloned().collect();
-                state.kept_contents =
+                state.durable_names = state.seen.keys().cloned().collect();
+                state.durable_contents =
                     state.seen.iter().filter_map(|(path, content)| Some((path.clone(), content.clone()?))).collect();
             }
             Crash::Power => state.lose_what_was_not_flushed(),
@@ -148,17 +148,17 @@ impl MemoryDisk {
 
 impl State {
     fn lose_what_was_not_flushed(&mut self) {
-        let names = self.kept_names.clone();
+        let names = self.durable_names.clone();
         let has_a_place = |path: &PathBuf| {
             path.ancestors().skip(1).all(|folder| folder.as_os_str().is_empty() || names.contains(folder))
         };
-        let was_file = |path: &PathBuf| self.kept_contents.contains_key(path) || path.components().count() > 3;
-        let kept = names.iter().filter(|path| has_a_place(path)).map(|path| {
-            let content = was_file(path).then(|| self.kept_contents.get(path).cloned().unwrap_or_default());
+        let was_file = |path: &PathBuf| self.durable_contents.contains_key(path) || path.components().count() > 3;
+        let durable = names.iter().filter(|path| has_a_place(path)).map(|path| {
+            let content = was_file(path).then(|| self.durable_contents.get(path).cloned().unwrap_or_default());
             (path.clone(), content)
         });
-        self.seen = kept.collect();
-        self.kept_names = self.seen.keys().cloned().collect();
+        self.seen = durable.collect();
+        self.durable_names = self.seen.keys().cloned().collect();
     }
 }
 
@@ -183,7 +183,7 @@ impl Disk for MemoryDisk {
         self.step(|state| {
             for folder in path.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
                 state.seen.entry(folder.to_owned()).or_insert(None);
-                state.kept_names.insert(folder.to_owned());
+                state.durable_names.insert(folder.to_owned());
             }
             Ok(())
         })
@@ -226,7 +226,7 @@ impl Disk for MemoryDisk {
     fn sync_file(&self, path: &Path) -> io::Result<()> {
         self.step(|state| {
             let content = state.seen.get(path).cloned().flatten().ok_or_else(not_found)?;
-            state.kept_contents.insert(path.to_owned(), content);
+            state.durable_contents.insert(path.to_owned(), content);
             Ok(())
         })
     }
@@ -234,9 +234,9 @@ impl Disk for MemoryDisk {
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         self.step(|state| {
             let is_in = |file: &&PathBuf| file.parent() == Some(path);
-            state.kept_names.retain(|file| !is_in(&file) || state.seen.contains_key(file));
+            state.durable_names.retain(|file| !is_in(&file) || state.seen.contains_key(file));
             let names: Vec<_> = state.seen.keys().filter(is_in).cloned().collect();
-            state.kept_names.extend(names);
+            state.durable_names.extend(names);
             Ok(())
         })
     }
@@ -275,8 +275,8 @@ impl Disk for MemoryDisk {
             let content = state.seen.remove(from).ok_or_else(not_found)?;
             state.seen.insert(to.to_owned(), content);
             // A file keeps what was flushed of it under any name; the old name is there until its folder is flushed.
-            if let Some(kept) = state.kept_contents.get(from).cloned() {
-                state.kept_contents.insert(to.to_owned(), kept);
+            if let Some(durable) = state.durable_contents.get(from).cloned() {
+                state.durable_contents.insert(to.to_owned(), durable);
             }
             Ok(())
         })

@@ -178,7 +178,7 @@ fn card_number_in_array_is_masked_as_valid_json() {
 
 /// The response can still be read where the password is the name of a field.
 #[test]
-fn names_of_fields_are_kept() {
+fn field_names_are_not_masked() {
     let body = r#"{"code":"code","transaction":{"id":1,"transaction_id":"transaction"}}"#;
     let masked = |password: &str| redactor_with(password).body(body);
     assert_eq!(masked("code"), r#"{"code":"***","transaction":{"id":1,"transaction_id":"transaction"}}"#);

@@ -211,8 +211,8 @@ fn reason_names_the_reported_order_number() {
 async fn a_word_counts_for_its_endpoint_alone() {
     let settings = |config: &mut GatewayConfig| config.dialect = Dialect::named("finipay").unwrap().into();
     let card = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS");
-    let told_by_response = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
-    let code = PaymentRef { transaction_from_code: true, ..told_by_response };
+    let from_response = PaymentRef::qr(Some(10_000)).with_transaction_id("FNP1");
+    let code = PaymentRef { transaction_from_code: true, ..from_response };
     for (payment, body, expected) in [
         (&code, r#"{"code":"100","message":"Success","data":"SUCCESSFUL"}"#, "Charged"),
         (&code, r#"{"code":"100","message":"Success","data":"\u0421REATED"}"#, "Pending"),
@@ -224,17 +224,17 @@ async fn a_word_counts_for_its_endpoint_alone() {
         (&card, r#"{"code":"200","data":{"status":"CHARGE","amount":100,"currency":"KGS"}}"#, "Charged"),
     ] {
         let (gateway, _) = Scripted::gateway_with(settings, move |_| after(0, 200, body));
-        let told = match gateway.check(payment).await {
+        let result = match gateway.check(payment).await {
             Ok(verdict) => format!("{verdict:?}"),
             Err(error) => error.kind().to_owned(),
         };
-        assert!(told.starts_with(expected), "{payment}, {body}: {told}");
-        assert_eq!(told.contains("code.amount"), payment == &code && expected == "Charged", "{told}");
+        assert!(result.starts_with(expected), "{payment}, {body}: {result}");
+        assert_eq!(result.contains("code.amount"), payment == &code && expected == "Charged", "{result}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payment_without_a_number_is_not_asked_about() {
+async fn payment_without_number_is_not_queried() {
     let (gateway, memory) = Scripted::gateway(|_| Act::status("CHARGE"));
     let form = PaymentRef::pay_form(Decimal::ONE_HUNDRED);
     assert!(matches!(gateway.check(&form).await, Err(PaymentError::Invalid { .. })));
@@ -263,11 +263,11 @@ async fn rejection_by_provider_hides_no_other_charge() {
         ([(200, REJECTED), unknown, (401, "{}")], "Unauthorized"),
     ] {
         let (gateway, _) = Scripted::gateway_with(settings, move |n| after(0, responses[n].0, responses[n].1));
-        let told = match gateway.check(&form).await {
+        let result = match gateway.check(&form).await {
             Ok(verdict) => format!("{verdict:?}"),
             Err(error) => error.kind().to_owned(),
         };
-        assert!(told.starts_with(expected), "{expected}: {told}");
+        assert!(result.starts_with(expected), "{expected}: {result}");
     }
     // A card has one provider: its rejection is final at once.
     let (gateway, memory) = Scripted::gateway_with(settings, |_| after(0, 200, REJECTED));

@@ -1,4 +1,4 @@
-//! How recovery follows payments, and when they are asked about again: the older one is, the less often.
+//! The policy of a recovery, and its poll intervals: older payments are polled less often.
 
 use std::{
     cmp::Ordering,
@@ -26,15 +26,15 @@ use crate::{error::PaymentError, validation::Checks, violation::Rule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveryPolicy {
-    /// The time from the start of one question about a payment to the start of the next, while the payment is younger
-    /// than 20 minutes. 10 s unless set. Older ones are asked about less often: up to 2 hours of age a sixth as often, to
+    /// The time from the start of one query of a payment to the start of the next, while the payment is younger
+    /// than 20 minutes. 10 s unless set. Older ones are polled less often: up to 2 hours of age a sixth as often, to
     /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
     #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on. 20 minutes unless set.
     #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::serialized::milliseconds"))]
     pub deadline: Duration,
-    /// How many payments are asked about at the same time. 8 unless set.
+    /// How many payments are queried at the same time. 8 unless set.
     pub at_once: u32,
     /// Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
     /// after each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**:
@@ -44,7 +44,7 @@ pub struct RecoveryPolicy {
 }
 
 impl RecoveryPolicy {
-    /// The same with another time between two questions about a young payment.
+    /// The same with another poll interval of young payments.
     #[must_use]
     pub fn with_interval(self, interval: Duration) -> Self {
         Self { interval, ..self }
@@ -56,7 +56,7 @@ impl RecoveryPolicy {
         Self { deadline, ..self }
     }
 
-    /// The same with another number of payments that are asked about at the same time.
+    /// The same with another number of payments that are queried at the same time.
     #[must_use]
     pub fn with_at_once(self, at_once: u32) -> Self {
         Self { at_once, ..self }
@@ -93,10 +93,10 @@ impl Default for RecoveryPolicy {
     }
 }
 
-// When payments are asked about again: the older one is, the less often.
+// Poll intervals: older payments are polled less often.
 
-/// Up to which age a payment is asked about every how many intervals. From the last age on it is once a day, where the
-/// interval is 10 s.
+/// Up to which age a payment is polled at which multiple of the interval. After the last age it is polled once a day, if the interval
+/// is 10 s.
 const STEPS: [(Duration, u32); 4] = [
     (Duration::from_secs(20 * 60), 1),
     (Duration::from_secs(2 * 60 * 60), 6),
@@ -105,42 +105,42 @@ const STEPS: [(Duration, u32); 4] = [
 ];
 const AFTERWARDS: u32 = 8640;
 
-/// The time between two questions about a payment of this age.
+/// The poll interval of a payment of this age.
 pub(super) fn interval_at(age: Duration, interval: Duration) -> Duration {
     let step = STEPS.iter().find(|(until, _)| age < *until);
     interval.saturating_mul(step.map_or(AFTERWARDS, |(_, times)| *times))
 }
 
-/// How many of the numbers that were claimed last are asked about each time.
+/// How many of the newest claimed numbers are queried each time.
 const NEWEST: usize = 4;
-/// And how many of the older ones, in turn.
+/// How many of the older claimed numbers are queried each time, in turn.
 const IN_TURN: usize = 4;
 
-/// Which of many numbers that were claimed for a payment, the last one first, are asked about this time: all of them come up.
-pub(super) fn claims_to_ask<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
+/// Which of a payment's claimed numbers, the newest first, are queried this time. In turn, all of them are.
+pub(super) fn claims_to_query<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
     let (newest, older) = claims.split_at(claims.len().min(NEWEST));
     let in_turn = (0..older.len().min(IN_TURN)).map(|place| &older[(turn + place) % older.len()]);
     newest.iter().chain(in_turn).cloned().collect()
 }
 
-/// A payment that is to be asked about.
+/// A payment that is due for a query at some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) at: Instant,
     pub(super) begun: SystemTime,
     pub(super) id: String,
-    /// It was rejected, and is asked about all the same.
+    /// It was rejected, and is still polled.
     pub(super) has_ended: bool,
-    /// Which of the older numbers that were claimed for it are next.
+    /// Which of its older claimed numbers are next.
     pub(super) turn: usize,
     /// In a row.
     pub(super) mismatches: u32,
-    /// Answers in a row that only a person can mend.
+    /// How many answers in a row only a person can fix.
     pub(super) odd: u32,
-    /// When the first of them was asked for.
+    /// When the query of the first of them began.
     pub(super) odd_since: Option<Instant>,
-    /// That they came was told.
-    pub(super) odd_is_told: bool,
+    /// They were reported.
+    pub(super) odd_is_reported: bool,
 }
 
 /// The soonest is the greatest, as a heap gives that first; of two at once one that has not ended, and then the older payment.
@@ -154,7 +154,7 @@ impl Ord for Due {
 }
 
 impl Due {
-    /// The next time, other numbers are asked about.
+    /// The next time, other numbers are queried.
     pub(super) fn next_turn(self) -> Self {
         Self { turn: self.turn.wrapping_add(IN_TURN), ..self }
     }
@@ -174,16 +174,16 @@ mod tests {
 
     #[test]
     fn newest_claims_are_always_queried_rest_rotate() {
-        assert!(claims_to_ask::<u8>(&[], 7).is_empty());
+        assert!(claims_to_query::<u8>(&[], 7).is_empty());
         for count in [1, 4, 5, 8, 9, 100, 1000] {
             let claims: Vec<usize> = (0..count).collect();
-            let mut asked = HashSet::new();
+            let mut queried = HashSet::new();
             for round in 0..=count / IN_TURN {
-                let now = claims_to_ask(&claims, 17 + round * IN_TURN);
+                let now = claims_to_query(&claims, 17 + round * IN_TURN);
                 assert!(now.len() <= NEWEST + IN_TURN && now.starts_with(&claims[..count.min(NEWEST)]), "{now:?}");
-                asked.extend(now);
+                queried.extend(now);
             }
-            assert_eq!(asked.len(), count);
+            assert_eq!(queried.len(), count);
         }
     }
 }

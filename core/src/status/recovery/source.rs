@@ -1,4 +1,4 @@
-//! What recovery reads from the journal, again and again, and asks the gateway.
+//! The inputs of a recovery: entries of the journal, which it reads again and again, and the gateway's answers.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,14 +11,14 @@ use tokio::time::Instant;
 use crate::{
     error::PaymentError,
     journal::{
-        AfterEnd, Journal, Questions, RecoveryLock, UnfinishedEntries,
+        AfterEnd, EntryQueries, Journal, RecoveryLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
     payment_ref::PaymentRef,
     pipeline::{attempts::Limits, engine::Engine, journaling::run_blocking},
     status::{
         check::check,
-        recovery::policy::{Due, RecoveryPolicy, claims_to_ask, interval_at},
+        recovery::policy::{Due, RecoveryPolicy, claims_to_query, interval_at},
         verdict::Verdict,
     },
     transport::after,
@@ -27,7 +27,7 @@ use crate::{
 /// How many entries are read from the disk at once.
 const PAGE: usize = 64;
 
-/// What questions and pages come from. They hold this and not what is shared: that holds them, and would never be dropped.
+/// The source of queries and pages. They hold this and not `Shared`, which holds them: it would never be dropped.
 #[derive(Clone)]
 pub(super) struct Source {
     pub(super) engine: Arc<Engine>,
@@ -43,8 +43,8 @@ pub(super) struct Page {
     pub(super) rest: Option<UnfinishedEntries>,
 }
 
-/// What came of one question.
-pub(super) struct Answered {
+/// The answer to one query.
+pub(super) struct QueryAnswer {
     pub(super) due: Due,
     pub(super) started: Instant,
     pub(super) answer: Result<Verdict, PaymentError>,
@@ -54,16 +54,16 @@ pub(super) struct Answered {
     pub(super) entry: Box<JournalEntry>,
 }
 
-/// What a question comes to.
-pub(super) enum Answer {
-    Answered(Box<Answered>),
-    /// Somebody else has noted its charge, so that there is nothing to ask.
+/// The result of one query, or why none was sent.
+pub(super) enum QueryResult {
+    Answered(Box<QueryAnswer>),
+    /// Another process has recorded the charge, so no query is needed.
     Charged(Box<JournalEntry>),
-    /// Somebody else has dealt with it.
+    /// Another process has finished it.
     Gone(String),
     /// The journal could not be read just now.
     Later(Due),
-    /// It was rejected, and is asked about again later.
+    /// It was rejected, and is queried again later.
     NotYet(Due),
 }
 
@@ -74,7 +74,7 @@ impl Source {
         loop {
             let journal = self.journal.clone();
             if let Some(lock) = self.on_disk(move || journal.lock_for_recovery()).await? {
-                let unfinished = self.journal.to_be_asked_about();
+                let unfinished = self.journal.unfinished_and_rejected();
                 return self.read_on(Arc::new(lock), unfinished).await;
             }
             let now = transport.now();
@@ -115,44 +115,44 @@ impl Source {
         run_blocking(self.engine.transport(), work).await.unwrap_or_else(interrupted)
     }
 
-    /// Asks about one payment, unless somebody has dealt with it meanwhile.
-    pub(super) async fn ask_about(self, due: Due, deadline: Instant) -> Answer {
+    /// Queries one payment, unless another process has finished it in the meantime.
+    pub(super) async fn query(self, due: Due, deadline: Instant) -> QueryResult {
         let started = self.engine.transport().now();
-        let Questions { entry, payments, after_end } = match self.questions(&due.id).await {
+        let EntryQueries { entry, payments, after_end } = match self.queries(&due.id).await {
             Ok(Some(known)) if known.entry.state == JournalState::Charged => {
-                return Answer::Charged(Box::new(known.entry));
+                return QueryResult::Charged(Box::new(known.entry));
             }
             Ok(Some(known)) => known,
-            Ok(None) => return Answer::Gone(due.id),
-            Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
+            Ok(None) => return QueryResult::Gone(due.id),
+            Err(_) => return QueryResult::Later(Due { at: after(started, self.policy.interval), ..due }),
         };
         if let Some(wait) = after_end.map(|after_end| self.wait_after_end(after_end)).filter(|wait| !wait.is_zero()) {
-            return Answer::NotYet(Due { at: after(started, wait), ..due });
+            return QueryResult::NotYet(Due { at: after(started, wait), ..due });
         }
-        let answer = self.answer(&entry.payment, claims_to_ask(&payments, due.turn), deadline).await;
+        let answer = self.answer(&entry.payment, claims_to_query(&payments, due.turn), deadline).await;
         let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
         let mut entry = Box::new(entry);
-        match self.questions(&due.id).await {
-            // Somebody else may have noted a charge meanwhile.
+        match self.queries(&due.id).await {
+            // Another process may have recorded a charge in the meantime.
             Ok(Some(known)) => entry = Box::new(known.entry),
-            // A charge is listed until it is finished, so somebody else has delivered it.
-            Ok(None) if is_charged => return Answer::Gone(due.id),
+            // A charge is listed until it is finished, so another process has delivered it.
+            Ok(None) if is_charged => return QueryResult::Gone(due.id),
             Ok(None) | Err(_) => {}
         }
-        Answer::Answered(Box::new(Answered { due: due.next_turn(), started, answer, after_end, entry }))
+        QueryResult::Answered(Box::new(QueryAnswer { due: due.next_turn(), started, answer, after_end, entry }))
     }
 
-    /// Of several numbers that were claimed for a payment, one may have paid.
+    /// Queries each claimed number of a payment until one is charged.
     async fn answer(
         &self,
         own: &PaymentRef,
-        questions: Vec<PaymentRef>,
+        payments: Vec<PaymentRef>,
         deadline: Instant,
     ) -> Result<Verdict, PaymentError> {
         let mut answer = Ok(Verdict::unverifiable(own.clone(), "there is nothing to ask with", None));
-        for payment in questions {
-            let patience = deadline.saturating_duration_since(self.engine.transport().now());
-            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0, detached: true };
+        for payment in payments {
+            let time_left = deadline.saturating_duration_since(self.engine.transport().now());
+            let limits = Limits { deadline: self.engine.limits().deadline.min(time_left), retries: 0, detached: true };
             answer = check(&self.engine, &payment, limits).await;
             if answer.as_ref().is_ok_and(Verdict::is_charged) {
                 break;
@@ -161,9 +161,9 @@ impl Source {
         answer
     }
 
-    async fn questions(&self, id: &str) -> Result<Option<Questions>, PaymentError> {
+    async fn queries(&self, id: &str) -> Result<Option<EntryQueries>, PaymentError> {
         let (journal, id) = (self.journal.clone(), id.to_owned());
-        self.on_disk(move || journal.questions(&id)).await
+        self.on_disk(move || journal.queries(&id)).await
     }
 
     /// Where to begin among many numbers that were claimed: at random, so that recoveries that are short come to all of them, too.
@@ -172,13 +172,13 @@ impl Source {
         usize::try_from(random.as_millis()).unwrap_or_default()
     }
 
-    /// How long to wait until a rejected payment is asked about again.
+    /// How long to wait until a rejected payment is queried again.
     pub(super) fn wait_after_end(&self, after_end: AfterEnd) -> Duration {
         after_end.next(self.policy.interval).duration_since(self.journal.now()).unwrap_or_default()
     }
 
-    /// With jitter, so that what began together is not asked about together for ever. A mismatch may be one odd
-    /// response, so it is looked at again soon.
+    /// With jitter, so that payments that began together are not queried together for ever. A mismatch may be one wrong response, so
+    /// it is queried again soon.
     pub(super) fn interval_of(&self, due: &Due) -> Duration {
         let age = self.journal.now().duration_since(due.begun).unwrap_or_default();
         let interval = match due.mismatches {
@@ -194,16 +194,16 @@ impl Source {
 /// How many times as long as a reading took is waited before the next one, so that a full journal keeps no disk busy.
 const PAUSE_PER_READING: u32 = 10;
 
-/// What this recovery did about an entry.
+/// What this recovery did with an entry.
 enum Known {
-    Followed,
+    Polled,
     Reported(JournalState),
-    ToldUnreadable,
+    ReportedUnreadable,
 }
 
-/// What is known of earlier readings.
+/// The results of earlier scans of the journal.
 #[derive(Default)]
-pub(super) struct Again {
+pub(super) struct Rescan {
     /// What was there when the journal was read last.
     known: HashMap<String, Known>,
     /// What is there now.
@@ -213,7 +213,7 @@ pub(super) struct Again {
     at: Option<Instant>,
 }
 
-impl Again {
+impl Rescan {
     /// When to read it again.
     pub(super) fn at(&self) -> Option<Instant> {
         self.at
@@ -227,7 +227,7 @@ impl Again {
         is_due
     }
 
-    /// Whether something is to be done about an entry: nothing was yet, or it has changed since.
+    /// Whether an entry needs processing: it is new, or it has changed since the last scan.
     pub(super) fn is_new(&mut self, item: &Unfinished) -> bool {
         let (id, state) = match item {
             Unfinished::Payment { entry } => (&entry.id, Some(entry.state)),
@@ -237,26 +237,26 @@ impl Again {
         let is_charged = state == Some(JournalState::Charged);
         let is_new = match self.known.get(id) {
             None => true,
-            // It was rejected or mismatched, so that nobody asks about it any more.
-            Some(Known::Reported(told)) => is_charged && *told != JournalState::Charged,
-            // The disk may have had a bad moment.
-            Some(Known::ToldUnreadable) => state.is_some(),
-            Some(Known::Followed) => false,
+            // It was rejected or mismatched, so it is not polled any more.
+            Some(Known::Reported(state)) => is_charged && *state != JournalState::Charged,
+            // Reading may have failed only once.
+            Some(Known::ReportedUnreadable) => state.is_some(),
+            Some(Known::Polled) => false,
         };
         if is_new {
             let known = match state {
-                // One that was rejected is asked about, too, and may come to be charged by somebody else's question.
+                // A rejected payment is polled, too, and another process may find its charge.
                 Some(end @ (JournalState::Charged | JournalState::Rejected)) => Known::Reported(end),
-                Some(_) => Known::Followed,
-                None => Known::ToldUnreadable,
+                Some(_) => Known::Polled,
+                None => Known::ReportedUnreadable,
             };
             self.known.insert(id.clone(), known);
         }
         is_new
     }
 
-    /// Whether a charge was told already.
-    pub(super) fn has_told_charge(&self, id: &str) -> bool {
+    /// Whether its charge was reported already.
+    pub(super) fn has_reported_charge(&self, id: &str) -> bool {
         matches!(self.known.get(id), Some(Known::Reported(JournalState::Charged)))
     }
 
@@ -266,12 +266,12 @@ impl Again {
         }
     }
 
-    /// Somebody else has dealt with it, and it is followed no more. It may come back.
+    /// Another process has finished it, and it is polled no more. It may come back.
     pub(super) fn has_gone(&mut self, id: &str) {
         self.known.remove(id);
     }
 
-    /// What is not there any more is forgotten, and taken up when it comes again: charged after it was finished.
+    /// Forgets entries that are gone. One that comes back, charged after it was finished, is new.
     pub(super) fn read_through(&mut self, now: Instant, interval: Duration) {
         let seen = std::mem::take(&mut self.seen);
         self.known.retain(|id, _| seen.contains(id));

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::{
-    Decimal, Gateway, PaymentRef,
+    Decimal, Gateway, PaymentRef, Unfinished,
     journal::{Journal, ReportedStatus, tests::memory_disk::MemoryDisk},
     testing::scripted::{Act, Scripted},
 };
@@ -62,7 +62,7 @@ async fn all(gateway: &Gateway, policy: RecoveryPolicy) -> Vec<(String, JournalS
 async fn everything_is_followed_to_its_end() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
-    journal.note_report(&card("order-000"), ReportedStatus::Charged, None);
+    journal.record_report(&card("order-000"), ReportedStatus::Charged, None);
     journal.add(&crate::PaymentEntry::new(PaymentRef::pay_form(Decimal::TEN)), None).unwrap();
     // The second one takes three questions, the third one two.
     let words = ["NEW", "NEW", "NEW", "REJECT", "CHARGE"];
@@ -94,7 +94,7 @@ async fn pending_payment_at_deadline_stays_unfinished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_than_some_are_asked_about_at_once() {
+async fn concurrent_queries_stay_within_at_once() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(200));
     let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
@@ -196,7 +196,7 @@ async fn wrong_login_or_closed_gateway_ends_recovery() {
     assert!(matches!(recovery.next().await, Err(PaymentError::Misconfigured { .. })));
 }
 
-/// Whatever it waits for, and though it is kept: each wait would be one of half an hour at least.
+/// Whatever it waits for, and although it is not dropped: each wait would take half an hour at least.
 #[tokio::test(start_paused = true)]
 async fn gateway_close_ends_recovery_and_releases_lock() {
     const LONG: Duration = Duration::from_secs(30 * 60);
@@ -223,7 +223,7 @@ async fn gateway_close_ends_recovery_and_releases_lock() {
         let (other, _) = Scripted::gateway(|_| report("CHARGE", 10));
         let ends = all(&other.with_journal(journal), RecoveryPolicy::default()).await;
         assert_eq!(ends.len(), count, "after it waited for {waits_for}");
-        assert_eq!(recovery.next().await, Ok(None), "it is told once that the gateway was closed");
+        assert_eq!(recovery.next().await, Ok(None), "it is reported once that the gateway was closed");
     }
 }
 
@@ -251,7 +251,7 @@ async fn gateway_close_between_payments_loses_none() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
     for number in numbers(3) {
-        journal.note_report(&card(&number), ReportedStatus::Charged, None);
+        journal.record_report(&card(&number), ReportedStatus::Charged, None);
     }
     let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
     let recovery = gateway.with_journal(journal.clone()).recover(RecoveryPolicy::default()).unwrap();
@@ -341,7 +341,7 @@ async fn lost_payment_is_reported_and_others_recover() {
         let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(3)));
         // The others are answered later than this one is given up.
         let answered = |number| if number < 40 { report("NEW", 10) } else { report("CHARGE", 10) };
-        let (gateway, _) = Scripted::asked(
+        let (gateway, _) = Scripted::by_request(
             |_| {},
             move |number, body| if body.contains("lost") { not_found() } else { answered(number) },
         );
@@ -356,8 +356,8 @@ async fn lost_payment_is_reported_and_others_recover() {
         assert_eq!((number.as_str(), *state, ends.len()), ("lost", JournalState::Unknown, 4), "{ends:?}");
         assert!(reason.as_deref().is_some_and(|reason| reason.contains("HTTP 404")), "{reason:?}");
         assert!(ends[1..].iter().all(|(_, state, _)| *state == JournalState::Charged), "{ends:?}");
-        let kept = journal.entry(&card("lost")).unwrap().unwrap();
-        assert_eq!((kept.state, kept.is_finished), (JournalState::Unknown, false), "it is listed all the same");
+        let stored = journal.entry(&card("lost")).unwrap().unwrap();
+        assert_eq!((stored.state, stored.is_finished), (JournalState::Unknown, false), "it is listed all the same");
     }
 }
 
@@ -366,7 +366,7 @@ async fn lost_payment_is_reported_and_others_recover() {
 async fn payment_known_late_is_reported_as_charged() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, ["late".to_owned()].into_iter().chain(numbers(1)));
-    let (gateway, _) = Scripted::asked(
+    let (gateway, _) = Scripted::by_request(
         |_| {},
         |number, body| if body.contains("late") && number < 12 { not_found() } else { report("CHARGE", 10) },
     );
@@ -430,7 +430,7 @@ async fn connection_failures_do_not_end_recovery() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, ["lost".to_owned()].into_iter().chain(numbers(1)));
     let (gateway, memory) =
-        Scripted::asked(|_| {}, |_, body| if body.contains("lost") { not_found() } else { Act::Refuse });
+        Scripted::by_request(|_| {}, |_, body| if body.contains("lost") { not_found() } else { Act::Refuse });
     assert_eq!(all(&gateway.with_journal(journal), RecoveryPolicy::default()).await, []);
     assert!(memory.attempted_at().len() > 100, "it went on until the deadline");
 }
@@ -440,7 +440,7 @@ async fn connection_failures_do_not_end_recovery() {
 async fn what_is_charged_already_waits_for_no_question() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(200));
-    journal.note_report(&card("order-199"), ReportedStatus::Charged, None);
+    journal.record_report(&card("order-199"), ReportedStatus::Charged, None);
     let (gateway, _) = Scripted::gateway(|_| slow(30, "NEW"));
     let recovery = gateway.with_journal(journal).recover(RecoveryPolicy::default().with_at_once(1)).unwrap();
     let first = timeout(Duration::from_secs(10), recovery.next()).await;
@@ -469,7 +469,7 @@ async fn charge_recorded_elsewhere_is_final() {
     let journal = journal_of(&disk, numbers(1));
     let others = journal.clone();
     let (gateway, _) = Scripted::gateway(move |_| {
-        others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+        others.record_report(&card("order-000"), ReportedStatus::Charged, None);
         slow(1, "REJECT")
     });
     let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
@@ -478,13 +478,13 @@ async fn charge_recorded_elsewhere_is_final() {
 
 /// A pay-form has any number of tries, and any of them may have paid.
 #[tokio::test(start_paused = true)]
-async fn every_number_that_was_claimed_is_asked_about() {
+async fn every_claimed_number_is_queried() {
     let disk = MemoryDisk::default();
     let journal = journal(&disk);
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
     for number in ["paid", "declined"] {
-        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
+        journal.record_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
     }
     let settings = |config: &mut crate::GatewayConfig| {
         config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
@@ -504,20 +504,20 @@ async fn oldest_of_many_claims_is_charged() {
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
     for number in ["paid".to_owned()].into_iter().chain(numbers(100)) {
-        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
+        journal.record_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
     }
     let settings = |config: &mut crate::GatewayConfig| {
         config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
     };
     let (gateway, memory) =
-        Scripted::asked(settings, |_, body| report(if body.contains("paid") { "CHARGE" } else { "NEW" }, 10));
+        Scripted::by_request(settings, |_, body| report(if body.contains("paid") { "CHARGE" } else { "NEW" }, 10));
     let ends = all(&gateway.with_journal(journal), RecoveryPolicy::default()).await;
     assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
     let rounds: std::collections::BTreeSet<_> = memory.attempted_at().into_iter().collect();
     assert!(rounds.len() <= 26, "{rounds:?}");
 }
 
-/// What was rejected is asked about once by each recovery that does not follow new payments, and waited for by none.
+/// A recovery that does not follow new payments queries a rejected payment once, and does not wait for it.
 #[tokio::test(start_paused = true)]
 async fn charge_after_rejection_is_found_later() {
     let disk = MemoryDisk::default();
@@ -537,7 +537,7 @@ async fn charge_after_rejection_is_found_later() {
     assert_eq!(memory.attempted_at(), [0, 0, 0, 0], "nobody waited");
 }
 
-/// A worker of a back end asks on by itself, and tells the charge once, whoever found it.
+/// A worker of a back end continues to poll, and reports the charge once, whichever process found it.
 #[tokio::test(start_paused = true)]
 async fn a_worker_asks_on_about_what_was_rejected() {
     for found_by_another in [false, true] {
@@ -546,7 +546,7 @@ async fn a_worker_asks_on_about_what_was_rejected() {
         let others = journal.clone();
         let (gateway, memory) = Scripted::gateway(move |number| match number {
             4 if found_by_another => {
-                others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+                others.record_report(&card("order-000"), ReportedStatus::Charged, None);
                 report("REJECT", 10)
             }
             4 => report("CHARGE", 10),
@@ -566,10 +566,10 @@ async fn a_worker_asks_on_about_what_was_rejected() {
             }
         }
         assert_eq!(states, [JournalState::Rejected, JournalState::Charged]);
-        let asked = memory.attempted_at();
-        let distances: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert_eq!(asked.len(), 5, "{asked:?}");
-        assert!(distances.is_sorted() && distances[0] >= 10 && distances[3] >= 60, "{asked:?}");
+        let queries = memory.attempted_at();
+        let distances: Vec<u64> = queries.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(queries.len(), 5, "{queries:?}");
+        assert!(distances.is_sorted() && distances[0] >= 10 && distances[3] >= 60, "{queries:?}");
     }
 }
 
@@ -580,21 +580,21 @@ async fn claimed_foreign_number_is_no_mismatch() {
     let journal = journal(&disk);
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
-    journal.note_claim(&plain.with_claimed_number("elses", None)).unwrap();
+    journal.record_claim(&plain.with_claimed_number("elses", None)).unwrap();
     let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 11));
     let policy = RecoveryPolicy::default().with_deadline(5 * MINUTE);
     assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
     assert!(memory.attempted_at().len() > 10);
 }
 
-/// A checkout that was served meanwhile asks, delivers and finishes while the same payment is asked about here.
+/// A checkout page queries, delivers and finishes the payment while the recovery queries it.
 #[tokio::test(start_paused = true)]
 async fn entry_delivered_elsewhere_is_not_returned() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(1));
     let (others, id) = (journal.clone(), journal.entry(&card("order-000")).unwrap().unwrap().id);
     let (gateway, memory) = Scripted::gateway(move |_| {
-        others.note_report(&card("order-000"), ReportedStatus::Charged, None);
+        others.record_report(&card("order-000"), ReportedStatus::Charged, None);
         others.finish(&id).unwrap();
         slow(1, "CHARGE")
     });
@@ -602,7 +602,7 @@ async fn entry_delivered_elsewhere_is_not_returned() {
     assert_eq!(memory.attempted_at().len(), 1);
 }
 
-/// A worker of a back end: what is begun later is followed, too, and nothing is told twice.
+/// A worker of a back end: later payments are recovered, too, and nothing is reported twice.
 #[tokio::test(start_paused = true)]
 async fn follow_new_recovers_later_payments() {
     let disk = MemoryDisk::default();
@@ -624,7 +624,7 @@ async fn follow_new_recovers_later_payments() {
     // Charged after it was rejected: nobody has delivered that.
     journal.begin(&card("rejected"), None).unwrap();
     assert_eq!(next().await, ("rejected".to_owned(), JournalState::Rejected));
-    journal.note_report(&card("rejected"), ReportedStatus::Charged, None);
+    journal.record_report(&card("rejected"), ReportedStatus::Charged, None);
     assert_eq!(next().await, charged("rejected"));
     assert_eq!(recovery.next().await, Ok(None), "at the deadline");
     assert!(started.elapsed() > 8 * MINUTE, "it went on though nothing was left");
@@ -645,8 +645,8 @@ async fn an_end_tells_why() {
     let mut reasons = Vec::new();
     while let Some(recovered) = recovery.next().await.unwrap() {
         let Recovered::Payment { entry } = recovered else { panic!("{recovered:?}") };
-        let kept = journal.entry(&entry.payment).unwrap().unwrap();
-        assert_eq!(kept.reason, entry.reason);
+        let stored = journal.entry(&entry.payment).unwrap().unwrap();
+        assert_eq!(stored.reason, entry.reason);
         reasons.push((entry.state, entry.reason.unwrap()));
     }
     let (rejected, mismatch) = (JournalState::Rejected, JournalState::Mismatch);

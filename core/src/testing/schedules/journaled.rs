@@ -62,10 +62,10 @@ impl Journaled {
         }
         for (key, state) in &ends {
             let books = world.payment(key).and_then(|payment| payment.end);
-            let told = if *state == JournalState::Charged { Ending::Charged } else { Ending::Rejected };
-            // Where whose number it was could not be known, a person looks.
+            let reported = if *state == JournalState::Charged { Ending::Charged } else { Ending::Rejected };
+            // If the owner of a number is not known, a person decides.
             let is_doubted = *state == JournalState::Mismatch && world.repeats_itself();
-            if books != Some(told) && !is_doubted {
+            if books != Some(reported) && !is_doubted {
                 return Err(format!("{key} was recovered as {state:?}, and is {books:?}"));
             }
         }

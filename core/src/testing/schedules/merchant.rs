@@ -49,7 +49,7 @@ pub struct Pace {
     pub poll: PollPolicy,
 }
 
-/// Where a merchant's program runs. What it is told must be true there.
+/// Where a merchant's program runs. Every result that it gets must be true there.
 pub trait Scene {
     /// What the scene knows a call by.
     type Id;
@@ -72,7 +72,7 @@ pub trait Scene {
     /// A request for a QR code.
     fn qr_payment(&self) -> QrPayment;
 
-    /// Keeps what a payment can be asked about with, to be read after a crash.
+    /// Stores the reference of a payment, to be read after a crash.
     fn store(&self, payment: &PaymentRef);
 
     /// A call begins.
@@ -84,13 +84,13 @@ pub trait Scene {
     /// The gateway's page for a payment was made.
     fn made_page(&self, page: &PayFormCreated);
 
-    /// Whether the gateway tells payments the numbers of others: what it says by its own numbers may be about another payment then.
+    /// Whether the gateway gives payments the numbers of others: a report by its own numbers may then be about another payment.
     fn gateway_repeats_itself(&self) -> bool {
         false
     }
 
-    /// Somebody was told that a payment is final: charged or not.
-    fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken>;
+    /// A payment was reported as final: charged or not.
+    fn reported_final(&self, key: &str, charged: bool) -> Result<(), Broken>;
 }
 
 /// A merchant's program with one order.
@@ -130,11 +130,11 @@ impl<S: Scene> Merchant<S> {
             7 => self.qr_images().await?,
             _ => self.qr_codes().await?,
         }
-        // Numbers that nobody has ever used are asked about, too.
+        // Numbers that were never used are queried, too.
         let strange = format!("{}-strange", self.order);
-        self.ask("payment_status", &strange, self.gateway.payment_status(&strange, None)).await?;
-        self.ask("provider_status", &strange, self.gateway.provider_status(&strange, Provider::Cards)).await?;
-        self.ask("qr_status", &strange, self.gateway.qr_status(&strange)).await
+        self.query("payment_status", &strange, self.gateway.payment_status(&strange, None)).await?;
+        self.query("provider_status", &strange, self.gateway.provider_status(&strange, Provider::Cards)).await?;
+        self.query("qr_status", &strange, self.gateway.qr_status(&strange)).await
     }
 
     async fn card(&self) -> Result<(), Broken> {
@@ -222,13 +222,13 @@ impl<S: Scene> Merchant<S> {
         let key = key_of(payment);
         self.watch_a_while(payment, &key).await?;
         if let Some(number) = payment.gateway_number.as_ref().filter(|_| !self.scene.gateway_repeats_itself()) {
-            self.ask("payment_status", &key, self.gateway.payment_status(number, None)).await?;
+            self.query("payment_status", &key, self.gateway.payment_status(number, None)).await?;
         }
         if let Some(id) = &payment.transaction_id {
-            self.ask("qr_status", &key, self.gateway.qr_status(id)).await?;
+            self.query("qr_status", &key, self.gateway.qr_status(id)).await?;
         }
         if let Some(provider) = payment.provider.clone() {
-            self.ask("provider_status", &key, self.gateway.provider_status(&key, provider)).await?;
+            self.query("provider_status", &key, self.gateway.provider_status(&key, provider)).await?;
             self.forged_callback(payment, &key).await?;
         }
         Ok(())
@@ -263,19 +263,19 @@ impl<S: Scene> Merchant<S> {
         let callback = Callback::parse(&body).map_err(|error| format!("the callback is not read: {error}"))?;
         let verifying = self.gateway.verify_callback(&callback, payment);
         match self.call("provider_status", key, false, verifying).await? {
-            ParsedStatus::Answer(verdict) if verdict.is_charged() => self.scene.told_final(key, true),
+            ParsedStatus::Answer(verdict) if verdict.is_charged() => self.scene.reported_final(key, true),
             _ => Ok(()),
         }
     }
 
-    async fn ask(
+    async fn query(
         &self,
         endpoint: &'static str,
         key: &str,
-        question: impl Future<Output = Result<StatusReport, PaymentError>>,
+        query: impl Future<Output = Result<StatusReport, PaymentError>>,
     ) -> Result<(), Broken> {
-        match self.call(endpoint, key, false, question).await? {
-            ParsedStatus::Answer(report) => self.note(key, &report),
+        match self.call(endpoint, key, false, query).await? {
+            ParsedStatus::Answer(report) => self.check_report(key, &report),
             ParsedStatus::Nothing { .. } | ParsedStatus::Unknown => Ok(()),
         }
     }
@@ -283,17 +283,17 @@ impl<S: Scene> Merchant<S> {
     /// What a verdict says must be true; and no gateway speaks of another payment that does not repeat itself.
     fn heed(&self, key: &str, verdict: &Verdict) -> Result<(), Broken> {
         match verdict {
-            Verdict::Charged { .. } => self.scene.told_final(key, true),
-            Verdict::Rejected { .. } => self.scene.told_final(key, false),
+            Verdict::Charged { .. } => self.scene.reported_final(key, true),
+            Verdict::Rejected { .. } => self.scene.reported_final(key, false),
             Verdict::Pending { .. } => Ok(()),
             _ if self.scene.gateway_repeats_itself() => Ok(()),
             odd => Err(format!("{key}: {odd:?}")),
         }
     }
 
-    fn note(&self, key: &str, report: &StatusReport) -> Result<(), Broken> {
+    fn check_report(&self, key: &str, report: &StatusReport) -> Result<(), Broken> {
         let charged = report.status == crate::PaymentStatus::Charged;
-        if report.status.is_final() { self.scene.told_final(key, charged) } else { Ok(()) }
+        if report.status.is_final() { self.scene.reported_final(key, charged) } else { Ok(()) }
     }
 
     /// A call, and what was said of it. One that moves no money never says that it may have.

@@ -1,6 +1,6 @@
 //! Random schedules (deterministic simulation with fault injection): merchants who pay, ask, lose patience and are
 //! killed, against a gateway at which everything goes wrong, on a virtual clock. Whatever happens, nobody is charged
-//! twice, and everybody is told the truth.
+//! twice, and every reported outcome is true.
 //!
 //! A schedule is made from its seed alone. `KASSA_SEED=17 cargo test -p kassa --lib schedules` plays one again;
 //! `KASSA_SCHEDULES=1000000` plays as many, and `KASSA_FIRST_SEED=1000000` begins with another seed than 0. The same

@@ -127,12 +127,12 @@ async fn recover(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Resu
         if is_doubted && world.repeats_itself() {
             return Ok(());
         }
-        told_the_truth(&key, world.payment(&key).map(|payment| payment.end), outcome)
+        check_reported_outcome(&key, world.payment(&key).map(|payment| payment.end), outcome)
     });
     try_join_all(watches).await.map(drop)
 }
 
-fn told_the_truth(
+fn check_reported_outcome(
     key: &str,
     books: Option<Option<Ending>>,
     outcome: Result<Option<Verdict>, PaymentError>,

@@ -114,13 +114,17 @@ impl Scene for InMemory {
         self.world.repeats_itself()
     }
 
-    fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
+    fn reported_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
         if !charged && self.world.takes_back() {
             return Ok(());
         }
-        let told = if charged { Ending::Charged } else { Ending::Rejected };
+        let reported = if charged { Ending::Charged } else { Ending::Rejected };
         let books = self.world.payment(key).and_then(|payment| payment.end);
-        if books == Some(told) { Ok(()) } else { Err(format!("{key} was said to be {told:?}, and is {books:?}")) }
+        if books == Some(reported) {
+            Ok(())
+        } else {
+            Err(format!("{key} was reported as {reported:?}, and is {books:?}"))
+        }
     }
 }
 

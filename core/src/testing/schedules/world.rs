@@ -48,7 +48,7 @@ struct State {
     rng: Rng,
     /// One in so many exchanges goes well; none goes wrong any more once healed.
     unreliable: bool,
-    /// It tells payments the numbers of others, and not whose status it reports.
+    /// It gives payments the numbers of others, and its reports have no number.
     repeats_itself: bool,
     /// Until it is healed, it reports rejections of payments that come to be charged, and what was so a while ago.
     takes_back: bool,
@@ -197,7 +197,7 @@ impl State {
     fn make(&mut self, call: usize, key: &str, awaits_confirmation: bool) -> Payment {
         let planned = if self.rng.bool() { Ending::Charged } else { Ending::Rejected };
         let is_repeated = self.repeats_itself && self.rng.bool();
-        // A QR code that nobody saw is paid by nobody, also where another payment is asked about.
+        // A QR code that nobody saw is paid by nobody, even if another payment is queried.
         let first = self.payments.iter().find(|(first, _)| is_repeated && !is_qr(first) && !is_qr(key));
         let gateway_number = first.map_or_else(|| format!("G-{call}-{key}"), |(_, first)| first.gateway_number.clone());
         let payment = self.payments.entry(key.to_owned()).or_insert(Payment {
@@ -234,18 +234,18 @@ impl State {
             payment.times_charged += u32::from(charged) * payment.times_made;
             payment.end = Some(if charged { Ending::Charged } else { Ending::Rejected });
         }
-        let (mut told, mut names) = (payment.end, true);
+        let (mut reported, mut names) = (payment.end, true);
         if self.takes_back && !self.healed {
-            told = match self.rng.u8(..6) {
+            reported = match self.rng.u8(..6) {
                 0 => Some(Ending::Rejected),
                 1 => None,
-                _ => told,
+                _ => reported,
             };
         }
         if self.repeats_itself {
             names = self.rng.bool();
         }
-        status(key, told, names)
+        status(key, reported, names)
     }
 }
 

@@ -17,14 +17,14 @@ use super::{
 };
 
 /// The environment variable that tells a child its seed and address.
-const TOLD_BY: &str = "KASSA_SCHEDULES_CHILD";
+const CHILD_VARIABLE: &str = "KASSA_SCHEDULES_CHILD";
 /// The test in which a child plays.
 const TEST: &str = "schedules::a_process_that_is_killed";
 
 /// In the child: plays what the parent said, if there is one.
-pub async fn play_if_told() {
-    let Ok(told) = env::var(TOLD_BY) else { return };
-    let (seed, url) = told.split_once(' ').expect("a seed and an address");
+pub async fn play_if_child() {
+    let Ok(order) = env::var(CHILD_VARIABLE) else { return };
+    let (seed, url) = order.split_once(' ').expect("a seed and an address");
     play_merchants(seed.parse().expect("a seed"), url, &Journal::Printed).await;
 }
 
@@ -32,7 +32,7 @@ pub async fn play_if_told() {
 pub fn play_and_kill(seed: u64, url: &str, after: Duration) -> Result<Vec<Event>, String> {
     let mut child = Command::new(env::current_exe().expect("this program"))
         .args(["--ignored", "--exact", TEST, "--nocapture"])
-        .env(TOLD_BY, format!("{seed} {url}"))
+        .env(CHILD_VARIABLE, format!("{seed} {url}"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

@@ -51,7 +51,7 @@ fn nothing_is_lost_over_real_sockets() {
 #[tokio::test]
 #[ignore = "a part of the test above, which starts it"]
 async fn a_process_that_is_killed() {
-    killed::play_if_told().await;
+    killed::play_if_child().await;
 }
 
 fn play_every(first: u64, end: u64, coverage: &Mutex<Coverage>) {

@@ -215,7 +215,7 @@ async fn believe_no_lie(sandbox: &Sandbox, gateway: &Gateway, body: &str) -> Res
     let is_true = payment.is_charged() && callback.amount.is_some() && payment.amount == callback.amount;
     let verdict = gateway.verify_callback(&callback, &stored).await;
     let believed = verdict.as_ref().is_ok_and(|verdict| verdict.is_charged());
-    let says_charged = callback.status == Some(kassa::PaymentStatus::Charged);
-    let right = if says_charged { believed == is_true } else { is_true || !believed };
+    let claims_charge = callback.status == Some(kassa::PaymentStatus::Charged);
+    let right = if claims_charge { believed == is_true } else { is_true || !believed };
     if right { Ok(()) } else { Err(format!("{payment:?}: of the callback {body} it was said: {verdict:?}")) }
 }

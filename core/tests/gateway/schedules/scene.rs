@@ -134,7 +134,7 @@ impl Scene for OverSockets {
         self.journal.write(Event::Page { token });
     }
 
-    fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
+    fn reported_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
         self.journal.write(Event::Said { key: key.to_owned(), charged });
         Ok(())
     }
