@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn demo_history_has_every_status_and_consistent_times() {
+    fn demo_history_has_all_statuses_and_valid_times() {
         let store = filled(Demo::of(2000));
         let now = store.clock.now_ms();
         let payments = store.read(|connection| payments::all(connection, None)).expect("payments");

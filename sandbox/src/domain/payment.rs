@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn open_payment_can_be_charged_rejected_or_held_once() {
+    fn open_payment_has_three_transitions() {
         use PaymentStatus::{Charged, Created, Pending, Rejected};
         for status in [Created, Pending] {
             assert_eq!(status.after(EVENTS[0]), Some(Charged));

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn value_length_is_the_same_in_bytes_and_characters() {
+    fn value_fits_in_bytes_and_characters() {
         assert_eq!(fitting(" ☕ Кафе 🍵\n«Тоо»", 99), "☕ Кафе «Тоо»");
         assert_eq!(fitting("Дүкөн «Ак-Сай», Бишкек шаары", LONGEST_PAYEE), "Дүкөн «Ак-Сай», Бишкек ша");
         assert_eq!(fitting("🍵\u{7}", 99), "");

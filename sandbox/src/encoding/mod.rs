@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn members_keep_their_order_their_digits_and_their_repetitions() {
+    fn members_keep_order_digits_and_repetitions() {
         let object: JsonObject<&RawValue> =
             serde_json::from_str(r#"{"b": 1.00, "a": "x", "b": 2}"#).expect("an object");
         let members: Vec<_> = object.0.iter().map(|(name, value)| (name.as_str(), value.get())).collect();

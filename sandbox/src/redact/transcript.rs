@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_masked_and_the_rest_stays_digit_for_digit() {
+    fn transcript_masks_secrets_and_nothing_else() {
         let shown = stored(
             r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737",
                 "expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,

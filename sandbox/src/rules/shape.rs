@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expiry_months_of_current_year_exclude_past_ones() {
+    fn past_expiry_months_are_excluded() {
         let months = |today| card_expiry(today)["anyOf"][1]["properties"]["expiryMonth"]["enum"].clone();
         assert_eq!(months(date!(2026 - 11 - 21)), json!(["11", "12"]));
         assert_eq!(months(date!(2026 - 11 - 30)), json!(["12"]));

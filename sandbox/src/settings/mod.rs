@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn public_url_of_another_host_needs_a_custom_password() {
+    fn foreign_public_url_needs_custom_password() {
         for tunnel in
             ["https://x.example", "http://192.0.2.1:8400", "https://localhost.example", "http://[2001:db8::1]/"]
         {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn admin_token_of_a_public_sandbox_has_a_minimum_length() {
+    fn public_sandbox_rejects_short_admin_token() {
         let error = rejection("https://x.example", "my own", Some("fifteen-letters")).expect("rejected");
         assert!(error.starts_with("admin_token: ") && error.contains("16"), "{error}");
         assert_eq!(rejection("https://x.example", "my own", Some("sixteen-letters!")), None);

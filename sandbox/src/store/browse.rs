@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn list_page_is_read_from_its_index_without_sorting() {
+    fn list_page_uses_its_index_without_sorting() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
             for start in [Start::First, Start::After(CURSOR), Start::Before(CURSOR)] {

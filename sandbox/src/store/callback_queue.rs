@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn callback_requested_again_while_in_flight_is_sent_again() {
+    fn callback_requested_in_flight_is_sent_again() {
         let store = Store::open(&Database::Memory).expect("a store");
         let due = store
             .write(|transaction| {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn failed_or_panicked_write_keeps_the_others_of_its_group() {
+    async fn failed_write_keeps_the_others_of_its_group() {
         let scene = Scene::new();
         for with in ["one", "wrong", "panic", "two", "wrong"] {
             let work = catch_unwind(AssertUnwindSafe(|| grouped(|| scene.write(with))));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reader_of_uncommitted_data_waits_for_the_commit() {
+    async fn reader_of_uncommitted_data_waits() {
         let scene = Scene::new();
         let one = grouped(|| scene.write("one"));
         let reader = grouped(|| scene.store.read(|connection| Ok(Scene::seen(connection))));

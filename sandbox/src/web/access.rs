@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_session_is_invalid_and_full_store_evicts_idlest() {
+    fn ended_session_is_invalid_and_idlest_evicted() {
         let sessions = Sessions::default();
         let now = Instant::now();
         let first = sessions.begin(now);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_detected_by_the_proxy_header_or_the_public_url() {
+    fn tls_is_detected_by_header_or_public_url() {
         let came = |name: &'static str, value: &'static str, public_url: &str| {
             let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
             came_by_tls(&headers, public_url)

@@ -122,7 +122,7 @@ fn wrong_methods_paths_and_parameters_are_errors() {
 }
 
 #[test]
-fn head_is_not_allowed_and_paths_are_decoded_lossily() {
+fn head_is_rejected_and_paths_decoded_lossily() {
     let sandbox = start();
     let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
     let token = sandbox.admin_token();
@@ -177,7 +177,7 @@ fn ledger_shows_payments_digit_for_digit() {
 }
 
 #[test]
-fn requests_filter_matches_each_number_of_an_order() {
+fn requests_filter_matches_each_order_number() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("R-1"));
     post(&sandbox, CARD, &card_body("R-2"));

@@ -47,7 +47,7 @@ fn assert_shown(described: &Value, message: &Value, html: &str, what: &str) {
 }
 
 #[test]
-fn each_member_of_each_answer_is_on_the_page_with_its_meaning() {
+fn api_page_describes_each_response_field() {
     let sandbox = start();
     let described = open(&format!("{}/openapi.json", sandbox.url())).json();
     let page = text_of(&open(&format!("{}/api", sandbox.url())).body);

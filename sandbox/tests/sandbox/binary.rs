@@ -205,7 +205,7 @@ fn loopback_links_are_warned_of() {
 }
 
 #[test]
-fn public_url_with_the_well_known_password_is_a_clear_error() {
+fn public_url_with_default_password_is_rejected() {
     let error = refused(command().args(["--listen", "127.0.0.1:0", "--public-url", "https://x.example"]));
     assert!(error.starts_with("kassa-sandbox: public_url: ") && error.contains("KASSA_SANDBOX_PASSWORD"), "{error}");
 }
@@ -260,7 +260,7 @@ fn acknowledged_changes_survive_a_kill() {
 }
 
 #[test]
-fn card_numbers_cvcs_and_passwords_are_written_nowhere() {
+fn card_numbers_and_passwords_are_never_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);

@@ -92,7 +92,7 @@ fn callback_out_of_order_follows_next_callback() {
 }
 
 #[test]
-fn held_back_callback_arrives_though_next_was_abandoned() {
+fn held_callback_arrives_after_abandoned_one() {
     let merchant = Merchant::start(&[500]);
     let sandbox = start_with(|options| options.callback_pauses = Vec::new());
     sandbox.faults().add(Fault::callback_out_of_order()).expect("a fault");
@@ -140,7 +140,7 @@ fn forged_callback_accompanies_true_callback() {
 
 /// A payment whose callback was forged can still be declined, with a callback, like any other.
 #[test]
-fn request_and_callback_faults_apply_to_one_payment() {
+fn faults_apply_to_one_payment() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     sandbox.faults().add(Fault::html_502().times(1)).expect("a fault");
     sandbox.faults().add(Fault::callback_duplicated().times(1)).expect("a fault");

@@ -28,7 +28,7 @@ fn instant_card(order_number: &str, merchant: &Merchant) -> Body {
 }
 
 #[test]
-fn card_callback_has_exactly_the_documented_fields() {
+fn card_callback_has_the_documented_fields() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, CARD, &instant_card("C-1", &merchant));
     let (head, body) = merchant.next();
@@ -188,7 +188,7 @@ fn slow_receiver_delays_no_other_callback() {
 }
 
 #[test]
-fn https_receiver_with_untrusted_certificate_gets_nothing() {
+fn untrusted_https_receiver_gets_nothing() {
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der()).expect("a key");
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -14,7 +14,7 @@ fn otp(url: &str, otp: &str) -> Response {
 }
 
 #[test]
-fn right_password_charges_and_leads_back_to_the_merchant() {
+fn right_password_charges_and_redirects_back() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "A-1", "4111111111111111");
     let page = open(&url);
@@ -137,7 +137,7 @@ fn payer_can_cancel() {
 }
 
 #[test]
-fn finished_page_shows_result_and_changes_nothing() {
+fn finished_page_shows_result_only() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "F-1", "4111111111111111");
     otp(&url, "123456");

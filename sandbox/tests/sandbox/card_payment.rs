@@ -51,7 +51,7 @@ fn card_without_3ds_is_charged_at_once() {
 }
 
 #[test]
-fn other_cards_without_3ds_have_their_named_outcome() {
+fn card_without_3ds_has_its_named_outcome() {
     let sandbox = start();
     for (pan, word, status, reason) in [
         ("4000000000002024", "Reject", PaymentStatus::Rejected, Some(RejectReason::Declined)),
@@ -78,7 +78,7 @@ fn error_card_responds_500_and_rejects_payment() {
 }
 
 #[test]
-fn three_ds_1_card_gets_a_page_only_by_the_switch() {
+fn three_ds_1_card_gets_a_page_by_switch_only() {
     for (three_ds_1_page, has_page) in [(false, false), (true, true)] {
         let sandbox = start_with(|options| options.three_ds_1_page = three_ds_1_page);
         let answer = post(&sandbox, CARD, &with_card("V-1", "5200000000001013"));

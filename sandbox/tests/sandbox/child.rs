@@ -43,7 +43,7 @@ fn assert_nobody_listens(announcement: &Value) {
 }
 
 #[test]
-fn announcement_is_one_line_with_url_and_credentials() {
+fn announcement_has_url_and_credentials() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--announce", "json"]).env("KASSA_SANDBOX_PASSWORD", "mine");
     let (mut child, announcement, stdout) = announced(&mut command);
@@ -58,7 +58,7 @@ fn announcement_is_one_line_with_url_and_credentials() {
 }
 
 #[test]
-fn announced_token_is_configured_or_new_per_start() {
+fn announced_token_is_configured_or_new() {
     let start = |token: Option<&str>| {
         let mut command = command();
         command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin"]).stdin(Stdio::null());

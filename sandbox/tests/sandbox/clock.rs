@@ -34,7 +34,7 @@ fn clock(sandbox: &Sandbox) -> Value {
 }
 
 #[test]
-fn pending_payment_becomes_final_after_status_queries() {
+fn pending_payment_is_final_after_queries() {
     let merchant = Merchant::start(&[]);
     let sandbox = start_with(|options| options.resolve_pending.after_queries = Some(2));
     post(&sandbox, CARD, &card_body("Q-1").with("pan", STUCK).with("callbackUrl", &merchant.json_url()));
@@ -67,7 +67,7 @@ fn pending_payment_becomes_final_after_a_time() {
 }
 
 #[test]
-fn already_pending_payments_resolve_as_time_passes() {
+fn pending_payments_resolve_as_time_passes() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("T-1").with("pan", STUCK));
     let resolve_pending = ResolvePending { after: Some(Duration::from_millis(50)), after_queries: None };
@@ -98,7 +98,7 @@ fn payment_held_by_a_fault_keeps_its_outcome() {
 }
 
 #[test]
-fn step_forward_makes_callbacks_due_and_cards_expire() {
+fn clock_step_makes_callbacks_due() {
     let merchant = Merchant::start(&[503]);
     let sandbox = start_with(|options| options.callback_pauses = vec![HOUR]);
     post(&sandbox, CARD, &card_body("S-1").with("pan", APPROVED).with("callbackUrl", &merchant.json_url()));
@@ -119,7 +119,7 @@ fn step_forward_makes_callbacks_due_and_cards_expire() {
 }
 
 #[test]
-fn admin_interface_shows_the_clock_and_changes_it() {
+fn admin_shows_and_changes_the_clock() {
     let sandbox = start();
     let shown = clock(&sandbox);
     assert_eq!((&shown["ahead_ms"], &shown["resolve_after_queries"]), (&json!(0), &Value::Null));

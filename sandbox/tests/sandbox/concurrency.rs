@@ -31,7 +31,7 @@ fn at_once<T: Send + 'static>(work: impl Fn(usize) -> T + Send + Sync + 'static)
 }
 
 #[test]
-fn password_submitted_from_many_threads_charges_once() {
+fn concurrent_passwords_charge_once() {
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     let body = card_body("D-1").with("callbackUrl", &merchant.json_url());
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
@@ -45,7 +45,7 @@ fn password_submitted_from_many_threads_charges_once() {
 }
 
 #[test]
-fn confirmation_sent_from_many_threads_charges_once() {
+fn concurrent_confirmations_charge_once() {
     let sandbox = Arc::new(start());
     post(&sandbox, MBANK_PAY, &mbank_body("D-1"));
     let shared = Arc::clone(&sandbox);
@@ -56,7 +56,7 @@ fn confirmation_sent_from_many_threads_charges_once() {
 }
 
 #[test]
-fn one_order_number_sent_from_many_threads_makes_one_payment() {
+fn concurrent_order_number_makes_one_payment() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sandbox.db");
     let sandbox = Arc::new(start_with(|options| options.database = Database::File(path)));
@@ -70,7 +70,7 @@ fn one_order_number_sent_from_many_threads_makes_one_payment() {
 }
 
 #[test]
-fn wrong_guesses_from_many_threads_get_three_attempts() {
+fn concurrent_wrong_guesses_get_three_attempts() {
     let sandbox = start();
     let url = post(&sandbox, CARD, &card_body("G-1")).data("ConfirmationUrl");
     let answers = at_once(move |index| {

@@ -99,7 +99,7 @@ fn form_of_another_site_changes_nothing() {
 }
 
 #[test]
-fn form_runs_admin_operation_or_shows_field_error() {
+fn form_runs_operation_or_shows_field_error() {
     let sandbox = start();
     let (cookie, csrf) = entered(&sandbox);
     let submit = |path: &str, fields: &[(&str, &str)]| {
@@ -139,7 +139,7 @@ fn field<'a>(page: &'a Response, id: &str) -> &'a str {
 }
 
 #[test]
-fn rejected_form_keeps_its_values_and_marks_the_wrong_field() {
+fn rejected_form_keeps_values_and_marks_field() {
     let sandbox = start();
     let (cookie, csrf) = entered(&sandbox);
     for (path, fields, wrong, message) in [

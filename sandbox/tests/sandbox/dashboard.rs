@@ -153,7 +153,7 @@ fn requested_page_opens_after_the_login() {
 }
 
 #[test]
-fn merchant_credentials_log_in_and_logout_ends_session() {
+fn merchant_credentials_log_in_until_logout() {
     let sandbox = start();
     paid(&sandbox, "SEEN-1");
     let mut browser = Browser::logged_in(&sandbox);
@@ -183,7 +183,7 @@ fn actions(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn open_payment_links_to_payer_page_and_control_page() {
+fn open_payment_links_to_both_its_pages() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("LEAD-1"));
     post(&sandbox, MBANK_PAY, &mbank_body("LEAD-2"));
@@ -269,7 +269,7 @@ fn lockout_applies_to_the_right_password() {
 }
 
 #[test]
-fn login_page_escapes_its_input_and_redirects_nowhere_else() {
+fn login_page_escapes_and_redirects_locally() {
     let sandbox = start();
     let mut browser = Browser::new(&sandbox);
     let page = browser.get("/dashboard/login?next=https%3A%2F%2Fevil.example");
@@ -324,7 +324,7 @@ fn payment_page_shows_the_whole_history() {
 }
 
 #[test]
-fn request_without_a_number_is_in_the_history_of_its_payment() {
+fn request_without_number_is_in_payment_history() {
     let sandbox = start();
     post(&sandbox, PAY_FORM, &pay_form_body());
     post(&sandbox, QR_DATA, &qr_body());
@@ -450,7 +450,7 @@ fn no_secret_reaches_the_disk() {
 }
 
 #[test]
-fn pages_of_the_list_have_every_payment_once_in_every_order() {
+fn list_pages_have_every_payment_once() {
     let sandbox = start_with(|options| options.demo = Some(Demo::of(137)));
     let mut browser = Browser::logged_in(&sandbox);
     for sort in ["newest", "oldest", "largest", "smallest"] {
@@ -470,7 +470,7 @@ fn pages_of_the_list_have_every_payment_once_in_every_order() {
 }
 
 #[test]
-fn filter_finds_by_number_mask_kind_status_time_and_amount() {
+fn list_filter_covers_every_field() {
     let sandbox = start();
     paid(&sandbox, "FIND-1");
     post(&sandbox, MBANK_PAY, &mbank_body("FIND-2").with_text("comment", "Обед"));
@@ -691,7 +691,7 @@ fn database_of_first_version_is_browsable() {
 }
 
 #[test]
-fn static_files_are_immutable_and_content_addressed() {
+fn static_files_are_content_addressed() {
     let sandbox = start();
     let page = Browser::new(&sandbox).get("/dashboard/login").body;
     let name = page.split("assets/base-").nth(1).and_then(|rest| rest.split('"').next()).expect("a stylesheet");

@@ -49,7 +49,7 @@ fn fault_is_set_listed_and_removed() {
 }
 
 #[test]
-fn every_name_is_taken_by_library_admin_and_command_line() {
+fn every_fault_name_is_accepted_everywhere() {
     let sandbox = start();
     for name in FaultName::ALL {
         let set = added(&sandbox, &json!({ "name": name.as_str() }));
@@ -214,7 +214,7 @@ fn command_line_dialect_overrides_environment() {
 }
 
 #[test]
-fn wrong_fault_on_the_command_line_names_the_field() {
+fn wrong_fault_argument_names_the_field() {
     let refused = |fault: &str| {
         let output = command().args(["--listen", "127.0.0.1:0", "--fault", fault]).output().expect("it runs");
         assert!(!output.status.success());

@@ -103,7 +103,7 @@ fn reset_in_body_truncates_the_body() {
 }
 
 #[test]
-fn reset_cuts_second_response_of_kept_alive_connection() {
+fn reset_cuts_second_keep_alive_response() {
     let sandbox = start();
     sandbox.faults().add(Fault::reset_in_body().order("K-2")).expect("a fault");
     let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
@@ -133,7 +133,7 @@ fn reset_cuts_second_response_of_kept_alive_connection() {
 }
 
 #[test]
-fn reset_on_connect_does_not_affect_admin_and_pages() {
+fn reset_on_connect_spares_admin_and_pages() {
     let sandbox = start();
     let url = crate::common::post(&sandbox, CARD, &card_body(ORDER)).data("ConfirmationUrl");
     sandbox.faults().add(Fault::reset_on_connect()).expect("a fault");
@@ -309,7 +309,7 @@ fn unknown_code_is_in_the_response() {
 }
 
 #[test]
-fn other_dialect_has_the_same_data_under_other_names() {
+fn other_dialect_renames_the_same_data() {
     let (sandbox, response) = with_fault(Fault::other_dialect());
     assert_eq!(
         response.body(),
@@ -373,7 +373,7 @@ fn stuck_payment_is_decided_by_admin_alone() {
 }
 
 #[test]
-fn stuck_payment_fault_is_limited_to_order_or_endpoint() {
+fn stuck_fault_is_limited_to_order_or_endpoint() {
     let sandbox = start();
     sandbox.faults().add(Fault::stuck_pending().order("S-1")).expect("a fault");
     sandbox.faults().add(Fault::stuck_pending().endpoint(EndpointName::MbankConfirm)).expect("a fault");
@@ -403,7 +403,7 @@ fn confirmation_executed_twice_charges_once() {
 }
 
 #[test]
-fn nothing_but_a_confirmation_is_carried_out_twice() {
+fn only_confirmation_is_executed_twice() {
     let sandbox = start();
     sandbox.faults().add(Fault::otp_twice().times(1)).expect("a fault");
     assert_eq!(post(&sandbox, CARD, &instant_card("T-1")).status(), 200);
@@ -436,7 +436,7 @@ fn every_endpoint_can_be_struck() {
 }
 
 #[test]
-fn fault_for_an_order_matches_each_of_its_numbers() {
+fn order_fault_matches_each_of_its_numbers() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("N-1"));
     post(&sandbox, CARD, &card_body("N-2"));

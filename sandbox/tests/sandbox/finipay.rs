@@ -121,7 +121,7 @@ fn quid_confirms_only_in_the_configured_field() {
 }
 
 #[test]
-fn rejected_confirmation_is_not_reported_confirmed() {
+fn rejected_confirmation_is_not_confirmed() {
     let sandbox = finipay(MbankQuid::NotSent);
     for (phone, otp, code, status) in
         [("996555000102", "102102", "210", "Reject"), ("996555000104", "104104", "120", "PENDING")]
@@ -133,7 +133,7 @@ fn rejected_confirmation_is_not_reported_confirmed() {
 }
 
 #[test]
-fn qr_payment_responses_are_bare_text_then_status_word() {
+fn qr_responses_are_bare_text_then_status() {
     let sandbox = finipay(MbankQuid::Field);
     let (code, message, image) = envelope(&post(&sandbox, QR_IMAGE, &qr_body()));
     assert_eq!((code.as_str(), message.as_str()), ("100", "SUCCESS"));

@@ -131,7 +131,7 @@ fn unknown_path_has_no_envelope() {
 }
 
 #[test]
-fn requests_are_counted_with_their_order_number_and_status() {
+fn requests_are_counted_by_number_and_status() {
     let sandbox = start();
     post(&sandbox, CARD, &card_body("C-1"));
     post(&sandbox, CARD, &card_body("C-1"));

@@ -34,7 +34,7 @@ fn without_one_it_is_the_merchant_s() {
 }
 
 #[test]
-fn violations_are_named_in_the_request_s_language() {
+fn violations_are_in_the_request_language() {
     let sandbox = start();
     for (language, text) in [
         ("en", "amount: must be at least 1"),
@@ -47,7 +47,7 @@ fn violations_are_named_in_the_request_s_language() {
 }
 
 #[test]
-fn rejection_gives_its_reason_in_the_reader_s_language() {
+fn rejection_reason_is_in_reader_language() {
     let sandbox = start();
     let body = card_body("R-1").with("pan", "\"4000000000002032\"");
     post(&sandbox, CARD, &body);
@@ -79,7 +79,7 @@ fn card_page_uses_payment_language() {
 }
 
 #[test]
-fn other_pages_speak_the_browser_s_language_or_the_merchant_s() {
+fn other_pages_use_browser_or_merchant_language() {
     let sandbox = start_with(|options| options.language = Language::Kyrgyz);
     let url = post(&sandbox, PAY_FORM, &pay_form_body()).data("payFormUrl");
     for (wish, language) in [("ru-RU,ru;q=0.9,en;q=0.8", "ru"), ("en", "en"), ("de", "ky")] {

@@ -225,7 +225,7 @@ fn test_data_fill_the_form_without_a_script() {
 }
 
 #[test]
-fn amount_below_megapay_minimum_offers_no_megapay_phone() {
+fn amount_below_minimum_offers_no_megapay() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body().with("amount", "4.99"));
     assert!(!open(&url).body.contains("996 755") && !open(&format!("{url}&fill=phone-4")).body.contains("+996 755"));

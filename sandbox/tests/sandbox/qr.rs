@@ -57,7 +57,7 @@ fn image_is_scanned_and_paid() {
 }
 
 #[test]
-fn qr_page_warns_in_each_language_that_code_is_fake() {
+fn qr_page_warns_of_fake_code_in_each_language() {
     let sandbox = start();
     let url = post(&sandbox, QR_DATA, &qr_body()).data("qr_data");
     let page = url.split_once('#').expect("a code behind the link").0;
@@ -194,7 +194,7 @@ fn without_a_sum_the_payer_names_it() {
 }
 
 #[test]
-fn sum_in_the_code_cannot_be_changed_by_the_payer() {
+fn payer_cannot_change_amount_of_code() {
     let sandbox = start();
     let made = post(&sandbox, QR_DATA, &qr_body());
     submit(&made.data("qr_data"), &[("action", "approve"), ("amount", "0.01")]);

@@ -131,7 +131,7 @@ fn stopped_sandbox_no_longer_listens() {
 }
 
 #[test]
-fn database_of_first_version_is_readable_and_writable() {
+fn first_version_database_is_usable() {
     let (_folder, path) = file();
     let connection = Connection::open(&path).expect("a database");
     connection.execute_batch(include_str!("../../src/store/migration_1.sql")).expect("the first version");
@@ -221,7 +221,7 @@ fn taken_port_and_a_bad_option_are_clear_errors() {
 }
 
 #[tokio::test]
-async fn sandbox_starts_and_stops_inside_another_runtime() {
+async fn sandbox_runs_inside_another_runtime() {
     let sandbox = start_with(|_| {});
     assert!(sandbox.payments().is_empty());
     drop(sandbox);

@@ -62,7 +62,7 @@ fn reused_number_charges_twice_in_the_ledger() {
 }
 
 #[test]
-fn number_of_two_payment_kinds_resolves_by_endpoint() {
+fn number_of_two_kinds_resolves_by_endpoint() {
     let sandbox = start(ReusedOrderNumber::ChargeTwice);
     post(&sandbox, MBANK_PAY, &mbank_body("B-1"));
     post(&sandbox, CARD, &card_body("B-1"));

@@ -21,7 +21,7 @@ fn text_of(html: &str) -> String {
 }
 
 #[test]
-fn root_shows_browsers_the_start_page_and_programs_a_404() {
+fn root_is_a_page_to_browsers_and_404_otherwise() {
     let sandbox = start();
     let page = start_page(&sandbox);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
@@ -31,7 +31,7 @@ fn root_shows_browsers_the_start_page_and_programs_a_404() {
 }
 
 #[test]
-fn every_link_leads_somewhere_and_none_to_another_host() {
+fn start_page_links_work_and_stay_on_host() {
     let sandbox = start();
     let html = start_page(&sandbox).body;
     let links = [values(&html, "href"), values(&html, "src")].concat();
@@ -79,7 +79,7 @@ fn announcement_has_no_configured_secret() {
 }
 
 #[test]
-fn start_page_request_creates_a_payment_with_page() {
+fn start_page_example_creates_a_payment() {
     let sandbox = start();
     let html = text_of(&start_page(&sandbox).body);
     let curl = html.split(">curl ").nth(1).and_then(|rest| rest.split("</pre>").next()).expect("a request");

@@ -55,7 +55,7 @@ fn open_and_rejected_payments_say_so() {
 }
 
 #[test]
-fn strict_status_endpoints_accept_only_their_numbers() {
+fn strict_status_accepts_only_its_numbers() {
     let sandbox = start();
     let token = charged(&sandbox, "S-1");
     for answer in [

@@ -149,7 +149,7 @@ fn called_back(sandbox: &Sandbox, pay: impl FnOnce(Body), target: &str) -> Resul
 }
 
 #[test]
-fn receiver_with_configured_certificate_is_called() {
+fn trusted_https_receiver_is_called() {
     let identity = Identity::new();
     let sandbox = identity.start();
     let authorization = basic(sandbox.login(), sandbox.password());

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn callback_order_number_is_read_despite_other_defects() {
+    fn callback_number_is_read_despite_defects() {
         let charged = Some(PaymentStatus::Charged);
         let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
         for (body, query) in [(WHOLE.as_bytes(), ""), (&packed(WHOLE)[..], ""), (WHOLE.as_bytes(), "sign=1")] {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn callback_combines_body_status_with_query_order_number() {
+    fn callback_joins_body_status_and_query_number() {
         let claim = Claim { number: "GW&1".into(), provider: None };
         for body in
             [r#" {"status":"CHARGE","amount":390.00}"#, "status=CHARGE&amount=390", r#"{"data":{"status":"CHARGE"}}"#]
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_callback_is_stored_masked_and_truncated() {
+    fn unreadable_callback_is_masked_and_truncated() {
         let long = "x".repeat(LONGEST_NUMBER + 1);
         for body in ["", "nothing", "{}", "[]", "\u{1f}\u{8b}", &format!(r#"{{"orderNumber":"{long}"}}"#)] {
             let (claim, status, exchange, reading) = read(body.as_bytes(), "", None);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn callback_status_is_read_beside_unusable_order_number() {
+    fn callback_status_is_read_without_usable_number() {
         let same = |body: &str| {
             let address = address(&secret(), &payment());
             let received = ReceivedCallback { address: &address, query: "", body: body.as_bytes(), problem: None };

@@ -128,7 +128,7 @@ mod machine_tests {
     use super::*;
 
     #[test]
-    fn transition_table_covers_every_state_and_trigger() {
+    fn transition_table_covers_states_and_triggers() {
         use CheckoutState::*;
         for state in CheckoutState::iter() {
             let paid = next(state, Trigger::PaymentCharged).unwrap();

@@ -275,7 +275,7 @@ mod tests {
 
     /// The content is the same, whatever the server can verify by the time that it is asked for again.
     #[test]
-    fn unverifiable_pay_form_is_offered_only_if_requested() {
+    fn unverifiable_pay_form_needs_request() {
         let by_name = wanted().with_methods([Method::PayForm]);
         assert_eq!(wanted().offered_methods(true), [Method::PayForm, Method::Qr, Method::Mbank]);
         assert_eq!(wanted().offered_methods(false), [Method::Qr, Method::Mbank]);

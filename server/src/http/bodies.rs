@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_match_the_pattern_of_their_schema_are_accepted() {
+    fn texts_matching_schema_pattern_are_accepted() {
         let mut tried = Vec::new();
         let mut runner = TestRunner::deterministic();
         let shapes = [NewCheckout::shape(true), NewPayment::shape(true), ConfirmPayment::shape(true)];
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn amount_field_accepts_plain_decimal_strings_only() {
+    fn amount_field_accepts_plain_decimals_only() {
         for text in ["390", "390.5", "390.50", "0", "0.99"] {
             assert!(is_plain(text), "{text}");
         }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn all_violations_of_a_body_are_named_in_the_order_of_its_table() {
+    fn body_violations_are_all_listed_in_field_order() {
         let body = br#"{"amount": "1,5", "currency": "USD", "description": "\u0007", "methods": ["cash"], "lifetime_s": 5, "x": 1}"#;
         let expected = [
             "reference must be given",

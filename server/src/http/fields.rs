@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn card_number_is_accepted_only_in_card_field_when_enabled() {
+    fn card_number_is_accepted_only_in_card_field() {
         let pan = "4000 0000 0000 2016";
         let right = format!(r#"{{"method": "card", "card": {{"number": "{pan}", "cvc": "737"}}}}"#);
         let mut card = parse(&right, true).unwrap().object("card").unwrap();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn request_body_too_large_slow_or_broken_is_rejected() {
+    async fn large_slow_or_broken_body_is_rejected() {
         let one_more = body(LIMIT + 1, 1, Duration::ZERO);
         assert_eq!(read_body(one_more, LIMIT, DEADLINE).await, Err(BodyError::TooLarge));
         let endless = body(usize::MAX, 10_000, Duration::ZERO);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn connection_with_slow_reader_receives_full_response() {
+    async fn slow_reader_receives_full_response() {
         let (stream, mut reader) = duplex(16);
         let reading = async {
             let mut all = 0;

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn listener_without_descriptors_pauses_before_retry() {
+    async fn listener_without_descriptors_pauses() {
         let start = Instant::now();
         // EMFILE
         let from = failing((0..10).map(|_| io::Error::from_raw_os_error(24)));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_limit_reserves_files_for_database_and_gateway() {
+    fn connection_limit_reserves_other_open_files() {
         assert_eq!((for_callers(1024), for_callers(65_536)), (768, 65_280));
         assert_eq!(for_callers(100), 50, "where there is too little for both, both get a part");
     }

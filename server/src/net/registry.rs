@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_limit_closes_longest_idle_of_busiest_address() {
+    fn connection_limit_closes_idlest_of_busiest() {
         let registry = registry(10);
         let (many, few) = (opened(&registry, 1, 5), opened(&registry, 2, 3));
         let others = [open(&registry, 3).0, open(&registry, 4).0];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_with_request_in_flight_is_never_closed() {
+    fn connection_with_request_is_never_closed() {
         let registry = registry(4);
         let slots = [opened(&registry, 1, 2), opened(&registry, 2, 2)].concat();
         let answering: Vec<_> = slots.iter().map(|slot| slot.begin().expect("a place")).collect();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn address_at_connection_share_closes_only_its_own() {
+    fn address_at_its_share_closes_only_its_own() {
         let registry = registry(8);
         let slots = opened(&registry, 1, 4);
         let (newer, reached) = open(&registry, 1);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_connections_free_slots_and_leave_no_state() {
+    fn closed_connections_free_slots_and_state() {
         let registry = registry(100);
         for _ in 0..3 {
             let mut slots = opened(&registry, 1, 50);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_connections_are_bounded_by_reserved_files() {
+    fn closing_connections_are_bounded() {
         let registry = registry(1000);
         let slots = [opened(&registry, 1, 500), opened(&registry, 2, 500)].concat();
         let mut more = Vec::new();

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn next_poll_time_ignores_methods_without_free_slot() {
+    fn next_poll_time_ignores_full_methods() {
         let mut next = [None; QUEUES];
         next[Queue { class: Class::Fresh, method: Method::Mbank }.index()] = Some(0);
         let mut places = Slots::new(8);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn poll_rate_halves_at_most_once_a_second_and_recovers() {
+    fn poll_rate_halves_at_most_once_a_second() {
         let bucket = Bucket::full(100, 0).troubled(None, 1000).troubled(None, 1500);
         assert_eq!(bucket.rate, 50_000);
         let bucket = bucket.troubled(None, 2000).heard(2000);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn poll_rate_recovers_on_response_or_after_a_minute() {
+    fn poll_rate_recovers_on_response_or_time() {
         let troubled = Bucket::full(100, 0).troubled(None, 1000);
         let (unheard, taken) = troubled.take(1000, 100, 31_000);
         assert_eq!((taken, unheard.rate, unheard.is_unheard(31_000)), (50, 50_000, true));
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn single_failure_among_many_responses_is_not_overload() {
+    fn single_failure_is_not_overload() {
         assert!(is_overload(1, 1) && is_overload(1, 10) && is_overload(64, 64));
         assert!(!is_overload(1, 11) && !is_overload(0, 0));
     }
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn paused_polling_resumes_with_one_poll_within_a_minute() {
+    fn paused_polling_resumes_with_one_poll() {
         let stopped = Bucket::full(10, 0).troubled(Some(Duration::from_secs(3_600)), 1000);
         assert_eq!(stopped.take(10, 10, 60_999).1, 0);
         let (trying, taken) = stopped.take(10, 10, 61_000);

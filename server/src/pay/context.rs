@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_query_is_parsed_despite_appended_parameters() {
+    fn page_query_ignores_appended_parameters() {
         for query in [
             "lang=ky",
             "lang=ky&OrderNumber=1&statusCode=200",

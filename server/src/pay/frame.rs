@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_links_keep_public_path_and_selected_language() {
+    fn page_links_keep_path_and_language() {
         let locale = |is_picked| Locale { language: Language::Kyrgyz, is_picked };
         let secret = || Some(Hidden::new("abc"));
         let links = Links::new("https://shop.example.kg/kassa/", secret(), locale(true));

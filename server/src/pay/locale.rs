@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn language_prefers_selection_then_accept_language_weight() {
+    fn language_prefers_selection_over_accept_header() {
         for (list, expected) in [
             ("ru-KG,ru;q=0.9,en;q=0.8", Language::Russian),
             ("de, en;q=0.5, ky;q=0.7", Language::Kyrgyz),

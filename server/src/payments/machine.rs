@@ -173,7 +173,7 @@ mod tests {
     ];
 
     #[test]
-    fn transition_table_covers_every_state_and_trigger() {
+    fn transition_table_covers_states_and_triggers() {
         for (state, trigger) in PaymentState::iter().flat_map(|state| Trigger::iter().map(move |it| (state, it))) {
             let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
             let told = next(state, Method::Mbank, trigger).map(|change| change.to);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_payment_never_times_out_and_charged_is_final() {
+    fn unknown_never_times_out_and_charged_is_final() {
         for trigger in [PreparedTooLong, SendingTooLong, OutcomeUnknown, SendingTaken] {
             assert_eq!(next(Unknown, Method::Mbank, trigger), None, "{trigger:?}");
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn manual_resolution_event_records_previous_state() {
+    fn resolution_event_records_previous_state() {
         for trigger in [ResolvedCharged, ResolvedNotCharged] {
             let change = next(Unknown, Method::Mbank, trigger).unwrap();
             assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));

@@ -228,7 +228,7 @@ mod tests {
 
     /// Who only looks at a response on the staff's pages must not be able to pay, or to call back.
     #[test]
-    fn stored_response_masks_page_and_callback_secrets() {
+    fn stored_response_masks_page_secrets() {
         let secret = CALLBACKS;
         for (response, kept) in [
             ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn long_response_is_truncated_at_character_boundary() {
+    fn long_response_is_truncated_between_characters() {
         let kept = shortened(&"ы".repeat(LONGEST_RESPONSE));
         assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_RESPONSE / 2);
         assert!(kept.ends_with('…'));

@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proposal_file_holds_nearest_base_and_differences() {
+    fn proposal_holds_nearest_base_and_differences() {
         for (given, base) in [("interface", "interface"), ("finipay", "finipay")] {
             let mut proposal = Proposal::new(&Dialect::named(given).unwrap());
             assert_eq!(serde_json::from_str::<Value>(&proposal.file()).unwrap(), json!({"base": base}));

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gateway_text_is_escaped_for_terminal_and_markdown() {
+    fn gateway_text_is_escaped() {
         assert_eq!(visible("a\u{1b}[2J\nb\u{202e}"), "a\\u{1b}[2J\\nb\\u{202e}");
         assert_eq!(prose("a|b `c`\n# d <i>"), "a\\|b \\`c\\`\\\\n# d &lt;i>");
         assert_eq!(code("/a`b"), "``/a`b``");

@@ -215,7 +215,7 @@ mod rate_tests {
     }
 
     #[test]
-    fn rate_limit_at_max_keys_shares_one_bucket_for_new_keys() {
+    fn rate_limit_at_max_keys_shares_one_bucket() {
         let limit = RateLimit::new(3, PER);
         let now = Instant::now();
         for key in 0..MOST_KEYS {
@@ -267,7 +267,7 @@ mod log_limit_tests {
     use super::*;
 
     #[test]
-    fn log_limit_logs_once_a_minute_with_suppressed_count() {
+    fn log_limit_logs_suppressed_count_once_a_minute() {
         let (state, mut now) = (LogLimit::default(), Instant::now());
         assert_eq!(state.is_time(now), Some(0));
         for _ in 0..150 {

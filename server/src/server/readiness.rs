@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn readiness_write_check_runs_at_most_once_a_second() {
+    fn readiness_write_check_runs_once_a_second() {
         let world = World::default();
         assert_eq!((world.ask(well()), world.ask(full())), (Ok(()), Ok(())), "the second is answered by the first");
         world.pass_a_second();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn readiness_check_is_shared_by_cancelled_callers() {
+    fn readiness_check_survives_cancelled_callers() {
         let world = World::default();
         for _ in 0..10 {
             assert!(world.asking(full()).now_or_never().is_none());

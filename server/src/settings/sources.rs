@@ -266,7 +266,7 @@ mod file_tests {
     }
 
     #[test]
-    fn settings_file_errors_are_all_reported_without_values() {
+    fn settings_file_errors_hide_values() {
         let (_, problems) = read_text(
             "lisen = 'hunter2'\nlog = 2026-11-28\n[gateway]\nurl = {hunter2 = 1}\nx.y = 1\n[[limits]]\nper_token = 1\n",
         );

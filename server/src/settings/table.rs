@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn setting_names_match_variables_and_secrets_have_no_flag() {
+    fn setting_names_match_and_secrets_have_no_flag() {
         let mut names = BTreeSet::new();
         for setting in SETTINGS {
             assert!(names.insert(setting.name), "{} is there twice", setting.name);

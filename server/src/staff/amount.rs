@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statement_amount_is_parsed_in_spreadsheet_formats() {
+    fn statement_amount_parses_spreadsheet_formats() {
         for (text, expected) in [
             ("390", "390"),
             ("390.00", "390"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_amount_accepts_sign_and_currency_on_either_side() {
+    fn statement_amount_accepts_sign_on_either_side() {
         for (text, is_negative, currency) in [
             ("-390,00", true, None),
             ("\u{2212}390,00", true, None),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_or_invalid_statement_amount_is_rejected() {
+    fn ambiguous_statement_amount_is_rejected() {
         for text in ["1.390", "1,390", "12,345", "390.000", "-1.390", "1,390 KGS", "(1.390)"] {
             assert_eq!(read(text), Err(AmountError::Ambiguous), "{text}");
         }

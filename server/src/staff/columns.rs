@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_columns_are_recognized_in_any_spelling() {
+    fn statement_columns_match_in_any_spelling() {
         for names in [
             ["order_number", "amount"],
             ["\u{feff}Order Number", " AMOUNT "],
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_cell_is_unwrapped_from_spreadsheet_quoting() {
+    fn statement_cell_is_unquoted() {
         for (cell, expected) in [
             ("=\"order-1\"", "order-1"),
             (" \u{a0}order-1\u{200b} ", "order-1"),

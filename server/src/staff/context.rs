@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn exclusive_task_holds_slot_after_caller_cancels() {
+    async fn exclusive_task_keeps_slot_of_cancelled_caller() {
         let places = Arc::new(Semaphore::new(1));
         let (end, ended) = oneshot::channel::<()>();
         let mut first = Box::pin(run_exclusive(&places, async move {

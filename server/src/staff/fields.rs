@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn uploaded_file_is_decoded_from_spreadsheet_encodings() {
+    async fn uploaded_file_encodings_are_decoded() {
         let part = |name: &str, content: &[u8]| {
             let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"a.csv\"\r\n\r\n");
             [head.as_bytes(), content, b"\r\n"].concat()

@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statement_view_masks_card_number_but_not_order_number() {
+    fn statement_masks_card_but_not_order_number() {
         let text = "order_number,amount\n4000 0000 0000 2016,1\n2026112614050606,2\n";
         let statement = statement::read(text, &Mapping::default()).unwrap();
         let numbers: Vec<_> = statement.lines.iter().map(|line| line_view(line).number).collect();

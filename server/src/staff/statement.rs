@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_with_custom_columns_is_parsed_by_mapping() {
+    fn statement_with_mapped_columns_is_parsed() {
         let text = "Основание|Оборот|Когда|Итог\na1|39000|23.11.2026 14:05|Принят\na2|1|24/11/2026|Отказ\n";
         let unusable = read(text).unwrap_err();
         assert_eq!(unusable.names, ["Основание", "Оборот", "Когда", "Итог"]);
@@ -309,7 +309,7 @@ mod tests {
 
     /// As a bookkeeper's program writes it, with everything that stands around the table.
     #[test]
-    fn statement_with_title_and_totals_is_parsed_from_header_row() {
+    fn statement_with_title_and_totals_is_parsed() {
         let text = "\u{feff}sep=;\r\nВыписка по операциям;;;;;\r\nООО \"Лавка;;;;;\r\nПериод: 01.11.2026 - 30.11.2026\r\n\r\n\
                     ;;;;;\r\n№;Дата операции;Номер\u{a0}заказа;Сумма, сом;Тип операции;Статус\r\n\
                     1;26.11.2026 14:05:10;=\"a1\";=\"1\u{a0}390,50\";Оплата;Оплачен\r\n\r\n\
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_line_that_may_be_payment_is_never_skipped() {
+    fn possible_payment_line_is_never_skipped() {
         for (line, expected) in [
             ("x;1.390;", "Line 3: the amount 1.390 can mean thousands or decimals"),
             ("x;1,390;", "Line 3: the amount 1,390 can mean"),
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_currency_comes_from_column_amount_or_heading() {
+    fn statement_currency_has_three_sources() {
         let currency = |text: &str| read(text).unwrap().lines[0].currency.clone();
         for (text, expected) in [
             ("order;amount\nx;1", None),
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_file_that_is_not_csv_is_named_by_format() {
+    fn non_csv_statement_is_rejected_by_format() {
         for (text, expected) in [
             ("PK\u{3}\u{4}\u{14}\0", "XLSX"),
             ("РП\u{11}а\u{a1}", "XLS"),
@@ -440,7 +440,7 @@ mod tests {
 
     /// Else each line that was refused would count as charged.
     #[test]
-    fn charged_words_without_status_column_are_rejected() {
+    fn charged_words_need_a_status_column() {
         let mapping = Mapping { charged: "paid".to_owned(), ..Mapping::default() };
         let unusable = super::read("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
         assert!(unusable.problems[0].contains("which column is the status"), "{unusable:?}");
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn card_number_in_statement_header_is_not_a_column_name() {
+    fn card_number_in_header_is_no_column_name() {
         assert_eq!(read("4000 0000 0000 2016;amount\n1;2").unwrap_err().names, ["amount"]);
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_file_skips_bom_and_rejects_non_utf8_with_path() {
+    fn text_file_skips_bom_and_rejects_non_utf8() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let read_text = |bytes: &[u8]| {

@@ -273,7 +273,7 @@ mod signature_tests {
     }
 
     #[test]
-    fn webhook_is_signed_with_both_secrets_during_rotation() {
+    fn rotating_webhook_is_signed_with_both_secrets() {
         let (old, new) = (SigningSecret::from_random([1; 32]), SigningSecret::from_random([2; 32]));
         let both = sign(&[new.clone(), old.clone()], "a", 1, "{}");
         assert!(!format!("{old:?}").contains(&old.expose()["whsec_".len()..]));

@@ -84,7 +84,7 @@ const STAFF: [(&str, &str, Permission); 14] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn staff_pages_need_session_and_staff_key_opens_nothing_else() {
+async fn staff_key_opens_staff_pages_only() {
     let served = Served::start().await;
     let kinds = kinds(&served).await;
     let own = &kinds.iter().find(|(kind, _)| kind.contains("checkout")).unwrap().1;
@@ -144,7 +144,7 @@ async fn staff_pages_need_session_and_staff_key_opens_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_opens_its_own_checkout_and_nothing_of_another() {
+async fn client_token_opens_only_its_own_checkout() {
     let served = Served::start().await;
     let ((_, mine), (other, others)) = (served.opened("mine").await, served.opened("other").await);
     let body = json!({ "method": "mbank", "phone": "996700000001" });
@@ -178,7 +178,7 @@ async fn guessing_is_slowed_down_and_a_right_key_never() {
 
 /// What happens after the end of a key or token is no business of who waits with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn long_poll_reveals_nothing_after_key_or_token_ends() {
+async fn long_poll_ends_with_its_key_or_token() {
     let served = Served::with(|settings, http| {
         settings.longest_unwatched = Duration::from_secs(3600);
         http.longest_wait = Duration::from_secs(60);

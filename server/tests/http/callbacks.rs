@@ -48,7 +48,7 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn callback_number_in_any_format_triggers_status_query() {
+async fn callback_in_any_format_triggers_query() {
     let served = Served::start().await;
     let whole = r#"{"orderNumber":"NUMBER","amount":390.00,"currency":"KGS","status":"CHARGE",
         "dateCreated":"2026-11-26T21:05:07","provider":"Cards"}"#;
@@ -114,7 +114,7 @@ async fn count(served: &Served, sample: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn unknown_callback_address_is_rate_limited_but_gateway_is_not() {
+async fn only_unknown_callbacks_are_rate_limited() {
     let served = Served::with(|_, http| {
         http.per_address = 1;
         http.proxies = "127.0.0.1".parse().unwrap();

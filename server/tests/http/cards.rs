@@ -40,7 +40,7 @@ fn assert_clean(text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_card_is_paid_by_its_page_and_leaves_four_digits() {
+async fn card_payment_stores_only_four_digits() {
     let served = with_cards().await;
     let (id, token) = opened(&served, "order-1").await;
     let begun = served.pay(&token, "try-1", &by_card()).await;
@@ -68,7 +68,7 @@ async fn a_card_is_paid_by_its_page_and_leaves_four_digits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn idempotency_key_with_another_card_returns_first_payment() {
+async fn key_with_another_card_returns_first_payment() {
     let served = with_cards().await;
     let (_, token) = opened(&served, "order-1").await;
     let first = served.pay(&token, "try-1", &by_card()).await;
@@ -101,7 +101,7 @@ async fn card_payment_is_never_queued() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn card_input_is_rejected_when_cards_are_disabled() {
+async fn disabled_card_input_is_rejected() {
     let served = Served::start().await;
     let mut named = order("order-1");
     named["methods"] = json!(["card"]);
@@ -118,7 +118,7 @@ async fn card_input_is_rejected_when_cards_are_disabled() {
 
 /// A shop tries again after the settings changed: the same reference gives the same checkout.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn checkout_with_cards_is_returned_after_cards_are_disabled() {
+async fn card_checkout_is_returned_after_disabling() {
     let before = with_cards().await;
     let (id, _) = opened(&before, "order-1").await;
     let served = before.again().await;

@@ -55,7 +55,7 @@ async fn bodies_are_limited_in_size_and_kind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn responses_are_not_cached_and_unknown_routes_are_404() {
+async fn responses_are_uncached_and_unknown_is_404() {
     let served = Served::with(|_, http| http.public_url = "https://pay.shop.example.kg".into()).await;
     let nowhere = served.send("GET", "/v1/nothing", &[], "").await;
     assert_eq!((nowhere.status, nowhere.problem().as_str()), (404, "not_found"));

@@ -57,7 +57,7 @@ async fn a_payer_pays_by_qr_code() {
 
 /// A link to a bank is written from what was read of the code: a damaged code, and one with an unknown element, get none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn elqr_code_links_to_bank_apps_and_other_code_to_its_text() {
+async fn elqr_links_to_bank_apps_other_codes_to_text() {
     const CODE: &str = "00020101021232430013qr.example.kg0102021104TX17120212130212\
         5204581253034175405390005910HONEY SHOP630463e7";
     const UNKNOWN: &str = "00020101021232480013qr.example.kg0102021104TX171202121302122001x\
@@ -154,7 +154,7 @@ async fn changing_phone_invalidates_first_otp() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn qr_page_offers_other_methods_and_code_stays_payable() {
+async fn qr_page_offers_other_methods() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     payer.pays(&served, "qr", "").await;
@@ -184,7 +184,7 @@ async fn qr_page_offers_other_methods_and_code_stays_payable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
+async fn payer_returns_from_gateway_page() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let begun = payer.pays(&served, "pay_form", "").await;
@@ -209,7 +209,7 @@ async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
 
 /// A gateway may post a form, and put the address together carelessly.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn return_with_altered_address_redirects_to_payment_page() {
+async fn altered_return_redirects_to_payment_page() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     // Of one that has ended nothing is waited for.
@@ -289,7 +289,7 @@ async fn app_pay_form_returns_payer_to_shop() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_address_is_the_shops_alone_and_stays_the_same() {
+async fn page_url_is_stable_and_only_for_the_shop() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     assert_eq!(Payer::of(&served, "order-1").await.page, payer.page);
@@ -311,7 +311,7 @@ async fn the_address_is_the_shops_alone_and_stays_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_the_pages_there_is_no_address_and_nothing_behind_it() {
+async fn disabled_pages_have_no_url_and_return_404() {
     let on = Served::start().await;
     let payer = Payer::of(&on, "order-1").await;
     let off = Served::with(|_, http| http.has_pay_page = false).await;
@@ -322,7 +322,7 @@ async fn without_the_pages_there_is_no_address_and_nothing_behind_it() {
 
 /// Two tabs, two clicks, the way back, an old form.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn duplicate_page_submission_begins_no_second_payment() {
+async fn duplicate_submission_begins_no_payment() {
     let served = Served::start().await;
     let payer = Payer::of(&served, "order-1").await;
     let (first, second) = (payer.sees(&served).await.1, payer.sees(&served).await.1);
@@ -475,7 +475,7 @@ async fn each_state_is_shown() {
 
 /// The gateway's page can be paid after the time is over: its payer must not be told to order again, and hears of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn expired_checkout_with_pending_payment_shows_waiting() {
+async fn expired_checkout_with_payment_shows_waiting() {
     let served = Served::start().await;
     for (method, state) in [("pay_form", "expired"), ("qr", "expired"), ("pay_form", "cancelled")] {
         let payer = Payer::of(&served, &format!("order-{method}-{state}")).await;
@@ -513,7 +513,7 @@ async fn slow_payment_page_shows_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_waits_for_news_and_its_texts_are_in_the_payers_language() {
+async fn page_state_is_polled_in_payer_language() {
     let served = Served::with(|_, http| http.longest_wait = Duration::from_millis(1)).await;
     let mut wanted = order("order-1");
     wanted["amount"] = json!("1390.50");
@@ -544,7 +544,7 @@ async fn a_page_waits_for_news_and_its_texts_are_in_the_payers_language() {
 
 /// The page is no way round what a checkout allows; cards are never offered here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn payment_page_offers_only_allowed_methods_and_no_card() {
+async fn payment_page_offers_allowed_methods_only() {
     let served = Served::with(|server, _| server.takes_cards = true).await;
     let payer = Payer::wanting(&served, &order_by("order-1", &["card", "qr"])).await;
     let (_, page) = payer.sees(&served).await;

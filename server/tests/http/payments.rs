@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::{Served, order};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_by_mobile_bank_is_begun_confirmed_and_told() {
+async fn mbank_payment_is_confirmed_and_reported() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
@@ -62,7 +62,7 @@ async fn a_payment_by_mobile_bank_is_begun_confirmed_and_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_and_a_code_are_shown_again_instead_of_a_second_one() {
+async fn open_page_or_code_is_returned_again() {
     let served = Served::start().await;
     for (method, shows) in [("pay_form", "page_url"), ("qr", "qr_text")] {
         let (_, token) = served.opened(method).await;
@@ -77,7 +77,7 @@ async fn a_page_and_a_code_are_shown_again_instead_of_a_second_one() {
 
 /// The default dialect guesses where a response has the text of a code and its transaction; this gateway has both elsewhere.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_shop_is_told_what_the_dialect_does_not_find_in_the_response_about_a_code() {
+async fn qr_fields_missing_in_dialect_are_advised() {
     let options = SandboxOptions { acts_as: ActsAs::Finipay, ..SandboxOptions::default() };
     let sandbox = Sandbox::start(options).unwrap();
     let (payload, transaction) = ("dialect.endpoints.qr_data.qr_payload", "dialect.endpoints.qr_data.transaction_id");
@@ -146,7 +146,7 @@ async fn repeated_api_request_is_idempotent() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_payment_is_begun_instead_of_one_that_nobody_confirmed() {
+async fn unconfirmed_payment_is_replaced() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
     let first = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "0700 000 099" })).await.json();
@@ -190,7 +190,7 @@ async fn slow_payment_is_reported_as_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn callback_and_manual_check_update_payment_at_once() {
+async fn callback_or_check_updates_payment_at_once() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "qr" })).await.json();
@@ -213,7 +213,7 @@ async fn callback_and_manual_check_update_payment_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_is_found_cancelled_and_no_longer_paid() {
+async fn cancelled_checkout_takes_no_payment() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let found = served.shop("GET", "/v1/checkouts?reference=order-1", &Value::Null).await;

@@ -70,7 +70,7 @@ async fn reconciliation_finds_each_kind_of_difference() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn day_view_shows_hourly_results_beside_previous_day() {
+async fn day_view_shows_hours_beside_previous_day() {
     let served = Served::start().await;
     for reference in ["today", "also today", "yesterday"] {
         paid(&served, reference).await;
@@ -110,7 +110,7 @@ async fn day_view_shows_hourly_results_beside_previous_day() {
 
 /// An export of a program for tables, with names, letters and units of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn statement_mapping_applies_to_upload_and_is_remembered() {
+async fn statement_mapping_is_applied_and_remembered() {
     let served = Served::start().await;
     let (_, number) = paid(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada").await;
@@ -143,7 +143,7 @@ async fn statement_mapping_applies_to_upload_and_is_remembered() {
 
 /// With a title, names in Russian, texts as formulas, a refund and a total; pasted, and as the files that such programs write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bookkeeping_statement_is_reconciled_unmodified() {
+async fn bookkeeping_statement_is_reconciled_as_is() {
     const PATH: &str = "/staff/reconciliation";
     let served = Served::start().await;
     let (checkout, number) = paid(&served, "order-1").await;
@@ -202,7 +202,7 @@ async fn reconciliation_reports_overpaid_checkout() {
 
 /// The gateway never told the number of its own accord: it was claimed for the page, and a person decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pay_form_resolved_by_staff_matches_claimed_number() {
+async fn resolved_pay_form_matches_claimed_number() {
     let served = Served::start().await;
     let (id, token) = served.opened("order-1").await;
     let begun = served.pay(&token, "try-1", &json!({ "method": "pay_form" })).await.json();

@@ -41,7 +41,7 @@ fn shows_the_card(page: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
+async fn staff_member_resolves_payment_with_reason() {
     let served = Served::start().await;
     let (id, payment) = unknown(&served, "order-1").await;
     let person = Visitor::log_in(&served, "Aizada <b>").await;
@@ -247,7 +247,7 @@ async fn staff_history_shows_exchanges_without_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_form_of_another_site_or_session_does_nothing() {
+async fn form_of_other_site_or_session_is_rejected() {
     let served = Served::start().await;
     let (id, payment) = unknown(&served, "order-1").await;
     let (person, other) = (Visitor::log_in(&served, "Aizada").await, Visitor::log_in(&served, "Bakyt").await);
@@ -278,7 +278,7 @@ async fn a_form_of_another_site_or_session_does_nothing() {
 
 /// One of each kind, and two that need nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn staff_list_shows_only_checkouts_needing_attention() {
+async fn staff_list_shows_checkouts_needing_staff() {
     let served = Served::start().await;
     let mut ids = Vec::new();
     for reference in
@@ -371,7 +371,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn checkout_pagination_has_no_gaps_during_inserts() {
+async fn checkout_pagination_has_no_gaps() {
     let served = Served::start().await;
     let mut opened = BTreeSet::new();
     for number in 0..120 {
@@ -400,7 +400,7 @@ async fn checkout_pagination_has_no_gaps_during_inserts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn staff_page_escapes_foreign_text_and_shows_no_secret() {
+async fn staff_page_escapes_text_and_hides_secrets() {
     let served = Served::start().await;
     let evil = "\"><script>alert(1)</script>";
     let mut wanted = order(evil);
@@ -453,7 +453,7 @@ async fn staff_page_escapes_foreign_text_and_shows_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn staff_session_survives_restart_and_ends_with_key_or_logout() {
+async fn staff_session_survives_restart_until_logout() {
     let first = Served::start().await;
     let (id, payment) = unknown(&first, "order-1").await;
     let (person, other) = (Visitor::log_in(&first, "Aizada").await, Visitor::log_in(&first, "Bakyt").await);
@@ -474,7 +474,7 @@ async fn staff_session_survives_restart_and_ends_with_key_or_logout() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn staff_session_is_extended_by_use_up_to_its_limit() {
+async fn staff_session_is_extended_up_to_its_limit() {
     let served = Served::start().await;
     let person = Visitor::log_in(&served, "Aizada").await;
     let set = |made_ago: i64, used_ago: i64| {

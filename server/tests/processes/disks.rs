@@ -117,7 +117,7 @@ fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
 }
 
 #[test]
-fn file_size_limit_stops_sends_until_space_is_free() {
+fn file_size_limit_stops_sends() {
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let metrics = with_metrics(&mut scene);
@@ -179,7 +179,7 @@ fn fill(scene: &Scene, disk: &Disk, metrics: &Caller) {
 
 /// What a file without a name takes, nobody finds after the next start.
 #[test]
-fn moved_database_file_stops_sends_until_restored() {
+fn moved_database_file_stops_sends() {
     let mut scene = Scene::open(4);
     let metrics = with_metrics(&mut scene);
     let server = scene.plans[0].start_in_the_end().unwrap();

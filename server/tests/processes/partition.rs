@@ -22,7 +22,7 @@ static ITS_OWN: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
 const SOON: Duration = Duration::from_secs(45);
 
 #[test]
-fn network_partition_is_detected_by_server_and_database() {
+fn network_partition_is_detected_on_both_sides() {
     let Some(apart) = &*ITS_OWN else { return };
     let mut scene = Scene::of_fleet(1, Fleet::by_links(apart));
     scene.plans[0].set("KASSA_SERVER_LOG", "debug");

@@ -18,7 +18,7 @@ fn state(app: &Caller) -> (Value, Value) {
 
 /// One payment waited for its payer then, one was on its way, and one was not begun yet.
 #[test]
-fn payments_sent_after_backup_are_polled_after_restore() {
+fn payments_sent_after_backup_are_polled() {
     let mut scene = Scene::of_fleet(1, Fleet::by_lines(&ARCHIVED));
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let server = scene.plans[0].start_in_the_end().unwrap();

@@ -111,7 +111,7 @@ fn sqlite_schedules_with_kills_lose_nothing() {
 }
 
 #[test]
-fn fleet_schedules_with_kills_and_partitions_lose_nothing() {
+fn fleet_schedules_lose_nothing() {
     let schedules = Schedules {
         name: "fleet",
         count: 13,

@@ -35,7 +35,7 @@ fn check_reports_valid_setup_and_creates_nothing() {
 }
 
 #[test]
-fn check_distinguishes_credentials_dialect_and_address() {
+fn check_names_failing_credentials_or_dialect() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     place.write("kassa.toml", &settings_for(sandbox.url()).replace(PASSWORD, "wrong"));
@@ -62,7 +62,7 @@ fn check_distinguishes_credentials_dialect_and_address() {
 
 /// The byte order mark and the line end are no part of the password.
 #[test]
-fn a_password_that_an_editor_saved_is_the_gateway_s() {
+fn password_file_of_an_editor_is_trimmed() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let settings = settings_for(sandbox.url());
@@ -79,7 +79,7 @@ fn a_password_that_an_editor_saved_is_the_gateway_s() {
 
 /// Money would be taken on a page, and nobody would hear of it.
 #[test]
-fn a_dialect_that_can_verify_no_pay_form_is_wrong() {
+fn check_rejects_dialect_without_pay_form_proof() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let ended = place.run(&["check"]);

@@ -20,7 +20,7 @@ fn assert_secret(ended: &Ended) {
 }
 
 #[test]
-fn killed_server_of_shared_database_leaves_nothing_behind() {
+fn killed_server_leaves_nothing_behind() {
     let sandbox = sandbox();
     let database = kassa_test_postgres::shared().database();
     let place = place(sandbox.url(), &with_password(&database.url()));
@@ -60,7 +60,7 @@ fn killed_server_of_shared_database_leaves_nothing_behind() {
 }
 
 #[test]
-fn database_password_on_command_line_or_twice_is_rejected() {
+fn misplaced_database_password_is_rejected() {
     let url = "postgres://kassa@db.invalid/kassa";
     let file = place("http://127.0.0.1:9", &with_password(url));
     let told = |place: &Place, arguments: &[&str]| {

@@ -43,7 +43,7 @@ fn keys_are_managed_while_server_runs() {
 
 /// A key that nobody saw must not stay good.
 #[test]
-fn a_command_whose_output_cannot_be_written_fails_and_says_so() {
+fn command_with_unwritable_output_fails() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let good = place.key();
@@ -93,7 +93,7 @@ fn staff_key_opens_staff_pages_unless_disabled() {
 }
 
 #[test]
-fn the_database_is_its_owner_s_alone_and_others_are_refused() {
+fn database_is_private_and_foreign_one_rejected() {
     let place = Place::with(&sandbox());
     assert!(place.key().starts_with("ak_"));
     assert_eq!(fs::metadata(place.path("kassa.db")).unwrap().permissions().mode() & 0o777, 0o600);
@@ -108,7 +108,7 @@ fn the_database_is_its_owner_s_alone_and_others_are_refused() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_made_by_a_new_key_alone() {
+fn missing_database_is_created_by_new_key_only() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let id = format!("key_{}", "0".repeat(32));

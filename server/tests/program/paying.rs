@@ -58,7 +58,7 @@ impl UnderWay {
 }
 
 #[test]
-fn shutdown_cuts_off_payment_under_way_without_losing_it() {
+fn shutdown_loses_no_payment_in_flight() {
     let sandbox = sandbox();
     let (under_way, running) = UnderWay::begin(&sandbox);
     let (status, log, took) = running.stop();
@@ -70,7 +70,7 @@ fn shutdown_cuts_off_payment_under_way_without_losing_it() {
 }
 
 #[test]
-fn second_signal_stops_server_at_once_without_loss() {
+fn second_signal_stops_at_once_without_loss() {
     let sandbox = sandbox();
     let (under_way, running) = UnderWay::begin(&sandbox);
     running.signal("TERM");

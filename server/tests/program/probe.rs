@@ -345,7 +345,7 @@ fn again(gateway: &Small, first: &Ran, steps: &[ProbeStep]) {
 }
 
 #[test]
-fn probe_finds_renamed_fields_and_asks_for_status_words() {
+fn probe_finds_renamed_fields() {
     let steps = [ProbeStep::Mbank, ProbeStep::Card, ProbeStep::PayForm];
     let gateway = renamed();
     // Whether a word means that money was taken, no response can teach.
@@ -362,7 +362,7 @@ fn probe_finds_renamed_fields_and_asks_for_status_words() {
 }
 
 #[test]
-fn probe_tries_mbank_identifier_locations_in_turn() {
+fn probe_tries_mbank_identifier_locations() {
     let gateway = by_quid();
     for (given, asked) in [("interface", 3), ("finipay", 2)] {
         let first = run(&gateway, &Dialect::named(given).unwrap(), &[ProbeStep::Mbank], None, true);
@@ -376,7 +376,7 @@ fn probe_tries_mbank_identifier_locations_in_turn() {
 }
 
 #[test]
-fn probe_learns_nothing_from_html_or_empty_responses() {
+fn probe_ignores_html_and_empty_responses() {
     let gateway = pages();
     let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, true);
     assert!(
@@ -405,7 +405,7 @@ fn nothing_is_created_without_permission() {
 }
 
 #[test]
-fn probe_learns_nothing_from_unknown_order_number() {
+fn probe_ignores_unknown_order_number() {
     let gateway = slow();
     let ran = run(&gateway, &Dialect::default(), &[ProbeStep::Mbank], None, false);
     assert_eq!(serde_json::from_str::<Value>(&ran.dialect).unwrap(), json!({"base": "interface"}));
@@ -416,7 +416,7 @@ fn probe_learns_nothing_from_unknown_order_number() {
 }
 
 #[test]
-fn probe_rejects_charged_word_seen_before_confirmation() {
+fn probe_rejects_early_charged_word() {
     let ran = run(&renamed(), &Dialect::default(), &[ProbeStep::Mbank], Some("new"), true);
     assert!(ran.has_problem("this word does not mean charged"), "{:#?}", ran.problems);
     let dialect: Value = serde_json::from_str(&ran.dialect).unwrap();
@@ -431,7 +431,7 @@ fn with_words_of_qr_status(words: &[&str]) -> Dialect {
 }
 
 #[test]
-fn probe_removes_wrong_charged_word_from_all_endpoints() {
+fn probe_removes_wrong_charged_word_everywhere() {
     let gateway = complete();
     for (step, named, told) in [
         (ProbeStep::Mbank, Some("Created"), "this word does not mean charged"),
@@ -450,7 +450,7 @@ fn probe_removes_wrong_charged_word_from_all_endpoints() {
 }
 
 #[test]
-fn probe_does_not_confirm_payment_read_as_charged_early() {
+fn probe_does_not_confirm_charged_payment() {
     let gateway = renamed();
     let dialect = Dialect::from_json(r#"{"charged_words": ["NEW"]}"#).unwrap();
     let ran = run(&gateway, &dialect, &[ProbeStep::Mbank], None, true);
@@ -460,7 +460,7 @@ fn probe_does_not_confirm_payment_read_as_charged_early() {
 }
 
 #[test]
-fn probe_polls_unknown_confirmation_and_never_resends() {
+fn probe_never_resends_unknown_confirmation() {
     let (patience, pause) = (Duration::from_secs(60), Duration::from_millis(1));
     for (patience, is_seen) in [(patience, true), (Duration::ZERO, false)] {
         let gateway = slow();
@@ -486,7 +486,7 @@ fn complete_probe_run_reports_all_read() {
 }
 
 #[test]
-fn probe_with_skipped_or_unread_parts_is_not_all_read() {
+fn skipped_or_unread_probe_is_not_all_read() {
     let declined = run(&by_quid(), &Dialect::default(), &ProbeStep::all(), None, false);
     assert!(!declined.is_clean && !declined.text.contains(ALL_READ), "{}", declined.text);
     assert!(declined.text.contains("Skipped: pay-form"), "{}", declined.text);
@@ -504,7 +504,7 @@ fn probe_with_skipped_or_unread_parts_is_not_all_read() {
 }
 
 #[test]
-fn interrupted_probe_run_does_not_report_all_read() {
+fn interrupted_probe_is_not_all_read() {
     let config = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic(LOGIN, PASSWORD));
     let mut script = Script::that(true);
     Probe::new(config, plan(), &mut script).unwrap().conclude();
@@ -514,7 +514,7 @@ fn interrupted_probe_run_does_not_report_all_read() {
 }
 
 #[test]
-fn a_given_number_is_asked_about_and_nothing_is_created() {
+fn probe_with_given_number_creates_nothing() {
     let gateway = by_quid();
     let config = GatewayConfig::new(&gateway.url, Credentials::basic(LOGIN, PASSWORD));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -550,7 +550,7 @@ fn probe_verifies_number_per_provider() {
 }
 
 #[test]
-fn text_of_the_gateway_moves_no_cursor_and_writes_no_markdown() {
+fn probe_escapes_gateway_text() {
     let gateway = Small::start(|_, _| {
         let response = json!({"code": "13", "message": "no\u{1b}[2J | `x`\n# Heading"});
         (400, response.to_string())
@@ -562,7 +562,7 @@ fn text_of_the_gateway_moves_no_cursor_and_writes_no_markdown() {
 
 /// The program, against a sandbox that acts as each gateway it knows.
 #[test]
-fn the_dialect_that_it_writes_makes_the_next_run_clean() {
+fn proposed_dialect_makes_next_probe_clean() {
     let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sandbox-dialect.json");
     for (acts_as, given) in [(ActsAs::Interface, shown), (ActsAs::Other, "interface"), (ActsAs::Finipay, "finipay")] {
         let options = SandboxOptions { password: PASSWORD.to_owned(), acts_as, ..SandboxOptions::default() };

@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[test]
-fn it_says_where_it_listens_answers_and_stops_in_order() {
+fn server_announces_url_and_stops_gracefully() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let running = place.start(&["--metrics-listen", "127.0.0.1:0"]);
@@ -93,7 +93,7 @@ fn server_runs_without_writable_output_or_log() {
 }
 
 #[test]
-fn it_stops_in_order_where_its_terminal_is_closed() {
+fn closed_terminal_stops_server_gracefully() {
     // These tests run under `nohup`, and so would the program.
     if ignores_hang_ups("self") {
         return;

@@ -31,7 +31,7 @@ fn place(more: &str) -> Place {
 }
 
 #[test]
-fn setting_precedence_is_flag_variable_file_default() {
+fn setting_precedence_is_flag_variable_file() {
     let (without, with) = (place(""), place("otp_attempts = 4"));
     let variable = [("KASSA_SERVER_OTP_ATTEMPTS", "5")];
     let flag = [("otp_attempts", "6")];
@@ -83,7 +83,7 @@ fn secs(secs: u64) -> Duration {
 }
 
 #[test]
-fn all_setting_errors_are_reported_with_place_not_value() {
+fn setting_errors_name_place_and_not_value() {
     let place = Place::new();
     let text = [
         "listen = 'hunter2'",
@@ -165,7 +165,7 @@ fn secret_file_setting_follows_precedence() {
 }
 
 #[test]
-fn secrets_are_never_printed_and_file_access_is_reported() {
+fn secrets_are_never_printed() {
     let place = place("");
     let variables = [
         ("KASSA_SERVER_GATEWAY_PROXY", "http://me:hunter2@proxy.example"),

@@ -187,7 +187,7 @@ fn a_payers_trace_is_not_believed() {
 }
 
 #[test]
-fn refusing_trace_collector_blocks_nothing_and_is_logged_once() {
+fn refusing_trace_collector_is_logged_once() {
     let collector = Taker::answering("503 Service Unavailable");
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
@@ -205,7 +205,7 @@ fn refusing_trace_collector_blocks_nothing_and_is_logged_once() {
 }
 
 #[test]
-fn a_collector_that_says_nothing_does_not_keep_it_from_stopping() {
+fn silent_trace_collector_delays_no_shutdown() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let sandbox = sandbox();
     let place = Place::with(&sandbox);

@@ -174,7 +174,7 @@ fn unverifiable() -> Verdict {
 
 /// Whatever the reason is for which a charge cannot be believed: its payer has probably paid.
 #[test]
-fn unverifiable_charge_needs_staff_and_blocks_new_payment() {
+fn unverifiable_charge_blocks_new_payment() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -307,7 +307,7 @@ fn charge_resolved_by_staff_counts_once() {
 
 /// It stays charged, and a person says whether it was paid twice.
 #[test]
-fn unverifiable_second_pay_form_charge_needs_staff() {
+fn unverifiable_second_charge_needs_staff() {
     for (outcome, refunds_due) in [(Resolution::Charged, 1), (Resolution::NotCharged, 0)] {
         let world = World::new(0);
         let process = world.start(None);
@@ -339,7 +339,7 @@ fn unverifiable_second_pay_form_charge_needs_staff() {
 
 /// A gateway may count orders and transactions apart.
 #[test]
-fn pay_form_number_equal_to_qr_transaction_is_paid() {
+fn form_number_equal_to_qr_transaction_is_paid() {
     for qr_is_paid in [false, true] {
         let world = World::new(0);
         let process = world.start(None);
@@ -366,7 +366,7 @@ fn pay_form_number_equal_to_qr_transaction_is_paid() {
 /// Its code is shown all the same. Nobody can ask the gateway about it: a callback makes it a person's, and so does the end of its
 /// checkout, of which the shop is told that it may have been paid.
 #[test]
-fn qr_without_transaction_relies_on_callback_and_staff() {
+fn qr_without_transaction_needs_callback() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -459,7 +459,7 @@ fn qr_paid_beside_pay_form_needs_staff_once() {
 
 /// What is wrong with the number says nothing against the status, and of such a code a callback is all that is heard.
 #[test]
-fn callback_status_with_unusable_number_is_not_dropped() {
+fn callback_without_usable_number_is_not_dropped() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -497,7 +497,7 @@ fn callback_status_with_unusable_number_is_not_dropped() {
 
 /// Nobody can ask about it, so what a person found may be out of date.
 #[test]
-fn new_callback_for_qr_resolved_unpaid_needs_staff_again() {
+fn callback_after_unpaid_resolution_needs_staff() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let process = world.start(None);
@@ -520,7 +520,7 @@ fn new_callback_for_qr_resolved_unpaid_needs_staff_again() {
 
 /// Neither the hash of such a callback is remembered nor is it answered as taken.
 #[test]
-fn callback_whose_claim_is_not_kept_can_be_retried() {
+fn callback_with_unstored_claim_can_be_retried() {
     let world = World::new(0);
     let process = world.start(None);
     let (_, payment) = by_form(&process, &world, "order-1");
@@ -675,7 +675,7 @@ fn mismatch(process: &Process, world: &World) -> (CheckoutId, Payment) {
 
 /// A person may find it charged.
 #[test]
-fn checkout_with_mismatch_neither_expires_nor_cancels() {
+fn mismatch_blocks_expiry_and_cancel() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, _) = mismatch(&process, &world);
@@ -710,7 +710,7 @@ fn charge_after_rejection_is_reported() {
 
 /// One report ends nothing for good, and neither do several that come at once: the questions grow apart for three days.
 #[test]
-fn rejected_payment_is_polled_for_three_days_with_backoff() {
+fn rejected_payment_is_polled_for_three_days() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = mbank(&process, "order-1");
@@ -745,7 +745,7 @@ fn rejected_payment_is_polled_for_three_days_with_backoff() {
 
 /// A gateway that refused a payment may have acted all the same. What was never sent, nobody asks about.
 #[test]
-fn refused_payment_is_polled_and_late_charge_reported() {
+fn late_charge_of_refused_payment_is_reported() {
     for (fault, is_asked) in [
         (kassa::FakeFault::Refused { code: "400".into(), reason: "no".into() }, true),
         (kassa::FakeFault::NoConnection, false),
@@ -765,7 +765,7 @@ fn refused_payment_is_polled_and_late_charge_reported() {
 
 /// Money that comes after its time is not hidden.
 #[test]
-fn charge_after_expiry_pays_checkout_and_is_marked() {
+fn charge_after_expiry_is_paid_and_marked() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
@@ -783,7 +783,7 @@ fn charge_after_expiry_pays_checkout_and_is_marked() {
 
 /// Nobody hears "expired" of what may have been paid, and what is unknown never ends by time.
 #[test]
-fn checkout_with_unknown_payment_neither_expires_nor_cancels() {
+fn unknown_payment_blocks_expiry_and_cancel() {
     let world = World::new(0);
     let process = world.start(None);
     lock(&world.faults.0).next = Some(kassa::FakeFault::RequestLost);
@@ -802,7 +802,7 @@ fn checkout_with_unknown_payment_neither_expires_nor_cancels() {
 
 /// Also for a checkout that was opened while they were on.
 #[test]
-fn card_payment_is_not_sent_when_cards_are_disabled() {
+fn disabled_card_payment_is_not_sent() {
     let world = World::new(0);
     let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
     let order = order.with_methods([Method::Card]);

@@ -166,7 +166,7 @@ async fn endless_request_head_is_rejected() {
 }
 
 #[tokio::test]
-async fn connection_over_limit_is_closed_until_a_slot_is_free() {
+async fn connection_over_limit_is_closed() {
     let (address, slow) = serving_few(2).await;
     let (mut first, mut second) = (slow.ask(address).await, slow.ask(address).await);
     assert_eq!(rest(&mut TcpStream::connect(address).await.unwrap()).await, "");
@@ -202,7 +202,7 @@ async fn connected_from(last: u8, address: SocketAddr) -> TcpStream {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn silent_connections_of_one_address_do_not_block_others() {
+async fn silent_connections_block_no_other_address() {
     let mut settings = settings();
     settings.max_connections = 8;
     let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
@@ -367,7 +367,7 @@ async fn heard_by_tls(address: SocketAddr, trusted: &CertificateDer<'static>) ->
 }
 
 #[tokio::test]
-async fn renewed_certificate_is_loaded_and_invalid_is_ignored() {
+async fn renewed_certificate_is_loaded_if_valid() {
     let (_folder, files, settings) = tls();
     let first = write_pair(&files, 1);
     let address = serving(settings).await;
@@ -387,7 +387,7 @@ async fn renewed_certificate_is_loaded_and_invalid_is_ignored() {
 }
 
 #[tokio::test]
-async fn stalled_tls_handshake_is_closed_and_blocks_nobody() {
+async fn stalled_tls_handshake_is_closed() {
     let (_folder, files, mut settings) = tls();
     let trusted = write_pair(&files, 1);
     let address = serving(settings.clone()).await;

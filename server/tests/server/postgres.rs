@@ -133,7 +133,7 @@ fn poll_rate_is_shared_by_all_servers() {
 
 /// A newer server beside this one may have written what this one does not know.
 #[test]
-fn unreadable_payment_blocks_changes_to_its_checkout() {
+fn unreadable_payment_blocks_its_checkout() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let server = servers(&database).await.remove(0);
@@ -153,7 +153,7 @@ fn unreadable_payment_blocks_changes_to_its_checkout() {
 
 /// Nothing of it was sent, so nobody has to look for it: the row may become visible after that is known.
 #[test]
-fn unsent_payment_with_pending_commit_is_recorded() {
+fn unsent_payment_in_commit_is_recorded() {
     let cluster = Cluster::start();
     let database = cluster.database();
     Runtime::new().unwrap().block_on(async {
@@ -207,7 +207,7 @@ fn fill(address: SocketAddr) -> Vec<TcpStream> {
 }
 
 #[test]
-fn event_feed_has_no_gaps_during_concurrent_writes() {
+fn event_feed_has_no_gaps_under_writes() {
     let database = kassa_test_postgres::shared().database();
     let seen = Runtime::new().unwrap().block_on(async {
         let servers = servers(&database).await;
@@ -267,7 +267,7 @@ fn read_only_database_is_detected() {
 
 /// Whoever waits at one server for what another one changes does not wait until it looks by itself.
 #[test]
-fn waiting_app_is_notified_of_change_on_another_server() {
+fn waiting_app_is_notified_across_servers() {
     let database = kassa_test_postgres::shared().database();
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
@@ -397,7 +397,7 @@ fn counts(text: &str) -> (u64, u64) {
 
 /// While servers are replaced one by one, a newer one may write events that this one does not know.
 #[test]
-fn event_of_unknown_kind_is_delivered_and_blocks_no_other() {
+fn event_of_unknown_kind_is_delivered() {
     let database = kassa_test_postgres::shared().database();
     Runtime::new().unwrap().block_on(async {
         let storage = servers(&database).await.remove(0);

@@ -67,7 +67,7 @@ fn payment_resolved_charged_pays_its_checkout() {
 
 /// It can be paid by something else, and it expires.
 #[test]
-fn payment_resolved_not_charged_frees_its_checkout() {
+fn resolved_not_charged_frees_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
@@ -83,7 +83,7 @@ fn payment_resolved_not_charged_frees_its_checkout() {
 
 /// Its shop hears that it expired as soon as nobody has to wait for the payment any more.
 #[test]
-fn overdue_checkout_expires_when_payment_is_resolved() {
+fn overdue_checkout_expires_on_resolution() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
@@ -99,7 +99,7 @@ fn overdue_checkout_expires_when_payment_is_resolved() {
 
 /// Nobody hints at it: the server asks on.
 #[test]
-fn charge_after_not_charged_resolution_is_reported() {
+fn late_charge_after_resolution_is_reported() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = unknown(&process, &world, FakeFault::ResponseLost);

@@ -69,7 +69,7 @@ fn restored_database_issues_new_event_ids() {
 
 /// At the moment of the backup it waited for its turn. Nobody would ask about what was never sent, but it was sent afterwards.
 #[test]
-fn payment_queued_at_backup_is_found_charged_after_restore() {
+fn payment_queued_at_backup_is_found_charged() {
     let world = World::new(0);
     let process = Arc::new(world.start(None));
     let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
@@ -104,7 +104,7 @@ fn payment_queued_at_backup_is_found_charged_after_restore() {
 }
 
 #[test]
-fn cursor_of_lost_history_is_rejected_with_resume_cursor() {
+fn cursor_of_lost_history_is_rejected() {
     for age in [Duration::ZERO, 3 * HOUR] {
         let (_world, process, _, lost, in_backup) = after_a_restore(age);
         let old = lost.last().unwrap().cursor();

@@ -55,7 +55,7 @@ async fn paid(server: &Server, payment: &Payment) -> CheckoutState {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_payers_are_notified_and_shop_gets_signed_webhooks() {
+async fn concurrent_payers_and_shop_are_notified() {
     let (listener, seen) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), Arc::new(Mutex::new(Vec::new())));
     let address = listener.local_addr().unwrap();
     let taken = seen.clone();
@@ -145,7 +145,7 @@ async fn take_events(mut stream: tokio::net::TcpStream, taken: Taken) {
 
 /// Its caller hangs up: the payment is sent and noted all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn payment_of_disconnected_caller_is_sent_and_recorded() {
+async fn disconnected_callers_payment_is_recorded() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let server = server(&fake, &folder, None);
     let id = server.open_checkout(order(1)).await.unwrap().checkout.id;
@@ -167,7 +167,7 @@ async fn payment_of_disconnected_caller_is_sent_and_recorded() {
 
 /// Within 5 s, also where the gateway does not answer; the next start finds out what became of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn server_stops_within_five_seconds_and_resumes_on_restart() {
+async fn server_stops_quickly_and_resumes_on_restart() {
     let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
     let first = server(&fake, &folder, None);
     first.run();

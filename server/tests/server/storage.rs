@@ -188,10 +188,10 @@ type Check = fn(&dyn Storage, &Calendar);
 const SUITE: [(&str, Check); 40] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
-    ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
+    ("an end that is in doubt holds back the payment beside it", doubtful_rejection_delays_other_payment),
     ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
-    ("a word that nobody knows of what has no number is told", a_word_that_nobody_knows_of_what_has_no_number_is_told),
-    ("a word that nobody knows of what was not made is told", a_word_that_nobody_knows_of_what_was_not_made_is_told),
+    ("a word that nobody knows of what has no number is told", unknown_status_without_number_is_reported),
+    ("a word that nobody knows of what was not made is told", unknown_status_of_failed_code_is_reported),
     ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
     ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
@@ -207,19 +207,16 @@ const SUITE: [(&str, Check); 40] = [
     ("a card does not wait", a_card_does_not_wait),
     ("a card that needs nobody holds its checkout", a_card_that_needs_nobody_holds_its_checkout),
     ("cards and payments run out", cards_and_payments_run_out),
-    ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
-    ("claims are kept with what the gateway says of them", claims_are_kept_with_what_the_gateway_says_of_them),
+    ("what waits is not sent for a checkout that was paid", queued_payment_of_paid_checkout_is_not_sent),
+    ("claims are kept with what the gateway says of them", claims_are_stored_with_their_reports),
     ("only the sender records", only_the_sender_records_the_outcome),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
     ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
-    (
-        "equal answers are counted, and many do not fill the disk",
-        equal_answers_are_counted_and_many_do_not_fill_the_disk,
-    ),
+    ("equal answers are counted, and many do not fill the disk", equal_responses_are_counted_and_bounded),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
-    ("a payment is asked about once a second at most", a_payment_is_asked_about_once_a_second_at_most),
+    ("a payment is asked about once a second at most", payment_is_polled_at_most_once_a_second),
     ("a hint keeps the place of what is overdue", a_hint_keeps_the_place_of_what_is_overdue),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
@@ -605,7 +602,7 @@ fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
     }
 }
 
-fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _: &Calendar) {
+fn queued_payment_of_paid_checkout_is_not_sent(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let form = begin(1, 1, Method::PayForm);
     block_on(storage.begin_payment(form.clone())).unwrap();
@@ -682,7 +679,7 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
 }
 
 /// The first one was rejected, and a second one has begun.
-fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calendar: &Calendar) {
+fn doubtful_rejection_delays_other_payment(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let own = |number: u8| begin(1, number, Method::Mbank).reference;
     let begin_and_accept = |number: u8| {
@@ -746,7 +743,7 @@ fn a_charge_of_what_has_no_number_is_in_doubt(storage: &dyn Storage, calendar: &
 }
 
 /// The gateway told no transaction of a code, and its callbacks say what the dialect does not know.
-fn a_word_that_nobody_knows_of_what_has_no_number_is_told(storage: &dyn Storage, _: &Calendar) {
+fn unknown_status_without_number_is_reported(storage: &dyn Storage, _: &Calendar) {
     let stuck = || {
         let events = events_after(storage, &Cursor::default(), 100);
         events.iter().filter(|event| event.kind == Some(EventKind::PaymentStuck)).count()
@@ -786,7 +783,7 @@ fn a_word_that_nobody_knows_of_what_has_no_number_is_told(storage: &dyn Storage,
 }
 
 /// The word came while the code was being made, and nobody recorded a code. The payment ends, and the word is not forgotten with it.
-fn a_word_that_nobody_knows_of_what_was_not_made_is_told(storage: &dyn Storage, calendar: &Calendar) {
+fn unknown_status_of_failed_code_is_reported(storage: &dyn Storage, calendar: &Calendar) {
     for checkout in 1..=3 {
         block_on(storage.open_checkout(new(checkout))).unwrap();
         block_on(storage.begin_payment(begin(checkout, checkout, Method::Qr))).unwrap();
@@ -812,7 +809,7 @@ fn a_word_that_nobody_knows_of_what_was_not_made_is_told(storage: &dyn Storage, 
     }
 }
 
-fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, calendar: &Calendar) {
+fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let form = begin(1, 1, Method::PayForm);
     block_on(storage.begin_payment(form.clone())).unwrap();
@@ -988,7 +985,7 @@ fn kept(storage: &dyn Storage) -> Vec<StoredExchange> {
     block_on(storage.history(id(1))).unwrap().unwrap().exchanges.remove(0)
 }
 
-fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage, calendar: &Calendar) {
+fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     for _ in 0..2 {
@@ -1100,7 +1097,7 @@ fn a_hint_keeps_the_place_of_what_is_overdue(storage: &dyn Storage, calendar: &C
 }
 
 /// However often its payer presses a button.
-fn a_payment_is_asked_about_once_a_second_at_most(storage: &dyn Storage, calendar: &Calendar) {
+fn payment_is_polled_at_most_once_a_second(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let asked = || block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(asked().questions.len(), 1);
@@ -1513,7 +1510,7 @@ fn database_index_rejects_second_active_payment() {
 
 /// A person has to look at it; the others are followed all the same.
 #[test]
-fn damaged_payment_row_does_not_block_polling_of_others() {
+fn damaged_payment_row_blocks_no_other_polling() {
     let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
     let path = folder.path().join("kassa.db");
     let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();

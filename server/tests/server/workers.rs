@@ -126,7 +126,7 @@ fn clock_skew_of_an_hour_is_tolerated() {
 /// A calendar that is an hour ahead takes the sender of a mobile-bank payment for dead. Its own late answer counts all the
 /// same, and nobody sends it again.
 #[test]
-fn late_response_of_presumed_dead_sender_is_recorded() {
+fn late_response_of_dead_sender_is_recorded() {
     let (mut random, world) = (Rng::with_seed(1), World::new(1));
     let workers = two(&world);
     let id = workers[0].run(workers[0].server.open_checkout(order())).unwrap().checkout.id;
@@ -152,7 +152,7 @@ fn late_response_of_presumed_dead_sender_is_recorded() {
 
 /// The gateway takes no mobile-bank payments, and asks to wait. There is one place for sending.
 #[test]
-fn payment_waiting_for_gateway_holds_no_send_slot() {
+fn waiting_payment_holds_no_send_slot() {
     let world = World::new(0);
     let mut settings = World::settings();
     settings.max_concurrent_sends = 1;
@@ -177,7 +177,7 @@ fn payment_waiting_for_gateway_holds_no_send_slot() {
 
 /// An event that was taken is followed by the next one at once, and not when the worker would look again by itself.
 #[test]
-fn webhook_events_of_a_stream_are_delivered_back_to_back() {
+fn stream_events_are_delivered_back_to_back() {
     let world = World::new(0);
     let process = world.start(None);
     let server = process.server.clone();

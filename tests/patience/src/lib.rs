@@ -156,7 +156,7 @@ mod tests {
 
     /// A condition that is true at the first poll needs no time at all.
     #[test]
-    fn a_condition_is_polled_before_the_timeout_is_checked() {
+    fn condition_is_polled_before_timeout() {
         wait_until_within(Duration::ZERO, "nothing", || true);
     }
 

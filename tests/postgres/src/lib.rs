@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_after_a_moment_is_gone_when_it_is_restored() {
+    fn restore_discards_later_changes() {
         let cluster = Cluster::start_with_archive();
         let database = cluster.database();
         database.psql("CREATE TABLE kept (one INTEGER)");

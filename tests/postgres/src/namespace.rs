@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_link_lets_nothing_through_until_it_is_healed() {
+    fn cut_link_blocks_traffic_until_healed() {
         let Some(namespace) = Namespace::if_possible() else { return };
         let cluster = Cluster::start_in(&namespace);
         let [one, other] = [0, 1].map(|link| SocketAddr::from((namespace.address(link), cluster.port())));
@@ -221,7 +221,7 @@ mod tests {
 
     /// An answer that was on its way when the link was cut.
     #[test]
-    fn what_is_sent_by_a_cut_link_arrives_when_it_is_healed() {
+    fn packets_of_cut_link_arrive_when_healed() {
         let Some(namespace) = Namespace::if_possible() else { return };
         let cluster = Cluster::start_in(&namespace);
         let database = cluster.database();

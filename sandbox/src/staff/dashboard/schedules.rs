@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn period_includes_its_start_and_excludes_its_end() {
+    fn period_includes_start_and_excludes_end() {
         let now = 1_767_203_999_000; // 2025-12-31 23:59:59 in Bishkek, a Wednesday
         for unit in Unit::ALL {
             let period = unit.period(now);

@@ -50,7 +50,7 @@ fn play(size: Size) -> Figures {
 }
 
 #[test]
-fn gateway_outage_of_an_hour_recovers_without_poll_storm() {
+fn gateway_outage_recovers_without_poll_storm() {
     let size = Size::of(100_000, 20);
     let figures = play(size);
     println!("{}", figures.text(size));

@@ -295,7 +295,7 @@ mod pauses_tests {
     }
 
     #[test]
-    fn paused_method_retries_one_payment_after_a_minute() {
+    fn paused_method_retries_one_payment() {
         let mut pauses = Pauses::default();
         pauses.refused(Method::Mbank, Duration::from_secs(3_600), 1_000);
         let mut stopped = after(&pauses);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn scan_restarts_from_zero_when_clock_is_set_back() {
+    fn scan_restarts_when_clock_is_set_back() {
         for is_wide in [false, true] {
             let horizon = horizon();
             if is_wide {

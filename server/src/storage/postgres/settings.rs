@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn postgres_on_remote_host_requires_tls_by_default() {
+    fn postgres_on_remote_host_requires_tls() {
         assert_eq!(mode("postgres://u:p@db.example.kg/kassa"), SslMode::Require);
         assert_eq!(
             mode("postgresql://u:p@db.example.kg/kassa?sslmode=verify-full&sslrootcert=%2Fca.pem"),
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn postgres_password_with_query_characters_is_kept() {
+    fn postgres_password_keeps_query_characters() {
         let settings = PostgresSettings::parse("postgres://u:a?sslmode=disable&b@db.example.kg/n").unwrap();
         assert_eq!(settings.config.get_password(), Some(&b"a?sslmode=disable&b"[..]));
         assert_eq!(settings.config.get_ssl_mode(), SslMode::Require);
     }
 
     #[test]
-    fn postgres_url_without_host_or_database_is_rejected() {
+    fn incomplete_postgres_url_is_rejected() {
         for wrong in ["postgres://u:p@h", "postgres:///kassa", "kassa.db"] {
             assert!(PostgresSettings::parse(wrong).is_err(), "{wrong}");
         }

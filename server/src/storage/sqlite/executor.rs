@@ -158,7 +158,7 @@ mod queue_tests {
     use super::{super::executor::job, *};
 
     #[test]
-    fn full_queue_rejects_callers_but_accepts_server_jobs() {
+    fn full_queue_rejects_callers_only() {
         let (queue, work) = queue(2);
         let hand_over = |source| queue.hand_over(job("test", source, |_| Ok(())).0);
         assert_eq!([hand_over(JobSource::ByCaller), hand_over(JobSource::ByCaller)], [Ok(()), Ok(())]);

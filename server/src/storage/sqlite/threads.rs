@@ -220,7 +220,7 @@ mod tests {
     /// A rejection is no failure of the group: its own job alone is rolled back. What it says may follow from another job of the group,
     /// so it holds only after the commit.
     #[test]
-    fn a_rejected_job_is_rolled_back_alone_and_answered_after_the_commit() {
+    fn rejected_job_is_rolled_back_alone() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(
             "PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
@@ -277,7 +277,7 @@ mod tests {
 
     /// What a file without a name took would be sent, and forgotten with the next start.
     #[test]
-    fn sqlite_write_fails_while_database_file_is_moved() {
+    fn sqlite_write_fails_while_file_is_moved() {
         let folder = tempfile::tempdir().unwrap();
         let (path, aside) = (folder.path().join("kassa.db"), folder.path().join("aside.db"));
         let db = open_writer(&path, super::super::connection::real_clock()).unwrap();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn card_number_is_detected_by_issuer_prefix_and_length() {
+    fn card_number_is_detected_by_prefix_and_length() {
         let issuers: &[(&str, &[usize])] = &[
             ("4", &[16, 19]),
             ("51", SIXTEEN),

@@ -37,19 +37,19 @@ fn every_make_target_exists() {
 }
 
 #[test]
-fn every_promise_about_money_names_tests_that_run() {
+fn money_promises_name_tests_that_run() {
     let repository = Repository::committed();
     none(promises::problems(&repository, &repository.text("MONEY-SAFETY.md")));
 }
 
 #[test]
-fn every_part_of_a_document_that_code_cites_exists() {
+fn document_parts_cited_by_code_exist() {
     none(citations::problems(&Repository::committed()));
 }
 
 /// Not all documents: those that the site shows to people who use Kassa.
 #[test]
-fn every_program_that_is_shown_is_given_to_a_test() {
+fn shown_programs_are_run_by_tests() {
     let repository = Repository::committed();
     let shown = repository.files().filter(|path| shown_programs::is_shown(path));
     none(shown.flat_map(|path| shown_programs::problems(path, &repository.text(path))).collect());

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_that_exist_and_other_words_are_no_problem() {
+    fn existing_targets_and_other_words_are_valid() {
         for code in [
             "make",
             "make test",

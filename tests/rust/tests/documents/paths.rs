@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_exist_and_other_words_are_no_problem() {
+    fn existing_paths_and_other_words_are_valid() {
         for code in [
             "core",
             "core/src",

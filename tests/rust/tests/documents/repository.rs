@@ -90,7 +90,7 @@ pub fn joined(folder: &str, path: &str) -> Option<String> {
 }
 
 #[test]
-fn paths_are_followed_and_do_not_leave_the_repository() {
+fn paths_stay_inside_the_repository() {
     assert_eq!(joined("docs/adr", "../../README.md").as_deref(), Some("README.md"));
     assert_eq!(joined("", "./core/").as_deref(), Some("core"));
     assert_eq!(joined("docs", "../.."), None);

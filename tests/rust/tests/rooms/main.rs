@@ -85,7 +85,7 @@ fn shown(module: &Module) -> String {
 }
 
 #[test]
-fn an_arrow_upwards_an_unlisted_room_and_a_circle_are_found() {
+fn order_violations_of_rooms_are_found() {
     let table = "| Room | Holds |\n|---|---|\n| `top` | x |\n| `bottom/` | y |\n| `gone` | z |";
     let page = &format!("## Rooms\n\n{table}\n\n## Else\n| `no` |");
     let order = rooms(page, "## Rooms");

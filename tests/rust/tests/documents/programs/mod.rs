@@ -34,7 +34,7 @@ fn the_payment_screen_is_paid() {
 }
 
 #[test]
-fn the_worker_finishes_what_was_paid_while_nobody_looked() {
+fn worker_finishes_payment_charged_meanwhile() {
     let (sandbox, folder) = (Sandbox::start(SandboxOptions::default()).unwrap(), TempDir::new().unwrap());
     let config = || GatewayConfig::new(sandbox.url(), Credentials::basic(sandbox.login(), sandbox.password()));
     let journal = Journal::open(folder.path()).unwrap();
