@@ -31,39 +31,39 @@ pub(crate) static ROUTES: [Route; 16] = [
     Route::new(Method::GET, "/admin/ledger", "List the payments", |on| handler(on, ledger::list_payments))
         .text("In order of registration. The ledger shows the actual charges.")
         .by_order()
-        .says(StatusCode::OK, ledger::ledger_schema),
+        .responds(StatusCode::OK, ledger::ledger_schema),
     Route::new(Method::GET, "/admin/requests", "List the requests", |on| handler(on, ledger::list_requests))
         .text("Requests that reached an endpoint, in the order in which they were answered.")
         .by_order()
-        .says(StatusCode::OK, ledger::requests_schema),
+        .responds(StatusCode::OK, ledger::requests_schema),
     Route::new(Method::GET, "/admin/callbacks", "List the callback delivery attempts", |on| {
         handler(on, ledger::list_callbacks)
     })
     .by_order()
-    .says(StatusCode::OK, ledger::callbacks_schema),
+    .responds(StatusCode::OK, ledger::callbacks_schema),
     Route::new(Method::GET, "/admin/faults", "List the faults", |on| handler(on, simulation::list_faults))
         .text("Includes faults whose limit is used up.")
-        .says(StatusCode::OK, simulation::faults_schema),
+        .responds(StatusCode::OK, simulation::faults_schema),
     Route::new(Method::POST, "/admin/faults", "Set a fault", |on| handler(on, simulation::add_fault))
         .needs_body(simulation::fault_settings, r#"{"name": "response-lost", "order_number": "ORDER-1", "times": 1}"#)
-        .says(StatusCode::CREATED, simulation::fault_schema),
+        .responds(StatusCode::CREATED, simulation::fault_schema),
     Route::new(Method::DELETE, "/admin/faults", "Remove all faults", |on| handler(on, simulation::clear_faults)),
     Route::new(Method::DELETE, "/admin/faults/{id}", "Remove a fault", |on| handler(on, simulation::remove_fault))
         .rejections(&[RejectionKind::NotFound]),
     Route::new(Method::GET, "/admin/switches", "Show the switches", |on| handler(on, simulation::show_switches))
-        .says(StatusCode::OK, simulation::switches_schema),
+        .responds(StatusCode::OK, simulation::switches_schema),
     Route::new(Method::PATCH, "/admin/switches", "Change switches", |on| handler(on, simulation::change_switches))
         .text("Switches that the body omits are unchanged.")
         .body(simulation::switches_changes, r#"{"reused_order_number": "charge-twice", "three_ds_1_page": true}"#)
-        .says(StatusCode::OK, simulation::switches_schema),
+        .responds(StatusCode::OK, simulation::switches_schema),
     Route::new(Method::GET, "/admin/clock", "Show the clock", |on| handler(on, simulation::show_clock))
-        .says(StatusCode::OK, simulation::clock_schema),
+        .responds(StatusCode::OK, simulation::clock_schema),
     Route::new(Method::PATCH, "/admin/clock", "Change when pending payments become final", |on| {
         handler(on, simulation::change_clock)
     })
     .text("Settings that the body omits are unchanged; null disables a setting.")
     .body(simulation::clock_changes, r#"{"resolve_after_queries": 3, "resolve_after_ms": null}"#)
-    .says(StatusCode::OK, simulation::clock_schema),
+    .responds(StatusCode::OK, simulation::clock_schema),
     Route::new(Method::POST, "/admin/clock/forward", "Step the clock forward", |on| {
         handler(on, simulation::forward_clock)
     })
@@ -72,12 +72,12 @@ pub(crate) static ROUTES: [Route; 16] = [
              final, cards expire. Only a reset moves the clock back.",
     )
     .needs_body(simulation::clock_step, r#"{"ms": 3600000}"#)
-    .says(StatusCode::OK, simulation::clock_schema)
+    .responds(StatusCode::OK, simulation::clock_schema)
     .rejections(&[RejectionKind::TooFar]),
     Route::new(Method::GET, "/admin/test-data", "List the test cards and phones", |on| {
         handler(on, simulation::show_test_data)
     })
-    .says(StatusCode::OK, simulation::test_data_schema),
+    .responds(StatusCode::OK, simulation::test_data_schema),
     Route::new(Method::POST, "/admin/payments/{number}/approve", "Approve a payment", |on| {
         handler(on, ledger::approve)
     })
@@ -86,13 +86,13 @@ pub(crate) static ROUTES: [Route; 16] = [
              the first test card. If the payer has already acted, the provider charges the payment.",
     )
     .body(ledger::approval, "{}")
-    .says(StatusCode::OK, ledger::payment_schema)
+    .responds(StatusCode::OK, ledger::payment_schema)
     .rejections(&[RejectionKind::NotFound, RejectionKind::AlreadyFinal]),
     Route::new(Method::POST, "/admin/payments/{number}/decline", "Decline a payment", |on| {
         handler(on, ledger::decline)
     })
     .text("The payer cancels. If the payer has already acted, the provider declines.")
-    .says(StatusCode::OK, ledger::payment_schema)
+    .responds(StatusCode::OK, ledger::payment_schema)
     .rejections(&[RejectionKind::NotFound, RejectionKind::AlreadyFinal]),
     Route::new(Method::POST, "/admin/reset", "Reset the sandbox", |on| handler(on, ledger::reset))
         .text("Deletes all payments, callbacks, requests and faults, and restores the initial switches and clock."),

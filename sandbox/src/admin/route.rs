@@ -44,7 +44,7 @@ pub(crate) struct Route {
     pub(crate) example: &'static str,
     pub(crate) success: StatusCode,
     /// The JSON Schema of the response to a success, if it has a body.
-    pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
+    pub(crate) responds: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) rejections: &'static [RejectionKind],
     pub(super) handler: fn(MethodFilter) -> MethodRouter<Arc<State>>,
 }
@@ -92,7 +92,7 @@ impl Route {
             needs_body: false,
             example: "",
             success: StatusCode::NO_CONTENT,
-            says: None,
+            responds: None,
             rejections: &[],
             handler,
         }
@@ -119,9 +119,9 @@ impl Route {
         self.body(body, example)
     }
 
-    pub(super) const fn says(mut self, success: StatusCode, says: fn(&mut SchemaGenerator) -> Schema) -> Self {
+    pub(super) const fn responds(mut self, success: StatusCode, responds: fn(&mut SchemaGenerator) -> Schema) -> Self {
         self.success = success;
-        self.says = Some(says);
+        self.responds = Some(responds);
         self
     }
 

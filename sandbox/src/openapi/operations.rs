@@ -138,8 +138,8 @@ fn admin_responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String
         add(StatusCode::CONFLICT, rejection("The clock cannot be set that far ahead."));
     }
     add(StatusCode::INTERNAL_SERVER_ERROR, rejection("The sandbox failed; the cause is in its log."));
-    let success = match route.says {
-        Some(says) => json_response("Done.", &says(generator).to_value()),
+    let success = match route.responds {
+        Some(responds) => json_response("Done.", &responds(generator).to_value()),
         None => json!({ "description": "Done." }),
     };
     add(route.success, success);

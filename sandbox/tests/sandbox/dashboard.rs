@@ -126,7 +126,7 @@ fn without_a_session_only_the_login_is_shown() {
 fn requested_page_opens_after_the_login() {
     let sandbox = start();
     let shared = "dashboard?q=Two+coffees&status=CHARGE&sort=largest";
-    for (asked, wanted) in [
+    for (path, wanted) in [
         (format!("/{shared}"), shared),
         ("/dashboard/?status=Reject".to_owned(), "dashboard?status=Reject"),
         ("/dashboard/deliveries?order=A%261".to_owned(), "dashboard/deliveries?order=A%261"),
@@ -134,7 +134,7 @@ fn requested_page_opens_after_the_login() {
         (format!("/{}", shared.replace('?', "/transactions.csv?")), shared),
     ] {
         let mut browser = Browser::new(&sandbox);
-        let to_login = browser.get(&asked);
+        let to_login = browser.get(&path);
         assert_eq!(to_login.status, 303);
         assert!(to_login.header("content-disposition").is_none() && to_login.body.is_empty());
         let login = format!("/{}", to_login.header("location").expect("a location").trim_start_matches("../"));
@@ -142,7 +142,7 @@ fn requested_page_opens_after_the_login() {
         let next =
             form.split("name=\"next\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a field");
         let next = next.replace("&#38;", "&");
-        assert_eq!(next, wanted, "{asked}");
+        assert_eq!(next, wanted, "{path}");
         let fields =
             [("csrf", csrf(&form)), ("next", next), ("login", "kassa".into()), ("password", "sandbox-password".into())];
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -163,12 +163,12 @@ fn merchant_credentials_log_in_until_logout() {
     for path in ["/dashboard/", "/dashboard/schedules/", "/dashboard/transactions/1/"] {
         assert_eq!(browser.get(path).status, 200, "{path}");
     }
-    let kept = browser.cookies.clone();
+    let session = browser.cookies.clone();
     let csrf = csrf(&page.body);
     assert_eq!(browser.post("/dashboard/logout", &[("csrf", &csrf)]).status, 303);
     assert_eq!(browser.get("/dashboard").status, 303);
     // Also with the old cookie.
-    browser.cookies = kept;
+    browser.cookies = session;
     assert_eq!(browser.get("/dashboard").status, 303);
 }
 
@@ -410,14 +410,14 @@ fn no_secret_reaches_the_disk() {
     browser.get("/dashboard?q=4111111111111111");
     sandbox.stop();
 
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for entry in fs::read_dir(folder.path()).expect("a folder") {
-        kept.extend(fs::read(entry.expect("an entry").path()).expect("readable"));
+        stored.extend(fs::read(entry.expect("an entry").path()).expect("readable"));
     }
-    let kept = String::from_utf8_lossy(&kept);
-    assert!(kept.contains("411111******1111"), "the mask is there");
-    assert!(kept.contains("thanks"), "the shop's answer is there");
-    assert!(kept.contains("\"orderNumber\": \"3056930009020004\""), "an order's own number is there");
+    let stored = String::from_utf8_lossy(&stored);
+    assert!(stored.contains("411111******1111"), "the mask is there");
+    assert!(stored.contains("thanks"), "the shop's answer is there");
+    assert!(stored.contains("\"orderNumber\": \"3056930009020004\""), "an order's own number is there");
     for secret in [
         "6011000990139424",
         "u0036011000990139424",
@@ -445,7 +445,7 @@ fn no_secret_reaches_the_disk() {
         "p4ssw0rd",
         "t0ken-of-somebody",
     ] {
-        assert!(!kept.contains(secret), "{secret}");
+        assert!(!stored.contains(secret), "{secret}");
     }
 }
 

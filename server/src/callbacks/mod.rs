@@ -163,12 +163,12 @@ mod tests {
     fn read(body: &[u8], query: &str, problem: Option<&str>) -> Read {
         let address = address(&secret(), &payment());
         let received = ReceivedCallback { address: &address, query, body, problem };
-        let (Hint::Callback { secret: read, payment: whose, claim, status, exchange, is_whole, .. }, reading) =
+        let (Hint::Callback { secret: read, payment: payment_read, claim, status, exchange, is_whole, .. }, reading) =
             received.hint(&Dialect::default()).unwrap()
         else {
             panic!("it is an address")
         };
-        assert_eq!((read, whose, is_whole), (secret(), payment(), reading == Readability::Whole));
+        assert_eq!((read, payment_read, is_whole), (secret(), payment(), reading == Readability::Whole));
         (claim, status, *exchange.unwrap(), reading)
     }
 
@@ -270,8 +270,8 @@ mod tests {
             assert_eq!(exchange.outcome, "unreadable");
         }
         let card = format!(r#"{{"pan":"4000000000002016","text":"{}"}}"#, "ы".repeat(1000));
-        let kept = read(card.as_bytes(), "", None).2.response.unwrap();
-        assert!(kept.starts_with(r#"{"pan":"****************""#) && kept.len() < 1000, "{kept}");
+        let stored = read(card.as_bytes(), "", None).2.response.unwrap();
+        assert!(stored.starts_with(r#"{"pan":"****************""#) && stored.len() < 1000, "{stored}");
         let (claim, status, exchange, reading) = read(b"", "", Some("the body is too large"));
         assert_eq!((claim, status, reading), (None, None, Readability::Unreadable));
         assert_eq!(exchange.words.as_deref(), Some("the body is too large"));

@@ -151,18 +151,18 @@ impl GatewayRequest {
     pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> (SendResult, Exchange) {
         let sent = (self.reference(), &self.secrets);
         match self.body {
-            Body::PayForm(form) => told(gateway.create_pay_form(form).await, sent, |made| SendResult::Accepted {
+            Body::PayForm(form) => outcome(gateway.create_pay_form(form).await, sent, |made| SendResult::Accepted {
                 reference: made.payment,
                 page_url: Some(made.pay_form_url),
                 qr_text: None,
             }),
-            Body::Qr(qr) => told(gateway.create_qr_data(qr).await, sent, code_to_show),
-            Body::Mbank(payment) => told(gateway.create_mbank_payment(payment).await, sent, |made| {
+            Body::Qr(qr) => outcome(gateway.create_qr_data(qr).await, sent, code_to_show),
+            Body::Mbank(payment) => outcome(gateway.create_mbank_payment(payment).await, sent, |made| {
                 SendResult::Accepted { reference: made.payment, page_url: None, qr_text: None }
             }),
             // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
             Body::Card(payment) => {
-                told(gateway.create_card_payment(*payment).await, sent, |made| SendResult::Accepted {
+                outcome(gateway.create_card_payment(*payment).await, sent, |made| SendResult::Accepted {
                     reference: made.payment,
                     page_url: match made.next_step {
                         NextStep::OpenConfirmation { url, .. } => Some(url),
@@ -175,8 +175,8 @@ impl GatewayRequest {
     }
 }
 
-/// What came back, and what was said. With what was sent: what to ask with, and what is secret.
-fn told<T: Answer>(
+/// The result of a request, and the exchange to store. `sent` is the payment reference, and the secrets to mask.
+fn outcome<T: Answer>(
     result: Result<T, PaymentError>,
     (reference, secrets): (PaymentRef, &Secrets),
     made: impl FnOnce(T) -> SendResult,

@@ -147,9 +147,9 @@ fn path_schema(route: &Route, name: &str) -> Value {
 }
 
 fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Value> {
-    let mut says = json!({ "schema": (route.says)(generator).to_value() });
+    let mut content = json!({ "schema": (route.schema)(generator).to_value() });
     if let Some(examples) = route.examples {
-        says["examples"] = examples();
+        content["examples"] = examples();
     }
     let refusal = problem::schema(generator).to_value();
     let mut responses = Map::new();
@@ -157,7 +157,7 @@ fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Valu
         let text = if *status == StatusCode::ACCEPTED { "In progress." } else { "Done." };
         responses.insert(
             status.as_str().to_owned(),
-            json!({ "description": text, "content": { "application/json": says } }),
+            json!({ "description": text, "content": { "application/json": content } }),
         );
     }
     let mut kinds: Vec<ProblemKind> = COMMON.to_vec();

@@ -64,7 +64,7 @@ pub(super) struct Route {
     /// Whether it needs an idempotency key.
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
-    pub(super) says: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
     /// Examples of what it says, by name.
     pub(super) examples: Option<fn() -> Value>,
     /// The refusals that not every route has.
@@ -79,7 +79,7 @@ impl Route {
         id: &'static str,
         access: Audience,
         summary: &'static str,
-        says: fn(&mut SchemaGenerator) -> Schema,
+        schema: fn(&mut SchemaGenerator) -> Schema,
         handler: fn(MethodFilter) -> MethodRouter<Arc<ApiState>>,
     ) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Route {
             body: RequestBody::None,
             needs_key: false,
             success: &[StatusCode::OK],
-            says,
+            schema,
             examples: None,
             refusals: &[],
             handler,

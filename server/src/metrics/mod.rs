@@ -50,7 +50,7 @@ pub struct Metrics(Mutex<Counters>);
 struct Counters {
     requests: BTreeMap<(&'static str, u16), u64>,
     durations: BTreeMap<&'static str, Histogram>,
-    asked: BTreeMap<&'static str, u64>,
+    status_queries: BTreeMap<&'static str, u64>,
     called_back: BTreeMap<&'static str, u64>,
     limits: BTreeMap<&'static str, u64>,
     sent: BTreeMap<(&'static str, &'static str), u64>,
@@ -72,7 +72,7 @@ impl Metrics {
 
     /// The gateway was asked about a payment.
     pub fn asked(&self, result: &'static str) {
-        *self.locked().asked.entry(result).or_default() += 1;
+        *self.locked().status_queries.entry(result).or_default() += 1;
     }
 
     /// The gateway called back, and so much of it was read.
@@ -144,8 +144,14 @@ impl Counters {
             .map(|((route, status), count)| ([("route", route as Shown<'_>), ("status", status)], *count));
         counter(text, "kassa_http_requests_total", "Requests that were answered.", requests);
         self.write_durations(text);
-        let asked = self.asked.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
-        counter(text, "kassa_gateway_status_queries_total", "Status queries to the gateway, by its answer.", asked);
+        let status_queries =
+            self.status_queries.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
+        counter(
+            text,
+            "kassa_gateway_status_queries_total",
+            "Status queries to the gateway, by its answer.",
+            status_queries,
+        );
         let called_back = from_zero(&READINGS, &self.called_back);
         let called_back = called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
         let about = "Callbacks, by how much of them was read; those to an address that no payment has count apart.";
@@ -300,8 +306,8 @@ mod counters_tests {
         assert_eq!(names(dashboard), there, "all of them are shown, and no others");
         assert!(names(alarms).is_subset(&there), "{:?}", names(alarms));
         let page = include_str!("../../../docs/server.md");
-        let told = page.split("## Alarms").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a table");
-        let lacking: Vec<_> = names(told).difference(&names(alarms)).copied().collect();
+        let documented = page.split("## Alarms").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a table");
+        let lacking: Vec<_> = names(documented).difference(&names(alarms)).copied().collect();
         assert!(lacking.is_empty(), "told as an alarm, and no rule: {lacking:?}");
         serde_json::from_str::<serde_json::Value>(dashboard).expect("JSON");
     }

@@ -84,7 +84,7 @@ impl Listener {
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
         let handler = Arc::new(ConnectionHandler::new(router, &self.settings));
         let registry = Arc::new(Registry::new(max_connections(self.settings.max_connections)));
-        let (tell, told) = watch::channel(false);
+        let (stop_sender, stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
         let failures = LogLimit::default();
         let limit_log = LimitLog { metrics: self.metrics, ..LimitLog::default() };
@@ -102,10 +102,10 @@ impl Listener {
             let peer = Peer(peer.ip().to_canonical());
             let Some(slot) = limit_log.slot(&registry, peer, self.settings.proxies.has(peer.0)) else { continue };
             let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
-            connections.spawn(handler.clone().serve_connection(stream, peer, tls, told.clone(), slot));
+            connections.spawn(handler.clone().serve_connection(stream, peer, tls, stopping.clone(), slot));
         }
         drop(self.listener);
-        tell.send_replace(true);
+        stop_sender.send_replace(true);
         end(connections, patience).await;
     }
 }
@@ -129,14 +129,14 @@ impl LimitLog {
     }
 
     fn tell(&self, reached: LimitReached, Peer(from): Peer, is_refused: bool) {
-        let (limit, told) = match reached {
+        let (limit, log) = match reached {
             LimitReached::Connections => ("connections", &self.all),
             LimitReached::Share => ("connections_of_address", &self.of_address),
         };
         if let Some(metrics) = &self.metrics {
             metrics.limit_reached(limit);
         }
-        let Some(repeated) = told.is_time(Instant::now()) else { return };
+        let Some(repeated) = log.is_time(Instant::now()) else { return };
         match reached {
             LimitReached::Connections => tracing::warn!(
                 target: "kassa_server", %from, is_refused, repeated,
@@ -191,13 +191,13 @@ impl Acceptor for TcpListener {
 }
 
 /// Brings the next connection, however long that takes.
-pub(super) async fn next_connection<A: Acceptor>(from: &A, told: &LogLimit) -> (A::Stream, SocketAddr) {
+pub(super) async fn next_connection<A: Acceptor>(from: &A, log: &LogLimit) -> (A::Stream, SocketAddr) {
     loop {
         match from.accept().await {
             Ok(accepted) => return accepted,
             Err(problem) if is_peer_error(&problem) => {}
             Err(problem) => {
-                if let Some(repeated) = told.is_time(Instant::now()) {
+                if let Some(repeated) = log.is_time(Instant::now()) {
                     tracing::error!(target: "kassa_server", %problem, repeated, "no connection can be accepted for now");
                 }
                 sleep(PAUSE).await;

@@ -70,7 +70,7 @@ pub const STUCK_AFTER: Millis = 3 * DAY;
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
 /// How long a payment is asked about after it ended without a charge, as a gateway may report a charge afterwards.
-pub const ASKED_AFTER_END: Millis = 3 * DAY;
+pub const POLLED_AFTER_END: Millis = 3 * DAY;
 
 /// The least time between two questions about one payment, however often somebody hints at it: one payer who presses a button
 /// all the time does not use the rate of all.
@@ -110,7 +110,7 @@ pub fn interval_at(age: Millis) -> Millis {
 /// The time between two questions about a payment that ended without a charge so long ago: three times as late each time. Nothing
 /// where it is asked about no more.
 pub fn interval_after_end(age: Millis) -> Option<Millis> {
-    (age < ASKED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
+    (age < POLLED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
 }
 
 /// The interval with jitter, so that payments begun at once are not asked about at once forever. `random` is any number; its
@@ -172,14 +172,14 @@ mod schedule_tests {
 
     #[test]
     fn polls_after_final_state_back_off_and_stop() {
-        let (mut age, mut asked) = (0, Vec::new());
+        let (mut age, mut polled_at) = (0, Vec::new());
         while let Some(interval) = interval_after_end(age) {
             age += interval;
-            asked.push(age);
+            polled_at.push(age);
         }
-        assert!((8..=14).contains(&asked.len()), "{asked:?}");
-        assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= pair[0].min(DAY)), "{asked:?}");
-        assert!((ASKED_AFTER_END..=ASKED_AFTER_END + DAY).contains(&age), "{asked:?}");
+        assert!((8..=14).contains(&polled_at.len()), "{polled_at:?}");
+        assert!(polled_at.windows(2).all(|pair| pair[1] - pair[0] >= pair[0].min(DAY)), "{polled_at:?}");
+        assert!((POLLED_AFTER_END..=POLLED_AFTER_END + DAY).contains(&age), "{polled_at:?}");
     }
 
     #[test]

@@ -81,8 +81,8 @@ impl Slots {
     /// Whether one of this method has a place.
     pub fn has_room(&self, method: Method) -> bool {
         let own = Self::own(self.all);
-        let kept = |(other, taken): (usize, &u32)| if other == method as usize { *taken } else { own.max(*taken) };
-        self.taken.iter().enumerate().map(kept).sum::<u32>() < self.all
+        let reserved = |(other, taken): (usize, &u32)| if other == method as usize { *taken } else { own.max(*taken) };
+        self.taken.iter().enumerate().map(reserved).sum::<u32>() < self.all
     }
 
     /// One more of this method is under way.
@@ -101,7 +101,7 @@ impl Slots {
 mod tests {
     use super::*;
 
-    fn asked_of(turns: i64, is_ready: impl Fn(Queue) -> bool) -> Vec<Queue> {
+    fn queues_of(turns: i64, is_ready: impl Fn(Queue) -> bool) -> Vec<Queue> {
         (0..turns).filter_map(|turn| next_queue(turn, &is_ready)).collect()
     }
 
@@ -112,20 +112,20 @@ mod tests {
 
     #[test]
     fn poll_classes_share_turns_by_urgency() {
-        let asked = asked_of(8_000, |_| true);
-        let of = |class| asked.iter().filter(|queue| queue.class == class).count();
+        let queues = queues_of(8_000, |_| true);
+        let of = |class| queues.iter().filter(|queue| queue.class == class).count();
         assert_eq!(Class::ALL.map(of), [5_000, 2_000, 1_000]);
         // Nobody waits for a turn that somebody else does not use.
         let old = Queue { class: Class::Old, method: Method::Qr };
-        assert_eq!(asked_of(100, |queue| queue == old), [old; 100]);
+        assert_eq!(queues_of(100, |queue| queue == old), [old; 100]);
         assert_eq!(next_queue(7, |_| false), None);
     }
 
     #[test]
     fn poll_methods_take_turns_in_each_class() {
-        let asked = asked_of(32, |_| true);
+        let queues = queues_of(32, |_| true);
         for queue in Queue::all() {
-            assert!(asked.contains(&queue), "{queue:?}");
+            assert!(queues.contains(&queue), "{queue:?}");
         }
     }
 

@@ -99,7 +99,7 @@ impl PollLimit {
 
     /// What answers about a method's payments said.
     #[must_use]
-    pub fn noted(mut self, method: Method, heard: &GatewayFeedback, now: Millis) -> Self {
+    pub fn with_feedback(mut self, method: Method, heard: &GatewayFeedback, now: Millis) -> Self {
         let before = *self.of(method);
         let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
         if heard.is_well {
@@ -296,7 +296,7 @@ mod tests {
         let failing = GatewayFeedback { troubles: vec![None], is_well: false };
         let mut limit = PollLimit::full(100, 0);
         for second in 1..10 {
-            limit = limit.noted(Method::Mbank, &failing, second * 1_000);
+            limit = limit.with_feedback(Method::Mbank, &failing, second * 1_000);
         }
         let due = due(&[(Class::Fresh, Method::Mbank, 400), (Class::Fresh, Method::Qr, 400)]);
         let (_, granted) = limit.grant(&due, Slots::new(1_000), 100, 10_000);
@@ -312,29 +312,29 @@ mod tests {
             (Class::Fresh, Method::Mbank, 400),
             (Class::Old, Method::Qr, 400),
         ]);
-        let mut asked = [0; QUEUES];
+        let mut polls = [0; QUEUES];
         for now in (0..80_000).step_by(100) {
             let granted;
             (limit, granted) = limit.grant(&due, Slots::new(32), 10, now);
-            asked.iter_mut().zip(granted).for_each(|(asked, granted)| *asked += granted);
+            polls.iter_mut().zip(granted).for_each(|(polls, granted)| *polls += granted);
         }
-        let of = |class, method| asked[Queue { class, method }.index()];
-        assert!(of(Class::Fresh, Method::Mbank) >= 190 && of(Class::Old, Method::Qr) >= 95, "{asked:?}");
-        assert!(asked.iter().sum::<u32>() <= 810, "{asked:?}");
+        let of = |class, method| polls[Queue { class, method }.index()];
+        assert!(of(Class::Fresh, Method::Mbank) >= 190 && of(Class::Old, Method::Qr) >= 95, "{polls:?}");
+        assert!(polls.iter().sum::<u32>() <= 810, "{polls:?}");
     }
 
     #[test]
     fn poll_limit_counts_requests_not_polls() {
         let due = due(&[(Class::Fresh, Method::PayForm, 400)]);
         let mut limit = PollLimit::full(10, 0);
-        let mut asked = 0;
+        let mut polls = 0;
         for now in (0..=10_000).step_by(100) {
             let granted;
             (limit, granted) = limit.grant(&due, Slots::new(32), 10, now);
-            asked += of_method(&granted, Method::PayForm);
+            polls += of_method(&granted, Method::PayForm);
         }
         // Three requests each, ten at once and a hundred in ten seconds; the last one may run ahead by two.
-        assert!(3 * asked <= 10 + 100 + 2, "{asked} questions");
+        assert!(3 * polls <= 10 + 100 + 2, "{polls} questions");
         // One whose question took fewer requests leaves them to the next one.
         let (limit, _) = PollLimit::full(3, 0).grant(&due, Slots::new(32), 3, 0);
         assert!(!limit.all.may_ask(0));
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn poll_limit_from_the_future_is_detected() {
         let stop = GatewayFeedback { troubles: vec![Some(Duration::from_secs(60))], is_well: false };
-        let limit = PollLimit::full(10, 1_000).noted(Method::Qr, &stop, 50_000_000);
+        let limit = PollLimit::full(10, 1_000).with_feedback(Method::Qr, &stop, 50_000_000);
         assert!(limit.is_ahead(2_000) && !limit.is_ahead(50_000_000));
         assert!(PollLimit::full(10, 50_000_000).is_ahead(2_000) && !PollLimit::full(10, 1_000).is_ahead(2_000));
     }

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn phone_in_response_is_masked_in_any_format() {
-        for (response, kept) in [
+        for (response, expected) in [
             ("phone=%2B996555000101&n=1", "phone=%2B***&n=1"),
             ("phone%253D%252B996%2520555%2520000%2520101", "phone%253D%252B***"),
             (r#"{"p":"\u002b996\u0020555\u0020000\u0020101"}"#, r#"{"p":"\u002b***"}"#),
@@ -281,13 +281,13 @@ mod tests {
             ("Абонент 555 000 101 не найден", "Абонент *** не найден"),
             ("0.700000001 at +0600 20, 1+555000101", "0.700000001 at +0600 20, 1+555000101"),
         ] {
-            assert_eq!(shortened(response, &Secrets::default()), kept);
+            assert_eq!(shortened(response, &Secrets::default()), expected);
         }
     }
 
     #[test]
     fn otp_and_cvc_in_response_are_masked_by_name() {
-        for (response, kept) in [
+        for (response, expected) in [
             (r#"{"otp":"918273","cvc":737}"#, r#"{"otp":"***","cvc":***}"#),
             ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
             (r#"{"smsOtp":418273,"otp_code":418273}"#, r#"{"smsOtp":***,"otp_code":***}"#),
@@ -297,7 +297,7 @@ mod tests {
             (r#"{"notPaid":390.00,"code":"OTP_101"}"#, r#"{"notPaid":390.00,"code":"OTP_101"}"#),
             ("WRONG_OTP 1, wrong otp in order 918273", "WRONG_OTP 1, wrong otp in order 918273"),
         ] {
-            assert_eq!(shortened(response, &Secrets::default()), kept);
+            assert_eq!(shortened(response, &Secrets::default()), expected);
         }
     }
 }

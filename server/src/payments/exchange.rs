@@ -23,15 +23,15 @@ pub enum ExchangeKind {
     Callback,
 }
 
-/// One question, and its answer: without secrets, and not in full.
+/// One request to the gateway or callback from it, with the response: without secrets, and truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// What was asked.
+    /// The kind of request.
     pub asked: ExchangeKind,
-    /// The number that was asked by, where a callback claimed it.
+    /// The number of the query, if a callback claimed it.
     pub claim: Option<String>,
-    /// What came of it: the verdict, or the kind of error.
+    /// The verdict, or the kind of error.
     pub outcome: String,
     /// The HTTP status of a failure.
     pub http_status: Option<u16>,
@@ -81,9 +81,9 @@ impl Answer for MbankConfirmed {
 
 impl Exchange {
     /// One of which no more is known.
-    pub fn new(asked: ExchangeKind, outcome: impl Into<String>) -> Self {
+    pub fn new(kind: ExchangeKind, outcome: impl Into<String>) -> Self {
         let (claim, http_status, code, words, response) = (None, None, None, None, None);
-        Self { asked, claim, outcome: outcome.into(), http_status, code, words, response }
+        Self { asked: kind, claim, outcome: outcome.into(), http_status, code, words, response }
     }
 
     /// The gateway called back.
@@ -93,10 +93,10 @@ impl Exchange {
     }
 
     /// The request was answered, or failed. What it held that is secret is masked wherever the gateway repeats it.
-    pub(crate) fn of(asked: ExchangeKind, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
+    pub(crate) fn of(kind: ExchangeKind, result: &Result<impl Answer, PaymentError>, secrets: &Secrets) -> Self {
         match result {
-            Ok(answer) => Self::new(asked, "accepted").saying(answer.parts(), secrets),
-            Err(error) => Self::failed(asked, error, secrets),
+            Ok(answer) => Self::new(kind, "accepted").saying(answer.parts(), secrets),
+            Err(error) => Self::failed(kind, error, secrets),
         }
     }
 
@@ -124,7 +124,7 @@ impl Exchange {
         exchange.saying((report.code.as_deref(), said.as_deref(), &report.raw), &Secrets::default())
     }
 
-    fn failed(asked: ExchangeKind, error: &PaymentError, secrets: &Secrets) -> Self {
+    fn failed(kind: ExchangeKind, error: &PaymentError, secrets: &Secrets) -> Self {
         let said = match error {
             PaymentError::Refused { reason, .. } => reason.as_deref(),
             PaymentError::OutcomeUnknown { reason, detail, .. } => Some(reason.as_deref().unwrap_or(detail)),
@@ -135,7 +135,7 @@ impl Exchange {
             _ => None,
         };
         let said = (error.code(), said, error.body().unwrap_or_default());
-        Self { http_status: error.http_status(), ..Self::new(asked, error.kind()).saying(said, secrets) }
+        Self { http_status: error.http_status(), ..Self::new(kind, error.kind()).saying(said, secrets) }
     }
 
     fn saying(self, (code, said, raw): (Option<&str>, Option<&str>, &str), secrets: &Secrets) -> Self {
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn differing_gateway_number_is_kept_in_exchange() {
         let payment = PaymentRef::card("order-1", 390.into(), "KGS").with_gateway_number("gw-1");
-        for (number, words, kept) in [
+        for (number, words, expected) in [
             (Some("Fp17"), Some("PAYMENT_SUCCESS"), Some("reported under the number Fp17: PAYMENT_SUCCESS")),
             (Some("Fp17"), None, Some("reported under the number Fp17")),
             (Some("gw-1"), Some("PAYMENT_SUCCESS"), Some("PAYMENT_SUCCESS")),
@@ -177,7 +177,7 @@ mod tests {
             let mut report = StatusReport::new(PaymentStatus::Charged);
             (report.order_number, report.reason) = (number.map(str::to_owned), words.map(str::to_owned));
             let exchange = Exchange::about(None, &Ok(Verdict::charged(payment.clone(), report)));
-            assert_eq!((exchange.outcome.as_str(), exchange.words.as_deref()), ("charged", kept), "{number:?}");
+            assert_eq!((exchange.outcome.as_str(), exchange.words.as_deref()), ("charged", expected), "{number:?}");
         }
     }
 }

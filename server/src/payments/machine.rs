@@ -176,19 +176,19 @@ mod tests {
     fn transition_table_covers_states_and_triggers() {
         for (state, trigger) in PaymentState::iter().flat_map(|state| Trigger::iter().map(move |it| (state, it))) {
             let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
-            let told = next(state, Method::Mbank, trigger).map(|change| change.to);
-            assert_eq!(told, listed, "{state} {trigger:?}");
+            let actual = next(state, Method::Mbank, trigger).map(|change| change.to);
+            assert_eq!(actual, listed, "{state} {trigger:?}");
             let by_card = next(state, Method::Card, trigger).map(|change| change.to);
             let is_otp = (state, trigger) == (Awaiting, ConfirmationBegun);
             assert_eq!(by_card, listed.filter(|_| !is_otp), "by card {state} {trigger:?}");
             for method in [Method::PayForm, Method::Qr] {
-                let told = next(state, method, trigger).map(|change| change.to);
+                let actual = next(state, method, trigger).map(|change| change.to);
                 let expected = match (state, trigger) {
                     (Sending, OutcomeUnknown | SendingTooLong) => Some(NotMade),
                     (Awaiting, ConfirmationBegun) => None,
                     _ => listed,
                 };
-                assert_eq!(told, expected, "{method} {state} {trigger:?}");
+                assert_eq!(actual, expected, "{method} {state} {trigger:?}");
             }
         }
     }

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn stored_response_masks_card_number_and_phone() {
-        for (response, kept) in [
+        for (response, expected) in [
             (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
             (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
             (
@@ -221,8 +221,8 @@ mod tests {
             ("09-11-2026 14:05, 2026-11-09, 0,700,000,001", "09-11-2026 14:05, 2026-11-09, 0,700,000,001"),
             ("e996700000001 9967000000012 996700000001a", "e996700000001 9967000000012 996700000001a"),
         ] {
-            assert_eq!(shortened(response), kept);
-            assert_eq!(words(response), kept);
+            assert_eq!(shortened(response), expected);
+            assert_eq!(words(response), expected);
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn stored_response_masks_page_secrets() {
         let secret = CALLBACKS;
-        for (response, kept) in [
+        for (response, expected) in [
             ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
             (r#"{"url":"https:\/\/a.kg\/pay\/SECRET\/back"}"#, r#"{"url":"https:\/\/a.kg\/pay\/***\/back"}"#),
             ("u=https%3A%2F%2Fa.kg%2Fcallbacks%2FSECRET%2Fpay_1", "u=https%3A%2F%2Fa.kg%2Fcallbacks%2F***%2Fpay_1"),
@@ -239,8 +239,8 @@ mod tests {
             (r"\u002fcallbacks%252F0123456789abcdef01", r"\u002fcallbacks%252F***"),
         ] {
             let filled = |text: &str| text.replace("SECRET", secret).replace("ORDER", &"fe".repeat(16));
-            let (response, kept) = (filled(response), filled(kept));
-            assert_eq!(shortened(&response), kept);
+            let (response, expected) = (filled(response), filled(expected));
+            assert_eq!(shortened(&response), expected);
         }
     }
 
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn request_secrets_echoed_in_response_are_masked() {
         let secrets = secrets();
-        for (response, kept) in [
+        for (response, expected) in [
             ("to 555000101 or 555-000-101, x996555000101x7", "to *** or ***, x***x7"),
             ("[996,555,000,101] 5.5.5.0.0.0.1.0.1", "[***] ***"),
             ("00996555000101 555000102", "00*** 555000102"),
@@ -256,8 +256,8 @@ mod tests {
             ("918273.50 1918273 e918273f 9.18273", "918273.50 1918273 e918273f 9.18273"),
             ("x/0123456789ABCDEF0123, 89abcdef01234 01234567", "x/***, *** ***"),
         ] {
-            assert_eq!(super::words(response, &secrets), kept);
-            assert_eq!(super::shortened(response, &secrets), kept);
+            assert_eq!(super::words(response, &secrets), expected);
+            assert_eq!(super::shortened(response, &secrets), expected);
         }
         let word = Secrets::of_otp("x-7");
         assert_eq!(super::words("otp x-7, ax-7 x-77", &word), "otp ***, ax-7 x-77");
@@ -267,9 +267,9 @@ mod tests {
 
     #[test]
     fn long_response_is_truncated_between_characters() {
-        let kept = shortened(&"ы".repeat(LONGEST_RESPONSE));
-        assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_RESPONSE / 2);
-        assert!(kept.ends_with('…'));
+        let stored = shortened(&"ы".repeat(LONGEST_RESPONSE));
+        assert_eq!(stored.chars().filter(|c| *c == 'ы').count(), LONGEST_RESPONSE / 2);
+        assert!(stored.ends_with('…'));
         assert_eq!(shortened(&"я€".repeat(LONGEST_RESPONSE)).len(), LONGEST_RESPONSE + '…'.len_utf8());
     }
 }

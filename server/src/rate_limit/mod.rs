@@ -121,23 +121,23 @@ impl<K: Eq + Hash> Buckets<K> {
 pub(crate) struct RecentCallers<K> {
     most: usize,
     within: Duration,
-    noted: Mutex<HashMap<K, Instant>>,
+    seen: Mutex<HashMap<K, Instant>>,
 }
 
 impl<K: Copy + Eq + Hash> RecentCallers<K> {
     pub(crate) fn new(most: usize, within: Duration) -> Self {
-        Self { most, within, noted: Mutex::default() }
+        Self { most, within, seen: Mutex::default() }
     }
 
     pub(crate) fn note(&self, key: K, now: Instant) {
-        let mut noted = self.locked();
-        if noted.len() >= self.most && !noted.contains_key(&key) {
-            let first = noted.iter().min_by_key(|(_, at)| **at).map(|(key, _)| *key);
+        let mut seen = self.locked();
+        if seen.len() >= self.most && !seen.contains_key(&key) {
+            let first = seen.iter().min_by_key(|(_, at)| **at).map(|(key, _)| *key);
             if let Some(first) = first {
-                noted.remove(&first);
+                seen.remove(&first);
             }
         }
-        noted.insert(key, now);
+        seen.insert(key, now);
     }
 
     pub(crate) fn has(&self, key: K, now: Instant) -> bool {
@@ -146,7 +146,7 @@ impl<K: Copy + Eq + Hash> RecentCallers<K> {
 
     /// What is behind the lock is whole after every step, whatever panicked.
     fn locked(&self) -> MutexGuard<'_, HashMap<K, Instant>> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

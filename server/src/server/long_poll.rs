@@ -67,8 +67,8 @@ impl Server {
             Some(Credential::Key(key)) => {
                 let view = self.checkout(id).await;
                 // After the checkout was read: what happened after the key was revoked is not told.
-                let kept = storage.api_key(key.clone()).await?;
-                let is_good = kept.is_some_and(|kept| kept.revoked_at.is_none());
+                let stored = storage.api_key(key.clone()).await?;
+                let is_good = stored.is_some_and(|stored| stored.revoked_at.is_none());
                 if is_good { view.map(Some) } else { Ok(None) }
             }
         }

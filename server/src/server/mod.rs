@@ -220,7 +220,7 @@ impl Server {
         if self.is_stopping() {
             return Err(ServerError::unavailable("the server is stopping"));
         }
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let (shared, checkout) = (self.shared.clone(), checkout.clone());
         let counted = TaskGuard::new(self.shared.clone());
         let work = work.in_current_span();
@@ -230,10 +230,10 @@ impl Server {
             shared.poll_due.notify_one();
             drop(counted);
             // Its caller may have given up.
-            let _ = tell.send(result);
+            let _ = sender.send(result);
         });
         self.shared.runtime.spawn(task);
-        told.await.unwrap_or_else(|_| Err(ServerError::unavailable("the server was interrupted")))
+        receiver.await.unwrap_or_else(|_| Err(ServerError::unavailable("the server was interrupted")))
     }
 
     fn random<const N: usize>(&self) -> Result<[u8; N], ServerError> {

@@ -37,8 +37,8 @@ impl Probe {
         runtime: &Arc<dyn Runtime>,
         write: impl FnOnce() -> Boxed<'static, Result<(), StorageError>>,
     ) -> Result<(), StorageError> {
-        let mut told = self.last_or_new(runtime, write);
-        let outcome = told.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+        let mut receiver = self.last_or_new(runtime, write);
+        let outcome = receiver.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
         outcome.map_or_else(|| Err(StorageError::failed("the write was interrupted")), |outcome| outcome.found)
     }
 
@@ -50,20 +50,20 @@ impl Probe {
         // What is behind the lock is whole after every step, whatever panicked.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut was_well = true;
-        if let Some(told) = &*last {
-            let outcome = told.borrow().clone();
+        if let Some(receiver) = &*last {
+            let outcome = receiver.borrow().clone();
             let is_good = match &outcome {
                 Some(outcome) => runtime.monotonic().saturating_sub(outcome.at) < GOOD_FOR,
                 // One whose task was dropped tells nothing any more.
-                None => told.has_changed().is_ok(),
+                None => receiver.has_changed().is_ok(),
             };
             if is_good {
-                return told.clone();
+                return receiver.clone();
             }
             was_well = outcome.is_none_or(|outcome| outcome.found.is_ok());
         }
-        let (tell, told) = watch::channel(None);
-        *last = Some(told.clone());
+        let (sender, receiver) = watch::channel(None);
+        *last = Some(receiver.clone());
         let (here, write) = (runtime.clone(), write());
         runtime.spawn(Box::pin(async move {
             let found = match select(write, here.sleep(DEADLINE)).await {
@@ -71,9 +71,9 @@ impl Probe {
                 Either::Right(_) => Err(StorageError::failed(format!("no write was done within {DEADLINE:?}"))),
             };
             tell_of_change(was_well, &found);
-            tell.send_replace(Some(Outcome { at: here.monotonic(), found }));
+            sender.send_replace(Some(Outcome { at: here.monotonic(), found }));
         }));
-        told
+        receiver
     }
 }
 

@@ -31,12 +31,12 @@ impl Server {
     pub(crate) async fn log_in(&self, key: &str) -> Result<Hidden, ServerError> {
         let nowhere = || ServerError::NotFound { what: "staff key" };
         let key: ApiKey = key.parse().map_err(|_| nowhere())?;
-        let kept = self.shared.storage.api_key(key.id().clone()).await?.ok_or_else(nowhere)?;
-        if kept.role != KeyRole::Staff || !key.is(&kept.hash) || kept.revoked_at.is_some() {
+        let stored = self.shared.storage.api_key(key.id().clone()).await?.ok_or_else(nowhere)?;
+        if stored.role != KeyRole::Staff || !key.is(&stored.hash) || stored.revoked_at.is_some() {
             return Err(nowhere());
         }
         let token = Hidden::new(URL_SAFE_NO_PAD.encode(self.random::<32>()?));
-        let new = NewStaffSession { hash: TokenHash::of(token.expose()), key: kept.id };
+        let new = NewStaffSession { hash: TokenHash::of(token.expose()), key: stored.id };
         if self.shared.storage.add_staff_session(new).await? { Ok(token) } else { Err(nowhere()) }
     }
 
@@ -166,9 +166,11 @@ impl Server {
     pub async fn api_key(&self, key: &str) -> Result<ApiKeyId, ServerError> {
         let nowhere = || ServerError::NotFound { what: "API key" };
         let key: ApiKey = key.parse().map_err(|_| nowhere())?;
-        let kept = self.shared.storage.api_key(key.id().clone()).await?;
-        match kept {
-            Some(kept) if kept.role == KeyRole::Shop && key.is(&kept.hash) && kept.revoked_at.is_none() => Ok(kept.id),
+        let stored = self.shared.storage.api_key(key.id().clone()).await?;
+        match stored {
+            Some(stored) if stored.role == KeyRole::Shop && key.is(&stored.hash) && stored.revoked_at.is_none() => {
+                Ok(stored.id)
+            }
             _ => Err(nowhere()),
         }
     }

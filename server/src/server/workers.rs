@@ -35,7 +35,7 @@ impl Server {
             &shared.gateway,
             &*shared.runtime,
             &shared.metrics,
-            shared.questions(),
+            shared.poll_claim(),
             shared.keep_for_ms(),
             &changed,
         )
@@ -89,7 +89,7 @@ impl Work for PollWork {
                         .await?;
                 self.sweep_at = if is_more { now } else { now.saturating_add(SWEEP_EVERY) };
             }
-            let claim = ClaimPolls { places: self.places, ..shared.questions() };
+            let claim = ClaimPolls { places: self.places, ..shared.poll_claim() };
             let claimed = polling::claim(&*shared.storage, &shared.gateway, &*shared.runtime, claim).await?;
             self.places = claimed.places;
             Ok((claimed.asking, claimed.next_in_ms))
@@ -144,7 +144,7 @@ impl Shared {
         millis(self.settings.keep_for)
     }
 
-    fn questions(&self) -> ClaimPolls {
+    fn poll_claim(&self) -> ClaimPolls {
         ClaimPolls {
             places: Slots::new(self.settings.max_concurrent_polls),
             lease_ms: millis(self.settings.poll_lease),

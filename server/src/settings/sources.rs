@@ -302,11 +302,11 @@ mod parse_tests {
     fn event_kinds_list_rejects_unknown_kind() {
         let both = [EventKind::CheckoutPaid, EventKind::PaymentStuck];
         assert_eq!(event_kinds("checkout.paid, payment.stuck,checkout.paid").unwrap(), both);
-        let told = event_kinds("checkout.paid,checkout.payd").unwrap_err();
-        assert!(told.contains("checkout.payd is none; there are checkout.paid, checkout.expired"), "{told}");
+        let error = event_kinds("checkout.paid,checkout.payd").unwrap_err();
+        assert!(error.contains("checkout.payd is none; there are checkout.paid, checkout.expired"), "{error}");
         for text in ["", "checkout.paid,", "Hunter2", "hunter.Two", "."] {
-            let told = event_kinds(text).unwrap_err();
-            assert!(told.contains(" of the list is none") && !told.contains("unter"), "{told}");
+            let error = event_kinds(text).unwrap_err();
+            assert!(error.contains(" of the list is none") && !error.contains("unter"), "{error}");
         }
     }
 }

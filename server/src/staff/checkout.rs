@@ -80,7 +80,7 @@ struct ExchangeRow {
     /// The last of several in a row.
     until: Option<String>,
     times: u64,
-    asked: &'static str,
+    kind: &'static str,
     claim: Option<String>,
     outcome: String,
     /// The HTTP status, the code, and the gateway's words.
@@ -172,7 +172,7 @@ fn payment_rows(history: &History, may_decide: bool) -> Vec<PaymentRow> {
     let view = &history.listed.view;
     // The gateway may tell the address of its own callbacks, which holds a secret.
     let secret = view.checkout.callback_secret.expose();
-    let exchanges = history.exchanges.iter().map(|kept| kept.iter().map(|one| exchange_row(one, secret)).collect());
+    let exchanges = history.exchanges.iter().map(|stored| stored.iter().map(|one| exchange_row(one, secret)).collect());
     let rows = view.payments.iter().map(|payment| payment_row(payment, may_decide));
     let claims = history.claims.iter().map(|claims| claims.iter().map(claim_row).collect());
     let rows = rows.zip(exchanges).zip(claims);
@@ -189,16 +189,16 @@ fn claim_row(claim: &ListedClaim) -> ClaimRow {
     }
 }
 
-fn exchange_row(kept: &StoredExchange, secret: &str) -> ExchangeRow {
-    let exchange = &kept.exchange;
+fn exchange_row(stored: &StoredExchange, secret: &str) -> ExchangeRow {
+    let exchange = &stored.exchange;
     let http = exchange.http_status.map(|status| format!("HTTP {status}"));
     let code = exchange.code.as_ref().map(|code| format!("code {code}"));
     let said = [http, code, exchange.words.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
     ExchangeRow {
-        at: labels::moment(kept.first_at),
-        until: Some(labels::moment(kept.last_at)).filter(|_| kept.times > 1),
-        times: kept.times,
-        asked: labels::asked(exchange.asked),
+        at: labels::moment(stored.first_at),
+        until: Some(labels::moment(stored.last_at)).filter(|_| stored.times > 1),
+        times: stored.times,
+        kind: labels::exchange_kind(exchange.asked),
         claim: exchange.claim.clone(),
         outcome: labels::outcome(&exchange.outcome).to_owned(),
         said: said.replace(secret, HIDDEN),

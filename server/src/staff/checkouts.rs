@@ -68,10 +68,10 @@ struct Row {
 impl Search {
     fn read(fields: &FormFields) -> Self {
         let is_too_long = fields.get("q").chars().count() > LONGEST;
-        let kept = |text: &str| if is_too_long { String::new() } else { text.to_owned() };
+        let unless_too_long = |text: &str| if is_too_long { String::new() } else { text.to_owned() };
         Self {
-            q: kept(fields.get("q")),
-            shown: kept(fields.shown("q")),
+            q: unless_too_long(fields.get("q")),
+            shown: unless_too_long(fields.shown("q")),
             state: fields.get("state").parse().ok(),
             needs_person: fields.get("needs") == "person",
             after: place(fields.get("after")),

@@ -127,8 +127,8 @@ pub(super) fn method(method: Method) -> &'static str {
     }
 }
 
-pub(super) fn asked(asked: ExchangeKind) -> &'static str {
-    match asked {
+pub(super) fn exchange_kind(kind: ExchangeKind) -> &'static str {
+    match kind {
         ExchangeKind::Create => "To make the payment",
         ExchangeKind::Confirm => "To take the one-time password",
         ExchangeKind::Status => "What became of it",

@@ -88,8 +88,8 @@ impl ApiKey {
     }
 
     /// Whether it is the one of which this is kept, in a time that says nothing (constant-time comparison).
-    pub fn is(&self, kept: &TokenHash) -> bool {
-        self.hash().0.ct_eq(&kept.0).into()
+    pub fn is(&self, stored: &TokenHash) -> bool {
+        self.hash().0.ct_eq(&stored.0).into()
     }
 }
 

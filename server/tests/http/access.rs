@@ -213,12 +213,12 @@ async fn long_poll_ends_with_its_key_or_token() {
             served.shop("POST", &format!("/v1/checkouts/{id}/cancel"), &Value::Null).await
         };
         let begun = Instant::now();
-        let (told, happened) = tokio::join!(served.call(&credential, "GET", &path, &Value::Null), happens);
-        assert_eq!((happened.status, told.status), (200, status), "{case}: {told:?}");
-        assert_eq!(told.text.contains("cancelled"), status == 200, "{case}: {told:?}");
+        let (polled, happened) = tokio::join!(served.call(&credential, "GET", &path, &Value::Null), happens);
+        assert_eq!((happened.status, polled.status), (200, status), "{case}: {polled:?}");
+        assert_eq!(polled.text.contains("cancelled"), status == 200, "{case}: {polled:?}");
         assert!(begun.elapsed() < Duration::from_secs(50), "{case}: it waited to its end");
         if status == 401 {
-            assert_eq!(told.problem(), "unauthorized", "{case}");
+            assert_eq!(polled.problem(), "unauthorized", "{case}");
         }
     }
 }

@@ -125,14 +125,14 @@ async fn only_unknown_callbacks_are_rate_limited() {
     let looked_up = r#"kassa_gateway_callbacks_total{reading="unknown_address"}"#;
     assert_eq!(send(&served, "POST", &nowhere, &[STRANGER], b"{}").await.status, 404);
     // Ten seconds' worth may come at once, and then one a second.
-    let mut asked = 1;
-    while asked < 1000 && count(&served, refused).await == 0 {
+    let mut sent = 1;
+    while sent < 1000 && count(&served, refused).await == 0 {
         let answer = send(&served, "POST", &nowhere, &[STRANGER], b"{}").await;
         assert!(matches!(answer.status, 404 | 429), "{answer:?}");
-        asked += 1;
+        sent += 1;
     }
     assert_eq!(count(&served, refused).await, 1);
-    assert_eq!(count(&served, looked_up).await, asked - 1, "the last one was not looked up");
+    assert_eq!(count(&served, looked_up).await, sent - 1, "the last one was not looked up");
     let answer = send(&served, "POST", &nowhere, &[STRANGER], b"{}").await;
     assert_eq!(answer.problem(), "too_many_requests");
     assert!(answer.header("retry-after").is_some());

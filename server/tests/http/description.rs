@@ -55,10 +55,10 @@ async fn examples_are_what_is_really_said() {
 
     let (id, token) = served.opened("order-1").await;
     let path = format!("/v1/checkouts/{id}");
-    let mut told = vec![("open", served.shop("GET", &path, &Value::Null).await.json())];
+    let mut views = vec![("open", served.shop("GET", &path, &Value::Null).await.json())];
     let begun = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
     assert_eq!(begun.status, 201, "{begun:?}");
-    told.push(("open_with_payment", served.shop("GET", &path, &Value::Null).await.json()));
+    views.push(("open_with_payment", served.shop("GET", &path, &Value::Null).await.json()));
     let confirm = format!("/v1/checkout/payments/{}/confirm", begun.json()["id"].as_str().unwrap());
     let right = served.fake.otp();
     for (key, otp) in [("otp-1", "000000"), ("otp-2", right.as_str())] {
@@ -71,13 +71,13 @@ async fn examples_are_what_is_really_said() {
         let path = format!("{path}?after={}&wait=25", seen["version"]);
         seen = served.shop("GET", &path, &Value::Null).await.json();
     }
-    told.push(("paid", seen));
+    views.push(("paid", seen));
     let (other, _) = served.opened("order-2").await;
     let cancelled = served.shop("POST", &format!("/v1/checkouts/{other}/cancel"), &Value::Null).await;
     assert_eq!(cancelled.status, 200, "{cancelled:?}");
-    told.push(("cancelled", cancelled.json()));
+    views.push(("cancelled", cancelled.json()));
 
-    for (name, said) in &told {
+    for (name, said) in &views {
         let example = &checkouts[name]["value"];
         for at in ["", "/payments/0"] {
             assert_eq!(members(said.pointer(at)), members(example.pointer(at)), "{name}{at}");

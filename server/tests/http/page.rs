@@ -381,8 +381,8 @@ async fn invalid_page_input_is_reported_at_its_field() {
         assert!(!refused.text.contains("<script>alert"), "{refused:?}");
         assert!(refused.text.contains("value=\"mbank\" checked"), "{refused:?}");
     }
-    let kept = payer.pays(&served, "mbank", "0700 12").await;
-    assert!(kept.text.contains("value=\"0700 12\""), "{kept:?}");
+    let shown = payer.pays(&served, "mbank", "0700 12").await;
+    assert!(shown.text.contains("value=\"0700 12\""), "{shown:?}");
     let card = payer.pays(&served, "mbank", "4000 0000 0000 2016").await;
     assert!(card.status == 422 && !card.text.contains("4000 0000"), "{card:?}");
     for method in ["card", "cash", ""] {
@@ -391,14 +391,14 @@ async fn invalid_page_input_is_reported_at_its_field() {
     assert!(served.fake.payments().is_empty());
 
     payer.pays(&served, "mbank", PHONE).await;
-    for (otp, told) in [
+    for (otp, message) in [
         ("", "Enter the code from the SMS."),
         ("1234567890123", "This cannot be the code"),
         ("код", "This cannot be the code"),
     ] {
         let refused = payer.confirms(&served, otp).await;
         assert_eq!(refused.status, 422, "{refused:?}");
-        assert!(refused.text.contains(told) && refused.text.contains("Attempts left: 3"), "{refused:?}");
+        assert!(refused.text.contains(message) && refused.text.contains("Attempts left: 3"), "{refused:?}");
         assert!(otp.is_empty() || !refused.text.contains(otp), "{refused:?}");
     }
 }

@@ -231,7 +231,7 @@ async fn cancelled_checkout_takes_no_payment() {
 async fn gateway_refusal_reason_is_returned() {
     let served = Served::start().await;
     let (_, token) = served.opened("order-1").await;
-    for (key, said, told) in [
+    for (key, said, returned) in [
         ("try-1", "Not this phone", json!("Not this phone")),
         // The number has a right check digit, as one in ten has by chance.
         ("try-2", "Too little for order 2026112614050606", json!("Too little for order ****************")),
@@ -241,7 +241,10 @@ async fn gateway_refusal_reason_is_returned() {
         let refused = served.pay(&token, key, &json!({ "method": "mbank", "phone": "996700000001" })).await;
         assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
         let failure = refused.json()["failure"].clone();
-        assert_eq!((&failure["kind"], &failure["code"], &failure["reason"]), (&json!("Refused"), &json!("17"), &told));
+        assert_eq!(
+            (&failure["kind"], &failure["code"], &failure["reason"]),
+            (&json!("Refused"), &json!("17"), &returned)
+        );
     }
 }
 
@@ -255,10 +258,10 @@ async fn long_poll_returns_on_change() {
     let cancel = async {
         served.shop("POST", &format!("/v1/checkouts/{id}/cancel"), &Value::Null).await;
     };
-    let (told, ()) = tokio::join!(waiting, cancel);
-    assert_eq!(told.json()["state"], "cancelled");
+    let (changed, ()) = tokio::join!(waiting, cancel);
+    assert_eq!(changed.json()["state"], "cancelled");
     let old = served.call(&token, "GET", "/v1/checkout?after=0&wait=30", &Value::Null).await;
-    assert_eq!(old.json(), told.json(), "what is newer is told without waiting");
+    assert_eq!(old.json(), changed.json(), "what is newer is told without waiting");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -276,12 +279,12 @@ async fn unknown_payment_resolved_by_staff_is_reported() {
     let resolved = served.shop("POST", &path, &decided).await;
     assert_eq!((resolved.status, &resolved.json()["state"]), (200, &json!("rejected")), "{resolved:?}");
     let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
-    let told = events["events"].as_array().unwrap().iter().map(|at| &at["event"]);
-    let told = told.into_iter().find(|event| event["type"] == "payment.resolved").unwrap();
+    let mut events = events["events"].as_array().unwrap().iter().map(|at| &at["event"]);
+    let event = events.find(|event| event["type"] == "payment.resolved").unwrap();
     let key = served.key.parse::<ApiKey>().unwrap();
     let via = json!({ "role": "shop", "key": key.id().as_str() });
-    assert_eq!((&told["data"]["reason"], &told["data"]["by"]), (&decided["reason"], &json!("Aida")));
-    assert_eq!(told["data"]["via"], via, "a shop's key names whomever it likes");
+    assert_eq!((&event["data"]["reason"], &event["data"]["by"]), (&decided["reason"], &json!("Aida")));
+    assert_eq!(event["data"]["via"], via, "a shop's key names whomever it likes");
 
     let second = served.pay(&token, "try-2", &body).await;
     assert_eq!((second.status, &second.json()["state"]), (201, &json!("awaiting")), "{id} is free for another try");

@@ -67,7 +67,7 @@ impl Case {
         let path = format!("/v1/checkouts/{}", self.payer.id);
         let shop = served.shop("GET", &path, &Value::Null).await.json();
         let person = Visitor::who_may(served, "Bakyt", Permission::Look).await;
-        let mut texts = kept(served);
+        let mut texts = stored_texts(served);
         texts.push(("the shop's answer", shop["payments"].to_string()));
         texts.push(("the app's answer", served.call(&self.token, "GET", "/v1/checkout", &Value::Null).await.text));
         texts.push(("the events", served.shop("GET", "/v1/events", &Value::Null).await.text));
@@ -89,7 +89,7 @@ impl Case {
 }
 
 /// All texts of what is written about payments.
-fn kept(served: &Served) -> Vec<(&'static str, String)> {
+fn stored_texts(served: &Served) -> Vec<(&'static str, String)> {
     let database = served.database();
     let mut texts = Vec::new();
     for table in ["payments", "exchanges", "events", "claims", "idempotency"] {
@@ -133,11 +133,11 @@ async fn otp_echoed_by_gateway_is_masked() {
         served.fake.fail_next(FakeFault::Refused { code: "400".into(), reason: echo.into() });
         let path = format!("/v1/checkout/payments/{payment}/confirm");
         let key = [("idempotency-key", "otp-1")];
-        let told = served.call_with(&case.token, "POST", &path, &key, &json!({ "otp": OTP })).await;
-        let reason = told.json()["failure"]["reason"].as_str().unwrap().to_owned();
-        assert!(reason.contains("***"), "{echo}: {told:?}");
+        let confirmed = served.call_with(&case.token, "POST", &path, &key, &json!({ "otp": OTP })).await;
+        let reason = confirmed.json()["failure"]["reason"].as_str().unwrap().to_owned();
+        assert!(reason.contains("***"), "{echo}: {confirmed:?}");
         let digits: String = reason.chars().filter(char::is_ascii_digit).collect();
-        assert!(!digits.contains(OTP), "{echo}: {told:?}");
+        assert!(!digits.contains(OTP), "{echo}: {confirmed:?}");
         case.assert_clean(&served, echo).await;
     }
 }
@@ -156,6 +156,7 @@ async fn secrets_echoed_in_callback_are_masked() {
         assert_eq!(called.status, 200, "{called:?}");
         case.assert_clean(&served, echo).await;
     }
-    let told = kept(&served).into_iter().filter(|(table, text)| *table == "exchanges" && text.contains("***")).count();
-    assert_eq!(told, ADDRESSES.len() + 2, "each of them is there, masked");
+    let masked =
+        stored_texts(&served).into_iter().filter(|(table, text)| *table == "exchanges" && text.contains("***")).count();
+    assert_eq!(masked, ADDRESSES.len() + 2, "each of them is there, masked");
 }

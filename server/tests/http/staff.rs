@@ -85,8 +85,8 @@ async fn staff_member_resolves_payment_with_reason() {
     }
     assert!(page.contains(">charged<") && !page.contains("Decide what became of it"), "{page}");
     let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
-    let told: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| &at["event"]).collect();
-    let resolved = told.iter().find(|event| event["type"] == "payment.resolved").unwrap();
+    let sent: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| &at["event"]).collect();
+    let resolved = sent.iter().find(|event| event["type"] == "payment.resolved").unwrap();
     assert_eq!((&resolved["data"]["by"], &resolved["data"]["reason"]), (&json!("Aizada <b>"), &json!(REASON)));
     assert_eq!(resolved["data"]["via"], json!({ "role": "staff", "key": person.key.id().as_str() }));
 }

@@ -129,10 +129,10 @@ impl<'a> Books<'a> {
                 broken.push(format!("invariant 4: {id} is {state}, with {count} payments charged"));
             }
             let is_it = |event: &&Event| event.checkout == checkout.id && event.kind == "checkout.overpaid";
-            let told = self.events.iter().filter(is_it).count();
-            if checkout.is_overpaid != (count > 1) || told != count.saturating_sub(1) {
+            let recorded = self.events.iter().filter(is_it).count();
+            if checkout.is_overpaid != (count > 1) || recorded != count.saturating_sub(1) {
                 let id = &checkout.id;
-                broken.push(format!("invariant 3: {id} has {count} payments charged, and was told {told} times"));
+                broken.push(format!("invariant 3: {id} has {count} payments charged, and was told {recorded} times"));
             }
         }
     }
@@ -172,16 +172,16 @@ impl<'a> Books<'a> {
             }
         }
         for row in &self.rows {
-            let told = states.get(row.id.as_str());
-            if told != Some(&(row.events, row.state.clone())) {
-                broken.push(format!("invariant 7: {} is {}, and told was {told:?}", row.id, row.state));
+            let recorded = states.get(row.id.as_str());
+            if recorded != Some(&(row.events, row.state.clone())) {
+                broken.push(format!("invariant 7: {} is {}, and told was {recorded:?}", row.id, row.state));
             }
         }
         for checkout in &self.checkouts {
-            let told = versions.get(checkout.id.as_str()).cloned().unwrap_or((0, "open".to_owned()));
-            if told != (checkout.version, checkout.state.clone()) {
+            let recorded = versions.get(checkout.id.as_str()).cloned().unwrap_or((0, "open".to_owned()));
+            if recorded != (checkout.version, checkout.state.clone()) {
                 let (id, state) = (&checkout.id, &checkout.state);
-                broken.push(format!("invariant 7: {id} is {state}, and told was {told:?}"));
+                broken.push(format!("invariant 7: {id} is {state}, and told was {recorded:?}"));
             }
         }
     }
@@ -204,8 +204,8 @@ impl<'a> Books<'a> {
             }
         }
         for (checkout, stream) in streams {
-            let told = self.events.iter().filter(|event| event.checkout == checkout).map(|event| event.id.as_str());
-            if !told.take(stream.len()).eq(stream.iter().copied()) {
+            let recorded = self.events.iter().filter(|event| event.checkout == checkout).map(|event| event.id.as_str());
+            if !recorded.take(stream.len()).eq(stream.iter().copied()) {
                 broken.push(format!("invariant 7: the events of {checkout} arrived as {stream:?}"));
             }
         }

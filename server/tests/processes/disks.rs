@@ -206,10 +206,10 @@ fn moved_database_file_stops_sends() {
 
     without_it(&scene, &metrics, "removed", || fs::remove_file(&database).unwrap());
     assert!(!database.exists(), "and no empty one is made");
-    let told = scene.log();
-    let times = |words: &str| told.lines().filter(|line| line.contains(words)).count();
-    assert_eq!(times("the database's files are not in their places"), 4, "each change once: {told}");
-    assert_eq!(times("the database's files are in their places again"), 3, "{told}");
+    let log = scene.log();
+    let times = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(times("the database's files are not in their places"), 4, "each change once: {log}");
+    assert_eq!(times("the database's files are in their places again"), 3, "{log}");
     assert!(server.stop().0.success());
 }
 
@@ -297,12 +297,12 @@ fn server_in_read_only_folder_refuses_to_start() {
     scene.plans[0].set("KASSA_SERVER_GATEWAY_DIALECT", dialect.display().to_string());
     permit(&folder.join("kassa.db"), 0o644);
     permit(&folder, 0o555);
-    let told = cannot_start(&scene.plans[0], &program);
-    assert!(told.contains("kassa.db: the database cannot be used: attempt to write a readonly database"), "{told}");
+    let error = cannot_start(&scene.plans[0], &program);
+    assert!(error.contains("kassa.db: the database cannot be used: attempt to write a readonly database"), "{error}");
     let mut elsewhere = scene.plans[0].clone();
     elsewhere.set("KASSA_SERVER_DATABASE", folder.join("new.db").display().to_string());
-    let told = cannot_start(&elsewhere, &program);
-    assert!(told.contains("new.db: Permission denied"), "{told}");
+    let error = cannot_start(&elsewhere, &program);
+    assert!(error.contains("new.db: Permission denied"), "{error}");
     permit(&folder, 0o755);
 }
 
@@ -313,9 +313,9 @@ fn cannot_start(plan: &Plan, program: &Path) -> String {
         command.uid(NOBODY);
     }
     let ended = command.output().unwrap();
-    let told = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!((ended.status.code(), told.lines().count()), (Some(1), 1), "{told}");
-    told
+    let error = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!((ended.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    error
 }
 
 fn permit(folder: &Path, mode: u32) {

@@ -169,12 +169,12 @@ impl Inner {
                 continue;
             }
             swallowed.extend_from_slice(&bytes[..count]);
-            let says = |word: &[u8]| swallowed.windows(word.len()).any(|part| part == word);
-            if says(b"COMMIT\0") {
+            let contains = |word: &[u8]| swallowed.windows(word.len()).any(|part| part == word);
+            if contains(b"COMMIT\0") {
                 self.answers.met.fetch_add(1, Ordering::AcqRel);
                 return Ok(());
             }
-            if says(b"ROLLBACK\0") {
+            if contains(b"ROLLBACK\0") {
                 return Ok(());
             }
         }

@@ -89,13 +89,13 @@ impl Plan {
 
     /// The same by a shell that sets its limits.
     pub fn start_by(&self, shell: &str) -> Result<Program, String> {
-        let log = File::options().create(true).append(true).open(self.folder.join("log")).map_err(told)?;
+        let log = File::options().create(true).append(true).open(self.folder.join("log")).map_err(error_text)?;
         let mut command = self.command(shell);
         command.args(["serve", "--announce", "json"]).stdout(Stdio::piped()).stderr(log);
-        let mut program = Program { child: command.spawn().map_err(told)? };
+        let mut program = Program { child: command.spawn().map_err(error_text)? };
         let mut line = String::new();
         let out = program.child.stdout.take().ok_or("it has no output")?;
-        BufReader::new(out).read_line(&mut line).map_err(told)?;
+        BufReader::new(out).read_line(&mut line).map_err(error_text)?;
         if line.starts_with('{') {
             return Ok(program);
         }
@@ -161,7 +161,7 @@ impl Drop for Program {
     }
 }
 
-fn told(problem: io::Error) -> String {
+fn error_text(problem: io::Error) -> String {
     problem.to_string()
 }
 

@@ -171,7 +171,7 @@ impl Scene {
             let server = attempt % self.plans.len();
             let caller = Caller { patience: patient(CALL), ..Caller::new(self.plans[server].address, who) };
             let answer = caller.send(method, path, Some(key).filter(|key| !key.is_empty()), body);
-            let said = told(answer.as_ref());
+            let said = text_of(answer.as_ref());
             self.story.tell(format!("{method} {path} {key} {body} to {server}: {said}"));
             match answer {
                 Ok(answer) if answer.status < 500 => return Some(answer),
@@ -214,7 +214,7 @@ impl Scene {
     }
 }
 
-fn told(answer: Result<&Answer, &io::Error>) -> String {
+fn text_of(answer: Result<&Answer, &io::Error>) -> String {
     match answer {
         Ok(answer) => {
             let body = answer.body.to_string();

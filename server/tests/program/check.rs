@@ -156,10 +156,10 @@ fn a_shop_that_is_not_told_who_paid_is_warned_of() {
         place.write("kassa.toml", &format!("{}[events]\nkinds = {kinds}\n", settings_for(sandbox.url())));
         place.run(&["check"])
     };
-    let says = |ended: &Ended| ended.out.contains("warning  settings    events.kinds does not have checkout.paid");
+    let warns = |ended: &Ended| ended.out.contains("warning  settings    events.kinds does not have checkout.paid");
     let ended = check("['payment.stuck']");
-    assert!(says(&ended) && ended.code == Some(0), "{}", ended.out);
-    assert!(!says(&check("['checkout.paid', 'payment.stuck']")));
+    assert!(warns(&ended) && ended.code == Some(0), "{}", ended.out);
+    assert!(!warns(&check("['checkout.paid', 'payment.stuck']")));
     let ended = check("'checkout.payd'");
     assert_eq!(ended.code, Some(1));
     assert_says(&ended, "settings", "wrong", "checkout.payd is none; there are checkout.paid, ");

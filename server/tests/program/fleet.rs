@@ -63,16 +63,16 @@ fn killed_server_leaves_nothing_behind() {
 fn misplaced_database_password_is_rejected() {
     let url = "postgres://kassa@db.invalid/kassa";
     let file = place("http://127.0.0.1:9", &with_password(url));
-    let told = |place: &Place, arguments: &[&str]| {
+    let error_of = |place: &Place, arguments: &[&str]| {
         let ended = place.run(arguments);
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert_secret(&ended);
         ended.err
     };
-    let flag = told(&file, &["keys", "list", "--database", &with_password(url)]);
+    let flag = error_of(&file, &["keys", "list", "--database", &with_password(url)]);
     assert!(flag.contains("database (--database) must not contain a password, because every user"), "{flag}");
     file.write("password", "hunter2\n");
-    let twice = told(&file, &["keys", "list", "--database-password-file", "password"]);
+    let twice = error_of(&file, &["keys", "list", "--database-password-file", "password"]);
     assert!(twice.contains("database (kassa.toml:3) must not contain a password if"), "{twice}");
     permit(&file.path("kassa.toml"), 0o644);
     assert!(
@@ -82,7 +82,7 @@ fn misplaced_database_password_is_rejected() {
     // It reaches the database: a name that nobody has is what is wrong, and nothing before that.
     let alone = place("http://127.0.0.1:9", url);
     alone.write("password", "hunter2\n");
-    let err = told(&alone, &["keys", "new", "--name", "shop", "--database-password-file", "password"]);
+    let err = error_of(&alone, &["keys", "new", "--name", "shop", "--database-password-file", "password"]);
     assert!(err.starts_with("kassa-server: postgres://db.invalid:5432/kassa: "), "{err}");
     let mut command = alone.command(&["keys", "list", "--config", "kassa.toml"]);
     let err = ended(command.env("KASSA_SERVER_DATABASE_PASSWORD", "")).err;
@@ -92,7 +92,7 @@ fn misplaced_database_password_is_rejected() {
 #[test]
 fn unusable_postgres_url_is_reported_in_one_line() {
     let sandbox = sandbox();
-    let told = |url: &str| {
+    let output_of = |url: &str| {
         let place = place(sandbox.url(), url);
         let (checked, served) = (place.run(&["check"]), place.run(&[]));
         assert_eq!((checked.code, served.code), (Some(1), Some(1)), "{checked:?} {served:?}");
@@ -107,23 +107,23 @@ fn unusable_postgres_url_is_reported_in_one_line() {
         ("postgres://u:hunter2@h/n?sslmode=prefer", "must not say sslmode=allow or prefer"),
         ("postgres://u:hunter2@h/n?sslrootcert=/no/such.pem", "/no/such.pem cannot be used"),
     ] {
-        let told = told(url);
-        assert_eq!(told.matches("database (kassa.toml:3) ").count(), 2, "{told}");
-        assert_eq!(told.matches(rule).count(), 2, "{told}");
+        let output = output_of(url);
+        assert_eq!(output.matches("database (kassa.toml:3) ").count(), 2, "{output}");
+        assert_eq!(output.matches(rule).count(), 2, "{output}");
     }
-    let nobody = told("postgres://kassa:hunter2@127.0.0.1:1/kassa");
+    let nobody = output_of("postgres://kassa:hunter2@127.0.0.1:1/kassa");
     assert!(nobody.contains("wrong    database    postgres://127.0.0.1:1/kassa: "), "{nobody}");
     assert!(nobody.contains("kassa-server: postgres://127.0.0.1:1/kassa: "), "{nobody}");
 
     let database = kassa_test_postgres::shared().database();
     database.psql("CREATE TABLE recipes (id INTEGER)");
-    assert_eq!(told(&with_password(&database.url())).matches("it is another program's").count(), 2);
+    assert_eq!(output_of(&with_password(&database.url())).matches("it is another program's").count(), 2);
     assert_eq!(database.psql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "1", "nothing was made");
     let newer = kassa_test_postgres::shared().database();
     let place = place(sandbox.url(), &newer.url());
     assert_eq!(place.run(&["keys", "new", "--name", "shop"]).code, Some(0));
     newer.psql("INSERT INTO kassa_schema (version, oldest_program) VALUES (99, 99)");
-    assert_eq!(told(&newer.url()).matches("the database is of version 99").count(), 2);
+    assert_eq!(output_of(&newer.url()).matches("the database is of version 99").count(), 2);
 }
 
 #[test]

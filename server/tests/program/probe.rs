@@ -261,12 +261,12 @@ struct Script {
     permits: bool,
     opens_pages: bool,
     said: Vec<String>,
-    asked: Vec<String>,
+    prompts: Vec<String>,
 }
 
 impl Script {
     fn that(permits: bool) -> Self {
-        Self { permits, opens_pages: false, said: Vec::new(), asked: Vec::new() }
+        Self { permits, opens_pages: false, said: Vec::new(), prompts: Vec::new() }
     }
 }
 
@@ -275,7 +275,7 @@ impl ProbeTalk for Script {
         self.said.push(line.to_owned());
     }
     fn may<'a>(&'a mut self, question: &'a str) -> Boxed<'a, bool> {
-        self.asked.push(question.to_owned());
+        self.prompts.push(question.to_owned());
         let permits = self.permits;
         Box::pin(async move { permits })
     }
@@ -293,7 +293,7 @@ struct Ran {
     dialect: String,
     /// All that was said, and the report.
     text: String,
-    asked: Vec<String>,
+    prompts: Vec<String>,
 }
 
 impl Ran {
@@ -329,11 +329,11 @@ fn play_by(mut script: Script, gateway: &Small, dialect: &Dialect, plan: ProbePl
     let (is_clean, dialect, report) = (probe.is_clean(), probe.dialect_file(), probe.report());
     let problems = probe.findings().iter().flat_map(|finding| finding.problems.clone()).collect();
     drop(probe);
-    let text = script.said.join("\n") + &script.asked.join("\n") + &report;
+    let text = script.said.join("\n") + &script.prompts.join("\n") + &report;
     for secret in [PASSWORD, PHONE, "772140014", CARD, LOGIN] {
         assert!(!text.contains(secret), "{secret} is told: {text}");
     }
-    Ran { is_clean, problems, dialect, text, asked: script.asked }
+    Ran { is_clean, problems, dialect, text, prompts: script.prompts }
 }
 
 /// Reads the dialect that a run has written, and runs with it.
@@ -364,11 +364,11 @@ fn probe_finds_renamed_fields() {
 #[test]
 fn probe_tries_mbank_identifier_locations() {
     let gateway = by_quid();
-    for (given, asked) in [("interface", 3), ("finipay", 2)] {
+    for (given, prompts) in [("interface", 3), ("finipay", 2)] {
         let first = run(&gateway, &Dialect::named(given).unwrap(), &[ProbeStep::Mbank], None, true);
         assert!(first.has_problem("in the place of the order number"), "{given}: {:#?}", first.problems);
         // The creation, and each place until one is accepted.
-        assert_eq!(first.asked.len(), 1 + asked, "{:#?}", first.asked);
+        assert_eq!(first.prompts.len(), 1 + prompts, "{:#?}", first.prompts);
         let file: Value = serde_json::from_str(&first.dialect).unwrap();
         assert_eq!(file["mbank_identifier"], json!({"pointers": ["/data/quid"], "confirm_field": "orderNumber"}));
         again(&gateway, &first, &[ProbeStep::Mbank]);
@@ -399,7 +399,7 @@ fn probe_ignores_html_and_empty_responses() {
 fn nothing_is_created_without_permission() {
     let gateway = by_quid();
     let ran = run(&gateway, &Dialect::default(), &ProbeStep::all(), None, false);
-    assert_eq!(ran.asked.len(), 5, "{:#?}", ran.asked);
+    assert_eq!(ran.prompts.len(), 5, "{:#?}", ran.prompts);
     assert!(gateway.paths().iter().all(|path| path.ends_with("status")), "{:?}", gateway.paths());
     assert!(ran.text.contains("Nothing was created, so no money moved."));
 }
@@ -433,14 +433,14 @@ fn with_words_of_qr_status(words: &[&str]) -> Dialect {
 #[test]
 fn probe_removes_wrong_charged_word_everywhere() {
     let gateway = complete();
-    for (step, named, told) in [
+    for (step, named, problem) in [
         (ProbeStep::Mbank, Some("Created"), "this word does not mean charged"),
         (ProbeStep::Qr, None, "the given dialect reads that as charged"),
         (ProbeStep::Qr, Some("Created"), "the given dialect reads that as charged"),
     ] {
         for (words, left) in [(&["PAID", "created"][..], Some(json!(["PAID"]))), (&["CREATED"], None)] {
             let ran = run(&gateway, &with_words_of_qr_status(words), &[step], named, true);
-            assert!(ran.has_problem(told), "{step:?} {named:?} {words:?}: {:#?}", ran.problems);
+            assert!(ran.has_problem(problem), "{step:?} {named:?} {words:?}: {:#?}", ran.problems);
             let written: Value = serde_json::from_str(&ran.dialect).unwrap();
             let own = written.pointer("/endpoints/qr_status/charged_words").cloned();
             assert_eq!((own, written.get("charged_words")), (left, None), "{step:?} {named:?} {words:?}: {written}");
@@ -522,7 +522,7 @@ fn probe_with_given_number_creates_nothing() {
     runtime.block_on(kassa::Gateway::new(config).unwrap().create_mbank_payment(made)).unwrap();
     let query = ProbePlan { status_query: Some("order-7".to_owned()), ..plan() };
     let ran = play(&gateway, &Dialect::default(), query, false);
-    assert!(ran.is_clean && ran.asked.is_empty(), "{:#?}", ran.problems);
+    assert!(ran.is_clean && ran.prompts.is_empty(), "{:#?}", ran.problems);
     assert!(ran.text.contains("\"CREATED\", amount 1"), "{}", ran.text);
     let created = gateway.paths().iter().filter(|path| !path.ends_with("status")).count();
     assert_eq!(created, 1, "the one of the test itself");
@@ -542,9 +542,8 @@ fn probe_verifies_number_per_provider() {
     let query = ProbePlan { status_query: Some("order-7".to_owned()), ..plan() };
     let ran = play(&gateway, &Dialect::default(), query, false);
     assert!(ran.has_problem("the gateway knows this number in none of the ways"), "{:#?}\n{}", ran.problems, ran.text);
-    let asked = gateway.got.lock().unwrap();
-    let of_nobody =
-        asked.iter().filter(|(path, sent)| path.ends_with("/get-status") && sent["orderNumber"] != "order-7");
+    let got = gateway.got.lock().unwrap();
+    let of_nobody = got.iter().filter(|(path, sent)| path.ends_with("/get-status") && sent["orderNumber"] != "order-7");
     let providers: Vec<_> = of_nobody.map(|(_, sent)| text(sent, "provider")).collect();
     assert_eq!(providers, ["Cards", "MBank"], "the first question of all, and the one that proves");
 }

@@ -32,9 +32,9 @@ fn server_announces_url_and_stops_gracefully() {
     let head = format!("POST /v1/checkouts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}", place.key());
     slow.write_all(format!("{head}\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n").as_bytes()).unwrap();
     // It waits for the body by now. A request that it had not read yet would be none that it cuts off.
-    let mut told = [0; 12];
-    slow.read_exact(&mut told).unwrap();
-    assert_eq!(&told, b"HTTP/1.1 100");
+    let mut response = [0; 12];
+    slow.read_exact(&mut response).unwrap();
+    assert_eq!(&response, b"HTTP/1.1 100");
     slow.write_all(b"{").unwrap();
     let (status, log, _) = running.stop();
     assert!(status.success(), "{log}");
@@ -105,8 +105,8 @@ fn closed_terminal_stops_server_gracefully() {
     let mut slow = running.connect();
     let head = format!("POST /v1/checkouts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}", place.key());
     slow.write_all(format!("{head}\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n").as_bytes()).unwrap();
-    let mut told = [0; 12];
-    slow.read_exact(&mut told).unwrap();
+    let mut response = [0; 12];
+    slow.read_exact(&mut response).unwrap();
     running.signal("HUP");
     let host = running.url.strip_prefix("http://").unwrap().to_owned();
     wait_until("it takes no new connections", || TcpStream::connect(&host).is_err());

@@ -123,20 +123,28 @@ fn setting_errors_name_place_and_not_value() {
 fn invalid_toml_error_names_position_and_reason() {
     let place = Place::new();
     place.write("kassa.toml", "public_url = 'https://pay.example.kg'\n[gateway]\nlogin = hunter2\n");
-    let told = ended(&mut place.command(&["--config", "kassa.toml"]));
-    assert_eq!(told.code, Some(1));
-    assert!(told.err.contains("\n  kassa.toml:3:9 is not TOML: ") && !told.err.contains("hunter2"), "{}", told.err);
-    assert_eq!(told.err.lines().count(), 2, "{}", told.err);
-    let told = ended(&mut place.command(&["--config", "absent.toml", "--log-format", "hunter2"]));
-    assert!(told.err.contains("\n  absent.toml cannot be read: ") && told.err.lines().count() == 3, "{}", told.err);
+    let refused = ended(&mut place.command(&["--config", "kassa.toml"]));
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.err.contains("\n  kassa.toml:3:9 is not TOML: ") && !refused.err.contains("hunter2"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(refused.err.lines().count(), 2, "{}", refused.err);
+    let refused = ended(&mut place.command(&["--config", "absent.toml", "--log-format", "hunter2"]));
+    assert!(
+        refused.err.contains("\n  absent.toml cannot be read: ") && refused.err.lines().count() == 3,
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
 fn each_setting_is_read() {
     for setting in SETTINGS {
         // Nothing that is any setting's: no number, no time, no address, no file.
-        let told = read(&place(""), &[(setting.variable, "\u{1}")], &[]).map(|_| ()).unwrap_err();
-        assert!(told.contains(&format!("{} ({})", setting.name, setting.variable)), "{}: {told}", setting.name);
+        let error = read(&place(""), &[(setting.variable, "\u{1}")], &[]).map(|_| ()).unwrap_err();
+        assert!(error.contains(&format!("{} ({})", setting.name, setting.variable)), "{}: {error}", setting.name);
     }
 }
 
@@ -157,9 +165,9 @@ fn secret_file_setting_follows_precedence() {
     let both = [("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file), ("KASSA_SERVER_GATEWAY_PASSWORD", "x")];
     assert!(token(&both, &without).unwrap_err().contains("must not be set together with gateway.password"));
     place.write("secret.txt", "hun\u{7}ter2\n");
-    let told = token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).unwrap_err();
-    assert!(told.starts_with("gateway.password_file (KASSA_SERVER_GATEWAY_PASSWORD_FILE) names a file whose content"));
-    assert!(!told.contains("ter2"), "{told}");
+    let error = token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).unwrap_err();
+    assert!(error.starts_with("gateway.password_file (KASSA_SERVER_GATEWAY_PASSWORD_FILE) names a file whose content"));
+    assert!(!error.contains("ter2"), "{error}");
     let other = token(&[("KASSA_SERVER_EVENTS_OLD_SECRET_FILE", file)], &settings_for(GATEWAY)).unwrap_err();
     assert!(other.contains("whose content must be whsec_"), "{other}");
 }
@@ -222,16 +230,16 @@ fn files_are_read_as_editors_write_them() {
         let [_, content] = by_notepad(text);
         place.write_bytes(name, &content);
     }
-    let told = read(&place, &variables, &[]).unwrap_err();
+    let error = read(&place, &variables, &[]).unwrap_err();
     for (name, path) in files.iter().map(|(name, ..)| *name).zip(&paths) {
         let is_told = |line: &str| line.starts_with(name) && line.contains("is in UTF-16: save it as UTF-8");
         // The certificate is read before its key.
-        assert!(told.lines().any(is_told) || name == "tls.key", "{name}\n{told}");
-        assert!(told.contains(path) || ["tls.key", "merchant.logo"].contains(&name), "{name}\n{told}");
+        assert!(error.lines().any(is_told) || name == "tls.key", "{name}\n{error}");
+        assert!(error.contains(path) || ["tls.key", "merchant.logo"].contains(&name), "{name}\n{error}");
     }
     place.write_bytes("kassa.toml", &in_utf_16);
-    let told = read(&place, &[], &[]).unwrap_err();
-    assert!(told.contains(&format!("{} is in UTF-16: save it as UTF-8", path("kassa.toml"))), "{told}");
+    let error = read(&place, &[], &[]).unwrap_err();
+    assert!(error.contains(&format!("{} is in UTF-16: save it as UTF-8", path("kassa.toml"))), "{error}");
 }
 
 /// A value that is exactly a known name is the name, whatever files there are.
@@ -248,10 +256,10 @@ fn a_dialect_is_a_name_or_a_file() {
     let file = place.path("finipay").to_str().unwrap().to_owned();
     assert!(dialect(&file).unwrap().verifies_pay_forms());
     for value in ["Finipay", "finipay ", "./no-such-file"] {
-        let told = dialect(value).unwrap_err();
+        let error = dialect(value).unwrap_err();
         let is_told =
-            told.starts_with("gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that cannot be read: ");
-        assert!(is_told && told.contains("the known dialects are interface, finipay"), "{value}: {told}");
+            error.starts_with("gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that cannot be read: ");
+        assert!(is_told && error.contains("the known dialects are interface, finipay"), "{value}: {error}");
     }
 }
 
@@ -263,7 +271,7 @@ fn files_that_cannot_be_used_are_named() {
     let text = place.path("text.pem");
     let text = text.to_str().unwrap();
     let dialect = place.path("dialect.json");
-    let told = read(
+    let error = read(
         &place,
         &[
             ("KASSA_SERVER_GATEWAY_CA", text),
@@ -276,7 +284,7 @@ fn files_that_cannot_be_used_are_named() {
         ],
         &[],
     );
-    let told = told.unwrap_err();
+    let error = error.unwrap_err();
     for start in [
         "gateway.ca (KASSA_SERVER_GATEWAY_CA) cannot be used: a text holds no certificate",
         "gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that is not a dialect: ",
@@ -286,7 +294,7 @@ fn files_that_cannot_be_used_are_named() {
         "merchant.colour (KASSA_SERVER_MERCHANT_COLOUR) must be a colour such as #1F4F8F",
         "events.secret (not set) must be set, or events.secret_file must name a file that contains it, as events are signed: ",
     ] {
-        assert!(told.lines().any(|line| line.starts_with(start)), "{start}\n{told}");
+        assert!(error.lines().any(|line| line.starts_with(start)), "{start}\n{error}");
     }
     let missing = read(&Place::new(), &[], &[]).unwrap_err();
     assert!(missing.lines().next().is_some_and(|line| line.contains("kassa.toml cannot be read")), "{missing}");

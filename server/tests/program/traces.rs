@@ -154,11 +154,14 @@ fn shop_trace_includes_server_spans_and_webhook() {
     find(&spans, "ask", paid);
     assert!(spans.iter().all(|span| span.name != "claim_polls"), "nobody asked for it");
 
-    let told: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();
+    let delivered: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();
     let joined = |span: &&Span| format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
     let got: Vec<_> =
         shop.got.lock().unwrap().iter().filter_map(|got| got.header("traceparent").map(str::to_owned)).collect();
-    assert!(!told.is_empty() && told.iter().map(joined).all(|joined| got.contains(&joined)), "the shop cannot join");
+    assert!(
+        !delivered.is_empty() && delivered.iter().map(joined).all(|joined| got.contains(&joined)),
+        "the shop cannot join"
+    );
     assert!(spans.iter().all(|span| span.status.as_ref().is_none_or(|status| status.code() != StatusCode::Error)));
     assert!(collector.got.lock().unwrap().iter().all(|got| got.header("x-key") == Some("hunter2")));
     for hidden in [PHONE, OTP, PASSWORD, &*key, &*app.credential, &*page, "order-1", "hunter2", "written-by-a-shop"] {

@@ -82,11 +82,11 @@ fn duplicate_callback_is_polled_once() {
     assert!(hint(&process, &payment, &body));
     assert!(!hint(&process, &payment, &body.replace(r#"{"order"#, r#"{ "order"#)), "however it is formatted");
     follow(&process);
-    let asked = lock(&world.log).asked;
+    let before = lock(&world.log).status_queries;
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     assert!(!hint(&process, &payment, &body));
     follow(&process);
-    assert_eq!(lock(&world.log).asked, asked);
+    assert_eq!(lock(&world.log).status_queries, before);
     world.close();
     check_end(&world).unwrap();
 }
@@ -156,7 +156,7 @@ fn claim_again(process: &Process, payment: &FakePayment, number: &str) {
     hint(process, payment, &format!("orderNumber={number}"));
 }
 
-fn says(world: &World, number: &str, verdict: Verdict) {
+fn set_verdict(world: &World, number: &str, verdict: Verdict) {
     lock(&world.faults.0).forced.insert(number.to_owned(), vec![verdict]);
 }
 
@@ -178,7 +178,7 @@ fn unverifiable_charge_blocks_new_payment() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
-    says(&world, "GW-1", unverifiable());
+    set_verdict(&world, "GW-1", unverifiable());
     assert!(claim(&process, &payment, "GW-1"));
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unverifiable));
@@ -190,7 +190,7 @@ fn unverifiable_charge_blocks_new_payment() {
         assert!(matches!(again, Err(ServerError::UnderWay { state: PaymentState::Unverifiable, .. })), "{again:?}");
     }
     // What the gateway says afterwards takes nothing back, and neither does time.
-    says(&world, "GW-1", Verdict::rejected(form_of("GW-1"), report(PaymentStatus::Rejected)));
+    set_verdict(&world, "GW-1", Verdict::rejected(form_of("GW-1"), report(PaymentStatus::Rejected)));
     world.fake.advance(Duration::from_secs(24 * 3600));
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unverifiable));
@@ -211,10 +211,10 @@ fn charge_verified_later_pays_checkout() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
-    says(&world, "GW-1", unverifiable());
+    set_verdict(&world, "GW-1", unverifiable());
     claim(&process, &payment, "GW-1");
     follow(&process);
-    says(&world, "GW-1", charge_of("GW-1"));
+    set_verdict(&world, "GW-1", charge_of("GW-1"));
     process.run(process.server.check_now(&id)).unwrap();
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
@@ -230,7 +230,7 @@ fn every_claimed_order_number_is_kept_and_polled() {
     let (id, payment) = by_form(&process, &world, "order-1");
     for number in 0..40 {
         let open = Verdict::pending(PaymentRef::pay_form(390.into()), report(PaymentStatus::Other("OPEN".into())));
-        says(&world, &format!("GW-{number}"), open);
+        set_verdict(&world, &format!("GW-{number}"), open);
         assert!(claim(&process, &payment, &format!("GW-{number}")));
     }
     follow(&process);
@@ -239,7 +239,7 @@ fn every_claimed_order_number_is_kept_and_polled() {
         claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Pending),
         "all were asked about at once"
     );
-    says(&world, "GW-40", charge_of("GW-40"));
+    set_verdict(&world, "GW-40", charge_of("GW-40"));
     assert!(claim(&process, &payment, "GW-40"));
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
@@ -251,15 +251,15 @@ fn disproved_callback_claims_are_evicted_first() {
     let world = World::new(0);
     let process = world.start(None);
     let (id, payment) = by_form(&process, &world, "order-1");
-    says(&world, "GW-0", unverifiable());
+    set_verdict(&world, "GW-0", unverifiable());
     for number in 0..60 {
         claim(&process, &payment, &format!("GW-{number}"));
         follow(&process);
     }
-    let kept = claims(&process, &id);
-    assert_eq!(kept.len(), 32);
-    assert!(kept.contains(&("GW-0".to_owned(), ClaimState::Unverifiable)), "{kept:?}");
-    assert!(kept.contains(&("GW-59".to_owned(), ClaimState::Unknown)), "{kept:?}");
+    let stored = claims(&process, &id);
+    assert_eq!(stored.len(), 32);
+    assert!(stored.contains(&("GW-0".to_owned(), ClaimState::Unverifiable)), "{stored:?}");
+    assert!(stored.contains(&("GW-59".to_owned(), ClaimState::Unknown)), "{stored:?}");
 }
 
 /// Charges are counted by number, in whatever order the gateway tells of them.
@@ -270,7 +270,7 @@ fn pay_form_paid_twice_is_overpaid() {
         let process = world.start(None);
         let (id, payment) = by_form(&process, &world, "order-1");
         for number in ["GW-1", "GW-2"] {
-            says(&world, number, charge_of(number));
+            set_verdict(&world, number, charge_of(number));
             claim(&process, &payment, number);
             if !at_once {
                 follow(&process);
@@ -298,7 +298,7 @@ fn charge_resolved_by_staff_counts_once() {
         process.run(process.server.resolve(&view(&process, &id).id, Resolution::Charged, "seen there", "Aizada"));
     assert_eq!(found.unwrap().state, PaymentState::Charged, "also while it only awaits its payer");
     for (number, refunds_due) in [("GW-1", 0), ("GW-2", 1)] {
-        says(&world, number, charge_of(number));
+        set_verdict(&world, number, charge_of(number));
         claim(&process, &payment, number);
         follow(&process);
         assert_eq!(process.run(process.server.checkout(&id)).unwrap().checkout.refunds_due, refunds_due, "{number}");
@@ -312,8 +312,8 @@ fn unverifiable_second_charge_needs_staff() {
         let world = World::new(0);
         let process = world.start(None);
         let (id, payment) = by_form(&process, &world, "order-1");
-        says(&world, "GW-1", charge_of("GW-1"));
-        says(&world, "GW-2", unverifiable());
+        set_verdict(&world, "GW-1", charge_of("GW-1"));
+        set_verdict(&world, "GW-2", unverifiable());
         for number in ["GW-1", "GW-2"] {
             claim(&process, &payment, number);
             follow(&process);
@@ -329,7 +329,7 @@ fn unverifiable_second_charge_needs_staff() {
         let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
         assert_eq!((checkout.refunds_due, needs(&process, &id).contains(&Need::Unverifiable)), (refunds_due, false));
         // The gateway's report can be verified by now: it is the charge that the person found, or one that the person missed.
-        says(&world, "GW-2", charge_of("GW-2"));
+        set_verdict(&world, "GW-2", charge_of("GW-2"));
         world.fake.advance(Duration::from_secs(24 * 3600));
         claim_again(&process, &payment, "GW-2");
         follow(&process);
@@ -352,7 +352,7 @@ fn form_number_equal_to_qr_transaction_is_paid() {
             assert_eq!(state(&process, &other).0, CheckoutState::Paid);
         }
         let (id, form) = by_form(&process, &world, "order-2");
-        says(&world, &transaction, charge_of(&transaction));
+        set_verdict(&world, &transaction, charge_of(&transaction));
         claim(&process, &form, &transaction);
         follow(&process);
         assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
@@ -386,7 +386,7 @@ fn qr_without_transaction_needs_callback() {
         follow(&process);
         assert_eq!(state(&process, &called), (CheckoutState::Open, PaymentState::Unverifiable));
     }
-    assert_eq!((reasons(&process, "payment.unverifiable").len(), lock(&world.log).asked), (1, 0));
+    assert_eq!((reasons(&process, "payment.unverifiable").len(), lock(&world.log).status_queries), (1, 0));
     assert_eq!(needs(&process, &called), [Need::Unverifiable]);
     let paid = view(&process, &called).id;
     process.run(process.server.resolve(&paid, Resolution::Charged, "seen there", "Aizada")).unwrap();
@@ -397,8 +397,8 @@ fn qr_without_transaction_needs_callback() {
     follow(&process);
     assert_eq!(state(&process, &silent), (CheckoutState::Expired, PaymentState::Awaiting));
     assert_eq!(state(&process, &cancelled), (CheckoutState::Cancelled, PaymentState::Awaiting));
-    let told = reasons(&process, "payment.stuck");
-    assert!(told.len() == 2 && told.iter().all(|reason| reason.contains("may have been paid")), "{told:?}");
+    let reported = reasons(&process, "payment.stuck");
+    assert!(reported.len() == 2 && reported.iter().all(|reason| reason.contains("may have been paid")), "{reported:?}");
     for id in [&silent, &cancelled] {
         assert_eq!(needs(&process, id), [Need::Stuck]);
     }
@@ -419,7 +419,7 @@ fn qr_paid_beside_pay_form_needs_staff_once() {
     let (id, form) = by_form(&process, &world, "order-1");
     process.run(process.server.pay_by_qr(&id, None)).unwrap();
     let code = world.fake.payments().pop().unwrap();
-    says(&world, "GW-1", charge_of("GW-1"));
+    set_verdict(&world, "GW-1", charge_of("GW-1"));
     claim(&process, &form, "GW-1");
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Awaiting));
@@ -441,8 +441,9 @@ fn qr_paid_beside_pay_form_needs_staff_once() {
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Unverifiable));
     assert_eq!((reasons(&process, "payment.unverifiable").len(), needs(&process, &id)), (1, vec![Need::Unverifiable]));
     let history = process.run(process.server.history(&id)).unwrap();
-    let kept = history.exchanges.iter().flatten().map(|kept| &kept.exchange).filter(|kept| kept.outcome == "whole");
-    let words: Vec<_> = kept.filter_map(|kept| kept.words.as_deref()).collect();
+    let stored =
+        history.exchanges.iter().flatten().map(|stored| &stored.exchange).filter(|stored| stored.outcome == "whole");
+    let words: Vec<_> = stored.filter_map(|stored| stored.words.as_deref()).collect();
     let claimed = ["it claims rejected", "it claims \"DONE\"", "it claims \"CHARGE\"", "it claims charged"];
     assert_eq!(words, claimed, "a copy is not kept again");
 
@@ -474,18 +475,18 @@ fn callback_without_usable_number_is_not_dropped() {
             );
             hint(&process, &code, &body);
         };
-        let told_before = reasons(&process, "payment.stuck").len();
+        let reported_before = reasons(&process, "payment.stuck").len();
         ["DONE", "DONE", "SENT"].into_iter().for_each(call);
-        let told = reasons(&process, "payment.stuck").len() - told_before;
-        assert_eq!((told, needs(&process, &id)), (2, vec![Need::Stuck]), "{number}: no copy is told");
+        let reported = reasons(&process, "payment.stuck").len() - reported_before;
+        assert_eq!((reported, needs(&process, &id)), (2, vec![Need::Stuck]), "{number}: no copy is told");
         call("CHARGE");
         let expected = (PaymentState::Unverifiable, vec![Need::Unverifiable]);
         assert_eq!((state(&process, &id).1, needs(&process, &id)), expected, "{number}");
         let history = process.run(process.server.history(&id)).unwrap();
-        let kept: Vec<_> = history.exchanges.iter().flatten().map(|kept| &kept.exchange).collect();
-        let kept: Vec<_> = kept.into_iter().filter(|kept| kept.outcome == "unreadable").collect();
-        assert!(kept.iter().all(|kept| kept.claim.is_none()), "{kept:?}");
-        let words: Vec<_> = kept.iter().filter_map(|kept| kept.words.as_deref()).collect();
+        let stored: Vec<_> = history.exchanges.iter().flatten().map(|stored| &stored.exchange).collect();
+        let stored: Vec<_> = stored.into_iter().filter(|stored| stored.outcome == "unreadable").collect();
+        assert!(stored.iter().all(|stored| stored.claim.is_none()), "{stored:?}");
+        let words: Vec<_> = stored.iter().filter_map(|stored| stored.words.as_deref()).collect();
         for (words, claimed) in words.iter().zip([r#"it claims "DONE""#, r#"it claims "SENT""#, "it claims charged"]) {
             assert!(words.starts_with("orderNumber must have at most 128") && words.ends_with(claimed), "{words}");
         }
@@ -548,8 +549,8 @@ fn unreadable_callback_appears_in_history() {
     assert!(hint(&process, &payment, "orderNumber=GW-1"));
     let history = process.run(process.server.history(&id)).unwrap();
     let called: Vec<_> =
-        history.exchanges[0].iter().filter(|kept| kept.exchange.asked == ExchangeKind::Callback).collect();
-    let outcomes: Vec<_> = called.iter().map(|kept| kept.exchange.outcome.as_str()).collect();
+        history.exchanges[0].iter().filter(|stored| stored.exchange.asked == ExchangeKind::Callback).collect();
+    let outcomes: Vec<_> = called.iter().map(|stored| stored.exchange.outcome.as_str()).collect();
     assert_eq!(outcomes, ["unreadable", "incomplete"]);
     assert_eq!(called[0].exchange.response.as_deref(), Some("<pan>****************</pan>"));
     assert_eq!(called[1].exchange.claim.as_deref(), Some("GW-1"));
@@ -590,8 +591,8 @@ fn callback_to_unknown_address_is_rejected() {
         other = "0".repeat(32);
     }
     for address in [format!("{other}/{id}"), format!("{secret}/{}", "0".repeat(32)), secret.to_owned()] {
-        let told = process.run(process.server.hint(&address, b"{}"));
-        assert!(matches!(told, Err(ServerError::NotFound { .. })), "{address}: {told:?}");
+        let result = process.run(process.server.hint(&address, b"{}"));
+        assert!(matches!(result, Err(ServerError::NotFound { .. })), "{address}: {result:?}");
     }
 }
 
@@ -718,15 +719,15 @@ fn rejected_payment_is_polled_for_three_days() {
     force(&world, &payment.reference, vec![rejected]);
     ask(&process, &world, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Rejected), "its payer sees it at once");
-    let (mut asked, hours) = (Vec::new(), 4 * 24);
+    let (mut polled_at, hours) = (Vec::new(), 4 * 24);
     for minute in 0..hours * 60 {
         world.fake.advance(Duration::from_secs(60));
         if process.run(process.server.poll_once()).unwrap().asked > 0 {
-            asked.push(minute);
+            polled_at.push(minute);
         }
     }
-    assert!((6..=12).contains(&asked.len()), "{asked:?}");
-    assert!(asked.last().unwrap() > &(24 * 60), "{asked:?}");
+    assert!((6..=12).contains(&polled_at.len()), "{polled_at:?}");
+    assert!(polled_at.last().unwrap() > &(24 * 60), "{polled_at:?}");
     // A callback says charged, and the gateway's own status is late by some seconds.
     lock(&world.faults.0)
         .forced
@@ -759,7 +760,7 @@ fn late_charge_of_refused_payment_is_reported() {
         force(&world, &payment.reference, vec![charge]);
         ask(&process, &world, 2);
         assert_eq!(state(&process, &id).0 == CheckoutState::Paid, is_asked);
-        assert_eq!(lock(&world.log).asked > 0, is_asked);
+        assert_eq!(lock(&world.log).status_queries > 0, is_asked);
     }
 }
 

@@ -79,10 +79,10 @@ fn answers_are_of_what_was_sent(db: &Connection, world: &World, broken: &mut Vec
     let mut rows = statement.query([]).unwrap();
     let sent = lock(&world.log).sent.clone();
     while let Some(row) = rows.next().unwrap() {
-        let (id, asked, times): (String, String, u32) = (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
-        let is_same = |(payment, what): &&(String, String)| *payment == id && (what == "otp") == (asked == "confirm");
+        let (id, kind, times): (String, String, u32) = (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+        let is_same = |(payment, what): &&(String, String)| *payment == id && (what == "otp") == (kind == "confirm");
         if times as usize > sent.iter().filter(is_same).count() {
-            broken.push(format!("{id} tells of {times} answers to {asked}, which was not sent so often"));
+            broken.push(format!("{id} tells of {times} answers to {kind}, which was not sent so often"));
         }
     }
 }
@@ -148,10 +148,10 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
         if is_overpaid != (count > 1) {
             broken.push(format!("invariant 3: {id} has {count} payments charged, overpaid: {is_overpaid}"));
         }
-        let told = "SELECT COUNT(*) FROM events WHERE checkout_id = ?1 AND kind = 'checkout.overpaid'";
-        let told: u32 = one(db, told, [&id]).unwrap();
-        if told as usize != count.saturating_sub(1) {
-            broken.push(format!("invariant 3: {id} was told overpaid {told} times for {count} charges"));
+        let recorded = "SELECT COUNT(*) FROM events WHERE checkout_id = ?1 AND kind = 'checkout.overpaid'";
+        let recorded: u32 = one(db, recorded, [&id]).unwrap();
+        if recorded as usize != count.saturating_sub(1) {
+            broken.push(format!("invariant 3: {id} was told overpaid {recorded} times for {count} charges"));
         }
     }
 }
@@ -230,9 +230,9 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
     let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     for checkout in checkouts {
         let (id, version, state): (String, i64, String) = checkout.unwrap();
-        let told = versions.get(&id).cloned().unwrap_or((0, "open".to_owned()));
-        if told != (version, state.clone()) {
-            broken.push(format!("invariant 7: {id} is {state} in version {version}, told was {told:?}"));
+        let recorded = versions.get(&id).cloned().unwrap_or((0, "open".to_owned()));
+        if recorded != (version, state.clone()) {
+            broken.push(format!("invariant 7: {id} is {state} in version {version}, told was {recorded:?}"));
         }
     }
 }
@@ -341,9 +341,9 @@ fn nothing_is_stepped_over(db: &Connection, world: &World, broken: &mut Vec<Stri
     let sql = "SELECT event_id, kind, EXISTS (SELECT 1 FROM refused_events WHERE seq = events.seq)
         FROM events JOIN streams ON streams.checkout_id = events.checkout_id WHERE events.seq <= streams.delivered";
     let mut statement = db.prepare_cached(sql).unwrap();
-    let told = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let recorded = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     let shop = lock(&world.shop);
-    for event in told {
+    for event in recorded {
         let (id, kind, is_refused): (String, String, bool) = event.unwrap();
         if is_refused && requires_action(&kind) {
             broken.push(format!("invariant 7: {kind} {id} was stepped over"));

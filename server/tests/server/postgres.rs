@@ -87,8 +87,8 @@ fn concurrent_servers_send_a_payment_once() {
     assert_eq!(database.psql(sending), format!("{CHECKOUTS}|{CHECKOUTS}"));
 }
 
-/// What all servers take who ask at once, where a payment of every checkout is due.
-async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) -> Vec<ClaimedPolls> {
+/// The polls that each server claims if all claim at once, and a payment of every checkout is due.
+async fn claimed_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) -> Vec<ClaimedPolls> {
     for checkout in 1..=CHECKOUTS {
         servers[0].open_checkout(new(checkout)).await.unwrap();
         let begin = own(checkout, 0);
@@ -103,12 +103,12 @@ async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimPolls) -> V
 #[test]
 fn concurrent_servers_claim_different_polls() {
     let database = kassa_test_postgres::shared().database();
-    let asked = Runtime::new().unwrap().block_on(async {
+    let claimed = Runtime::new().unwrap().block_on(async {
         let claim = ClaimPolls { places: Slots::new(2), lease_ms: 60_000, per_second: 500 };
-        asked_at_once(&servers(&database).await, claim).await
+        claimed_at_once(&servers(&database).await, claim).await
     });
     let mut payments: Vec<_> =
-        asked.into_iter().flat_map(|questions| questions.questions).map(|question| question.payment).collect();
+        claimed.into_iter().flat_map(|claimed| claimed.questions).map(|poll| poll.payment).collect();
     payments.sort_by_key(ToString::to_string);
     let mut all: Vec<_> = (1..=CHECKOUTS).map(|checkout| payment_id(checkout * 10)).collect();
     all.sort_by_key(ToString::to_string);
@@ -119,15 +119,15 @@ fn concurrent_servers_claim_different_polls() {
 fn poll_rate_is_shared_by_all_servers() {
     let database = kassa_test_postgres::shared().database();
     let begun = Instant::now();
-    let asked = Runtime::new().unwrap().block_on(async {
+    let claimed = Runtime::new().unwrap().block_on(async {
         let claim = ClaimPolls { places: Slots::new(2), lease_ms: 60_000, per_second: 1 };
-        asked_at_once(&servers(&database).await, claim).await
+        claimed_at_once(&servers(&database).await, claim).await
     });
-    let count: usize = asked.iter().map(|questions| questions.questions.len()).sum();
+    let count: usize = claimed.iter().map(|claimed| claimed.questions.len()).sum();
     // One at the beginning, and one for each second since then.
     let most = 1 + begun.elapsed().as_secs() as usize;
     assert!((1..=most).contains(&count), "{count} of {most}");
-    let mut waits = asked.iter().filter(|questions| questions.questions.is_empty()).filter_map(|none| none.next_in_ms);
+    let mut waits = claimed.iter().filter(|claimed| claimed.questions.is_empty()).filter_map(|none| none.next_in_ms);
     assert!(waits.any(|wait| (1..=1_000).contains(&wait)), "the others are told when to ask again");
 }
 

@@ -52,8 +52,8 @@ fn payment_resolved_charged_pays_its_checkout() {
     let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
     assert_eq!(resolve(&process, &payment, Resolution::Charged).unwrap().state, PaymentState::Charged);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
-    let told = ["payment.created", "payment.unknown", "payment.resolved", "checkout.paid"];
-    assert_eq!(kinds(&process), told);
+    let expected = ["payment.created", "payment.unknown", "payment.resolved", "checkout.paid"];
+    assert_eq!(kinds(&process), expected);
     let body = &events(&process)[2].body;
     for part in [r#""after":"unknown""#, r#""by":"Aizada""#, WHY, r#""state":"charged""#] {
         assert!(body.contains(part), "{part} is not in {body}");
@@ -61,7 +61,7 @@ fn payment_resolved_charged_pays_its_checkout() {
     assert!(resolve(&process, &payment, Resolution::Charged).is_ok(), "again");
     let other = resolve(&process, &payment, Resolution::NotCharged);
     assert!(matches!(other, Err(ServerError::NotInDoubt { state: PaymentState::Charged, .. })), "{other:?}");
-    assert_eq!(kinds(&process), told, "told once");
+    assert_eq!(kinds(&process), expected, "told once");
     check(&world).unwrap();
 }
 
@@ -132,8 +132,8 @@ fn resolved_payment_polling_ends() {
                 process.run(process.server.poll_once()).unwrap();
             }
         }
-        let asked = lock(&world.log).asked;
-        assert!(asked > 0);
+        let queries = lock(&world.log).status_queries;
+        assert!(queries > 0);
         // The last question of those days, and none after it.
         for most in [1, 0] {
             world.fake.advance(Duration::from_secs(40 * 24 * 3600));

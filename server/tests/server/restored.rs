@@ -116,7 +116,7 @@ fn cursor_of_lost_history_is_rejected() {
         let rest = read_all(&process, &resume);
         assert_eq!(paid(&rest).kind, Some(EventKind::CheckoutPaid), "nothing of the new history is skipped");
         // A cursor of the backup's own is good as before.
-        let kept = lost[in_backup - 1].cursor();
-        assert_eq!(paid(&read_all(&process, &kept)).id, paid(&rest).id);
+        let stored = lost[in_backup - 1].cursor();
+        assert_eq!(paid(&read_all(&process, &stored)).id, paid(&rest).id);
     }
 }

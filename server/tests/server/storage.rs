@@ -417,19 +417,19 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
         matches!(refusal(&begun(instead(3, 1))), ServerError::UnderWay { state: PaymentState::Sending, .. }),
         "it is left once"
     );
-    let told =
+    let count =
         |kind| events_after(storage, &Cursor::default(), 100).iter().filter(|event| event.kind == Some(kind)).count();
-    assert_eq!((told(EventKind::PaymentReplaced), told(EventKind::PaymentCreated)), (1, 2));
+    assert_eq!((count(EventKind::PaymentReplaced), count(EventKind::PaymentCreated)), (1, 2));
 
     // Its password stays good for nothing after the other one's end, and the gateway's report ends it.
     block_on(storage.record_send_outcome(accepted(1, 2, PaymentRef::mbank(payment_id(2).bare(), 390)))).unwrap();
     assert!(is_new(&confirmed(storage, 2, "c")));
     not_confirmed(storage, 2, "c");
     calendar.pass(Duration::from_secs(60));
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-    assert!(asked.iter().any(|question| question.payment == payment_id(1)), "it is followed");
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+    assert!(polls.iter().any(|question| question.payment == payment_id(1)), "it is followed");
     let rejected = |number| {
-        let leased = asked.iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
+        let leased = polls.iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
         block_on(storage.record_poll_results(vec![answer(1, number, leased, Report::Rejected)])).unwrap();
         assert_eq!(state(storage, 1, number), PaymentState::Rejected);
     };
@@ -571,9 +571,9 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
     let open = || block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap().unwrap().checkout.state;
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Open, "its shop must not hear that it expired");
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-    let asked = asked.into_iter().find(|asked| asked.payment == payment_id(1)).unwrap();
-    block_on(storage.record_poll_results(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+    let poll = polls.into_iter().find(|poll| poll.payment == payment_id(1)).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, poll.leased_until, Report::Rejected)])).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Expired, "as soon as the gateway says so");
 }
@@ -612,11 +612,11 @@ fn queued_payment_of_paid_checkout_is_not_sent(storage: &dyn Storage, _: &Calend
     let (secret, payment) = (format!("{:032x}", 1), payment_id(1));
     let hint = Hint::Callback { secret, payment, claim, status, same: None, exchange: None, is_whole: true };
     block_on(storage.record_hint(hint)).unwrap();
-    let asked = block_on(storage.claim_polls(self::claim())).unwrap().questions.remove(0);
-    assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
-    let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
-    let reports = vec![StatusReport { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
-    let answered = PollResult { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
+    let poll = block_on(storage.claim_polls(self::claim())).unwrap().questions.remove(0);
+    assert_eq!(poll.ask[0].reference.order_number.as_deref(), Some("form-1"));
+    let report = Report::Charged(Box::new(poll.ask[0].reference.clone()));
+    let reports = vec![StatusReport { claim: poll.ask[0].claim.clone(), report, exchange: said() }];
+    let answered = PollResult { reports, ..answer(1, 1, poll.leased_until, Report::Nothing) };
     assert_eq!(block_on(storage.record_poll_results(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(SendTurn::Gone)));
@@ -669,13 +669,13 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(state(storage, 2, 2), PaymentState::Unknown, "its sender was given up");
     // On PostgreSQL the first look notices that what it remembers is of a time to come.
-    let mut asked = (0..6).flat_map(|_| {
+    let mut polls = (0..6).flat_map(|_| {
         calendar.pass(Duration::from_secs(1));
         block_on(storage.claim_polls(claim())).unwrap().questions
     });
-    assert!(asked.any(|question| question.payment == payment_id(1)));
-    let told = [(); 2].map(|()| deliveries(storage).len());
-    assert_eq!(told.iter().sum::<usize>(), 2);
+    assert!(polls.any(|question| question.payment == payment_id(1)));
+    let delivered = [(); 2].map(|()| deliveries(storage).len());
+    assert_eq!(delivered.iter().sum::<usize>(), 2);
 }
 
 /// The first one was rejected, and a second one has begun.
@@ -688,8 +688,8 @@ fn doubtful_rejection_delays_other_payment(storage: &dyn Storage, calendar: &Cal
     };
     let report_after = |seconds: u64, report: &Report| {
         calendar.pass(Duration::from_secs(seconds));
-        let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-        let leased = asked.into_iter().find(|question| question.payment == payment_id(1)).unwrap().leased_until;
+        let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+        let leased = polls.into_iter().find(|question| question.payment == payment_id(1)).unwrap().leased_until;
         block_on(storage.record_poll_results(vec![answer(1, 1, leased, report.clone())])).unwrap();
     };
     begin_and_accept(1);
@@ -765,8 +765,8 @@ fn unknown_status_without_number_is_reported(storage: &dyn Storage, _: &Calendar
     let known = begin(3, 3, Method::Qr).reference.with_transaction_id("tx-3");
     block_on(storage.record_send_outcome(accepted(3, 3, known))).unwrap();
     assert_eq!(stuck(), 1);
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-    assert_eq!(asked.iter().map(|question| &question.payment).collect::<Vec<_>>(), [&payment_id(3)], "at once");
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+    assert_eq!(polls.iter().map(|question| &question.payment).collect::<Vec<_>>(), [&payment_id(3)], "at once");
     let rejected = Some(PaymentStatus::Rejected);
     for status in [rejected, other(), other(), None] {
         assert_eq!(call_about_code(storage, 1, status), HintOutcome::Due(0));
@@ -774,8 +774,8 @@ fn unknown_status_without_number_is_reported(storage: &dyn Storage, _: &Calendar
     // Two words, and no word, which says nothing new.
     assert_eq!((stuck(), state(storage, 1, 1)), (3, PaymentState::Awaiting));
     let history = block_on(storage.history(id(1))).unwrap().unwrap();
-    let called = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == ExchangeKind::Callback);
-    let outcomes: Vec<_> = called.map(|kept| kept.exchange.outcome.as_str()).collect();
+    let called = history.exchanges[0].iter().filter(|stored| stored.exchange.asked == ExchangeKind::Callback);
+    let outcomes: Vec<_> = called.map(|stored| stored.exchange.outcome.as_str()).collect();
     assert_eq!((outcomes, history.listed.needs), (vec!["rejected", "\"DONE\"", "nothing"], vec![Need::Stuck]));
     // A word that is known is a charge all the same.
     call_about_code(storage, 1, Some(PaymentStatus::Charged));
@@ -801,11 +801,11 @@ fn unknown_status_of_failed_code_is_reported(storage: &dyn Storage, calendar: &C
     let events = events_after(storage, &Cursor::default(), 100);
     let stuck: Vec<_> = events.iter().filter(|event| event.kind == Some(EventKind::PaymentStuck)).collect();
     assert!(stuck.iter().all(|event| event.body.contains("was not made as far as this server knows")), "{stuck:?}");
-    let told: Vec<_> = stuck.iter().map(|event| &event.checkout).collect();
-    assert_eq!(told, [&id(1), &id(2)], "once each");
+    let checkouts: Vec<_> = stuck.iter().map(|event| &event.checkout).collect();
+    assert_eq!(checkouts, [&id(1), &id(2)], "once each");
     for checkout in [1, 2] {
         let history = block_on(storage.history(id(checkout))).unwrap().unwrap();
-        assert!(history.exchanges[0].iter().any(|kept| kept.exchange.outcome == "\"DONE\""), "{history:?}");
+        assert!(history.exchanges[0].iter().any(|stored| stored.exchange.outcome == "\"DONE\""), "{history:?}");
     }
 }
 
@@ -827,11 +827,11 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
     };
     (1..=3).for_each(claimed);
     let record = |report: &dyn Fn(&PaymentRef) -> Report| {
-        let asked = block_on(storage.claim_polls(claim())).unwrap().questions.remove(0);
+        let poll = block_on(storage.claim_polls(claim())).unwrap().questions.remove(0);
         let report =
             |ask: StatusQuery| StatusReport { report: report(&ask.reference), claim: ask.claim, exchange: said() };
-        let reports = asked.ask.into_iter().map(report).collect();
-        let answered = PollResult { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
+        let reports = poll.ask.into_iter().map(report).collect();
+        let answered = PollResult { reports, ..answer(1, 1, poll.leased_until, Report::Nothing) };
         block_on(storage.record_poll_results(vec![answered])).unwrap();
     };
     record(&|reference| match reference.order_number.as_deref() {
@@ -843,8 +843,8 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
     let claims: Vec<_> = listed().claims.remove(0).into_iter().map(|claim| (claim.number, claim.state)).collect();
     let expected = [("GW-1", ClaimState::Rejected), ("GW-2", ClaimState::Unverifiable), ("GW-3", ClaimState::Pending)];
     assert_eq!(claims, expected.map(|(number, state)| (number.to_owned(), state)));
-    let kept = listed().claims.remove(0).remove(1);
-    assert_eq!((kept.provider.as_deref(), kept.reason.as_deref()), (Some("MBank"), Some("no amount")));
+    let stored = listed().claims.remove(0).remove(1);
+    assert_eq!((stored.provider.as_deref(), stored.reason.as_deref()), (Some("MBank"), Some("no amount")));
     assert_eq!((state(storage, 1, 1), listed().listed.needs), (PaymentState::Unverifiable, vec![Need::Unverifiable]));
     let needs = block_on(storage.count_needs()).unwrap();
     assert!(needs.contains(&(Need::Unverifiable, 1)) && needs.contains(&(Need::Mismatch, 0)), "{needs:?}");
@@ -864,9 +864,9 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
         claimed(number);
         record(&|_| Report::Nothing);
     });
-    let kept = listed().claims.remove(0);
-    assert_eq!(kept.iter().filter(|claim| claim.state == ClaimState::Charged).count(), 3);
-    assert_eq!(kept.len(), 32);
+    let stored = listed().claims.remove(0);
+    assert_eq!(stored.iter().filter(|claim| claim.state == ClaimState::Charged).count(), 3);
+    assert_eq!(stored.len(), 32);
 }
 
 /// A gateway that repeats itself must not have one charge pay for two orders.
@@ -949,10 +949,10 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     assert!(is_new(&block_on(storage.begin_payment(begin(1, 2, Method::Qr)))), "it is free");
     // A person can be wrong.
     calendar.pass(Duration::from_secs(60));
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-    assert_eq!(asked[0].payment, payment_id(1));
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+    assert_eq!(polls[0].payment, payment_id(1));
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.record_poll_results(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
+    block_on(storage.record_poll_results(vec![answer(1, 1, polls[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
@@ -981,7 +981,7 @@ fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
     calendar.pass(Duration::from_secs(10));
 }
 
-fn kept(storage: &dyn Storage) -> Vec<StoredExchange> {
+fn stored_exchanges(storage: &dyn Storage) -> Vec<StoredExchange> {
     block_on(storage.history(id(1))).unwrap().unwrap().exchanges.remove(0)
 }
 
@@ -1008,7 +1008,7 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
         ask(&said(), None);
         ask(&said(), Some("claimed"));
     }
-    let now = kept(storage);
+    let now = stored_exchanges(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 3, 3]);
     assert_eq!(now[1].last_at - now[1].first_at, 40_000);
     assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (ExchangeKind::Create, Some("claimed")));
@@ -1020,7 +1020,7 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
     });
     let answered = PollResult { reports: together.into(), ..answer(1, 1, 0, Report::Nothing) };
     block_on(storage.record_poll_results(vec![answered])).unwrap();
-    let now = kept(storage);
+    let now = stored_exchanges(storage);
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 4, 4, 1]);
     assert_eq!(now[3].exchange.claim.as_deref(), Some("other"));
     let mut other = said();
@@ -1028,12 +1028,12 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
         other.code = Some(number.to_string());
         ask(&other, None);
     }
-    let now = kept(storage);
+    let now = stored_exchanges(storage);
     assert_eq!((now.len(), now[0].exchange.asked), (50, ExchangeKind::Create), "the first ones are kept");
     assert_eq!(now.last().unwrap().exchange.code.as_deref(), Some("99"));
     ask(&said(), None);
     ask(&said(), None);
-    assert_eq!(kept(storage).last().map(|one| one.times), Some(2), "an older answer came again");
+    assert_eq!(stored_exchanges(storage).last().map(|one| one.times), Some(2), "an older answer came again");
 }
 
 fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
@@ -1099,15 +1099,15 @@ fn a_hint_keeps_the_place_of_what_is_overdue(storage: &dyn Storage, calendar: &C
 /// However often its payer presses a button.
 fn payment_is_polled_at_most_once_a_second(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
-    let asked = || block_on(storage.claim_polls(claim())).unwrap();
-    assert_eq!(asked().questions.len(), 1);
+    let claimed = || block_on(storage.claim_polls(claim())).unwrap();
+    assert_eq!(claimed().questions.len(), 1);
     for _ in 0..10 {
         block_on(storage.record_hint(Hint::Checkout { id: id(1) })).unwrap();
     }
-    let early = asked();
+    let early = claimed();
     assert_eq!((early.questions.len(), early.next_in_ms), (0, Some(1_000)));
     calendar.pass(Duration::from_secs(1));
-    assert_eq!(asked().questions.len(), 1);
+    assert_eq!(claimed().questions.len(), 1);
 }
 
 fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
@@ -1189,8 +1189,8 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
 /// Charges the payment that [`following`] has begun. Its checkout's events are `payment.created`, `payment.accepted`,
 /// `payment.charged` and `checkout.paid`.
 fn charged(storage: &dyn Storage, number: u8) {
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
-    let leased = asked.into_iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
+    let leased = polls.into_iter().find(|question| question.payment == payment_id(number)).unwrap().leased_until;
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(number).bare(), 390)));
     block_on(storage.record_poll_results(vec![answer(number, number, leased, charged)])).unwrap();
 }
@@ -1230,10 +1230,10 @@ fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calen
     let (seq, kind, why) = (skipped[0].seq, skipped[0].kind, skipped[0].why.as_str());
     assert_eq!((seq, kind, why), (first.seq, PaymentCreated, "it answered 400"));
     assert_eq!((&skipped[0].event, &skipped[0].checkout), (&first.id, &id(1)));
-    let kept = history();
-    assert_eq!((kept.delivered, kept.failures, kept.refused.len()), (first.seq, 0, 1));
-    assert_eq!((kept.refused[0].seq, kept.refused[0].reason.as_str()), (first.seq, "it answered 400"));
-    assert_eq!(kept.listed.needs, [Need::Refused]);
+    let stored = history();
+    assert_eq!((stored.delivered, stored.failures, stored.refused.len()), (first.seq, 0, 1));
+    assert_eq!((stored.refused[0].seq, stored.refused[0].reason.as_str()), (first.seq, "it answered 400"));
+    assert_eq!(stored.listed.needs, [Need::Refused]);
     assert!(block_on(storage.count_needs()).unwrap().contains(&(Need::Refused, 1)));
     assert_eq!((count().refused_events, count().streams_given_up), (1, 0));
     // What is behind it comes at once; and what asks for something is never stepped over.
@@ -1255,8 +1255,8 @@ fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calen
     assert_eq!(block_on(storage.replay(Some(id(2)))).unwrap(), 0);
     assert_eq!(block_on(storage.replay(Some(id(1)))).unwrap(), 1);
     assert_eq!(block_on(storage.replay(None)).unwrap(), 0, "the refusals are forgotten");
-    let kept = block_on(storage.history(id(1))).unwrap().unwrap();
-    assert!(kept.refused.is_empty() && kept.listed.needs.is_empty());
+    let stored = block_on(storage.history(id(1))).unwrap().unwrap();
+    assert!(stored.refused.is_empty() && stored.listed.needs.is_empty());
     assert_eq!(block_on(storage.statistics()).unwrap().refused_events, 0);
     // It takes five refusals again.
     let (got, skipped) = play_shop(storage, calendar, Some(PaymentAccepted), 7);
@@ -1386,7 +1386,10 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
     block_on(storage.sweep(SWEEP)).unwrap();
     assert!(is_known(&begun(1)) && is_known(&begun(2)));
-    assert_eq!((block_on(storage.record_hint(hint())).unwrap(), kept(storage).len()), (HintOutcome::SeenBefore, 1));
+    assert_eq!(
+        (block_on(storage.record_hint(hint())).unwrap(), stored_exchanges(storage).len()),
+        (HintOutcome::SeenBefore, 1)
+    );
     calendar.pass(Duration::from_secs(24 * 3600));
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     assert!(
@@ -1394,7 +1397,7 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
             && matches!(refusal(&begun(2)), ServerError::NotOpen { .. })
     );
     assert!(matches!(block_on(storage.record_hint(hint())).unwrap(), HintOutcome::Due(1)));
-    assert_eq!((state(storage, 1, 1), kept(storage).len()), (PaymentState::NotMade, 0));
+    assert_eq!((state(storage, 1, 1), stored_exchanges(storage).len()), (PaymentState::NotMade, 0));
     assert_eq!(events_after(storage, &Cursor::default(), 100).len(), 6, "what happened is never forgotten");
 }
 
@@ -1484,8 +1487,8 @@ fn overloaded_storage_rejects_callers() {
     assert!(matches!(block_on(last), Err(StorageError::Busy)));
     other.execute_batch("COMMIT").unwrap();
     let written = waiting.into_iter().map(block_on).filter(Result::is_ok).count();
-    let kept: u32 = other.query_row("SELECT COUNT(*) FROM checkouts", [], |row| row.get(0)).unwrap();
-    assert!(written >= 2048 && written == kept as usize, "{written} were told, {kept} are there");
+    let stored: u32 = other.query_row("SELECT COUNT(*) FROM checkouts", [], |row| row.get(0)).unwrap();
+    assert!(written >= 2048 && written == stored as usize, "{written} were confirmed, {stored} are there");
     assert_eq!(block_on(storage.open_checkout(order(2499))).unwrap().checkout.reference, order(2499).wanted.reference);
 }
 
@@ -1523,7 +1526,7 @@ fn damaged_payment_row_blocks_no_other_polling() {
     assert_eq!(block_on(storage.record_poll_results(all)).unwrap().changed, [id(1), id(3)]);
     calendar.pass(Duration::from_secs(60));
     following(&storage, &calendar, 4);
-    let asked = block_on(storage.claim_polls(claim())).unwrap().questions;
+    let polls = block_on(storage.claim_polls(claim())).unwrap().questions;
     let others = [payment_id(1), payment_id(3), payment_id(4)];
-    assert_eq!(asked.into_iter().map(|question| question.payment).collect::<Vec<_>>(), others);
+    assert_eq!(polls.into_iter().map(|question| question.payment).collect::<Vec<_>>(), others);
 }

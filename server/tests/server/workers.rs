@@ -186,19 +186,19 @@ fn stream_events_are_delivered_back_to_back() {
     world.fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
     process.run(server.check_now(&id)).unwrap();
     process.run(server.poll_once()).unwrap();
-    let told = process.run(server.events_after(&Cursor::default(), 10)).unwrap().len();
-    assert_eq!(told, 4);
+    let event_count = process.run(server.events_after(&Cursor::default(), 10)).unwrap().len();
+    assert_eq!(event_count, 4);
     let began = world.fake.now();
     server.run();
     let mut tasks: Vec<Boxed<'static, ()>> = Vec::new();
     let mut cx = Context::from_waker(Waker::noop());
-    while lock(&world.shop).seen.len() < told {
+    while lock(&world.shop).seen.len() < event_count {
         for _ in 0..100 {
             tasks.append(&mut lock(&process.tasks));
             tasks.retain_mut(|task| task.as_mut().poll(&mut cx).is_pending());
         }
         world.fake.advance(Duration::from_millis(5));
         let passed = world.fake.now().saturating_sub(began);
-        assert!(passed < Duration::from_millis(500), "{} of {told} events", lock(&world.shop).seen.len());
+        assert!(passed < Duration::from_millis(500), "{} of {event_count} events", lock(&world.shop).seen.len());
     }
 }

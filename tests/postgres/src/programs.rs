@@ -122,10 +122,10 @@ pub(crate) fn output(command: &mut Command) -> String {
 
 /// What a program prints, or the words of one that fails.
 pub(crate) fn try_output(command: &mut Command) -> Result<String, String> {
-    let told = command.stdin(Stdio::null()).output();
-    let told = told.map_err(|why| format!("{}: {why}", command.get_program().display()))?;
-    if !told.status.success() {
-        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&told.stderr).trim_end()));
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|why| format!("{}: {why}", command.get_program().display()))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
     }
-    Ok(String::from_utf8_lossy(&told.stdout).trim_end().to_owned())
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

@@ -117,11 +117,11 @@ async fn forward(app: &mut TcpStream, server: SocketAddr) -> io::Result<()> {
 async fn lose_the_answer(app: &mut TcpStream, server: SocketAddr) -> io::Result<()> {
     let (mut from_app, _to_app) = app.split();
     let (mut from_server, mut to_server) = TcpStream::connect(server).await?.into_split();
-    let asked = tokio::io::copy(&mut from_app, &mut to_server);
+    let upload = tokio::io::copy(&mut from_app, &mut to_server);
     let mut first = [0];
     let answered = tokio::time::timeout(patient(REQUEST), from_server.read_exact(&mut first));
     tokio::select! {
-        asked = asked => asked.map(drop),
+        upload = upload => upload.map(drop),
         _ = answered => Ok(()),
     }
 }

@@ -62,10 +62,10 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
         Addresses::new(listener.address(), settings.listener.tls.is_some(), metrics.as_ref().map(Listener::address));
     server.run();
 
-    let (tell, told) = watch::channel(false);
+    let (stop_sender, stopping) = watch::channel(false);
     let answering = [
-        Some(answer(listener.counted_by(server.metrics().clone()), traces.over(pages(&server, settings)), &told)),
-        metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &told)),
+        Some(answer(listener.counted_by(server.metrics().clone()), traces.over(pages(&server, settings)), &stopping)),
+        metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &stopping)),
     ];
     // Payments do not depend on a terminal, or a reader of its output, that is gone. The log has the address, too.
     if let Err(problem) = addresses.print(settings, options.announce_json, &mut io::stdout().lock()) {
@@ -76,7 +76,7 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
 
     ordered.await;
     tracing::info!(target: "kassa_server", "stopping");
-    tell.send_replace(true);
+    stop_sender.send_replace(true);
     end(server, storage, answering.into_iter().flatten().collect()).await;
     tracing::info!(target: "kassa_server", "stopped");
     Ok(())
@@ -111,9 +111,9 @@ fn pages(server: &Server, settings: &ProgramSettings) -> axum::Router {
     pages
 }
 
-fn answer(listener: Listener, router: axum::Router, told: &watch::Receiver<bool>) -> JoinHandle<()> {
-    let mut told = told.clone();
-    let stop = async move { drop(told.wait_for(|is_stopping| *is_stopping).await) };
+fn answer(listener: Listener, router: axum::Router, stopping: &watch::Receiver<bool>) -> JoinHandle<()> {
+    let mut stopping = stopping.clone();
+    let stop = async move { drop(stopping.wait_for(|is_stopping| *is_stopping).await) };
     tokio::spawn(listener.serve(router, stop, REQUESTS))
 }
 
@@ -206,16 +206,16 @@ const AT_ONCE: i32 = 128 + 15;
 
 /// Completes when the server is to stop. A second SIGINT or SIGTERM ends the program at once. Must be called inside a runtime.
 pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
-    let (tell, told) = oneshot::channel();
+    let (stop_sender, stopping) = oneshot::channel();
     let mut signals = signals()?;
     tokio::spawn(async move {
-        let (mut tell, mut orders) = (Some(tell), 0);
+        let (mut stop_sender, mut orders) = (Some(stop_sender), 0);
         while orders < 2 {
             if signals.next().await == Kind::Order {
                 orders += 1;
             }
-            if let Some(tell) = tell.take() {
-                let _heard = tell.send(());
+            if let Some(stop_sender) = stop_sender.take() {
+                let _heard = stop_sender.send(());
             }
         }
         process::exit(AT_ONCE);
@@ -229,7 +229,7 @@ pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> 
             }
         };
         tokio::select! {
-            _ = told => {}
+            _ = stopping => {}
             () = stdin_end => {}
         }
     })

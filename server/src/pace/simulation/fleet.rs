@@ -8,7 +8,7 @@ use super::{
 use crate::{
     pace::{
         Class, interval_at, jittered,
-        queues::{QUEUES, Queue as Questions, Slots},
+        queues::{QUEUES, Queue as PollQueue, Slots},
         rate_limit::{GatewayFeedback, PollLimit, is_overload},
     },
     values::{Method, Millis},
@@ -30,7 +30,7 @@ const METHOD: Method = Method::Mbank;
 
 /// A question on its way.
 #[derive(Clone, Copy)]
-struct Asked {
+struct PollInFlight {
     id: u32,
     worker: u32,
     leased_until: Step,
@@ -53,7 +53,7 @@ pub(super) struct Fleet {
     gateway: Gateway,
     workers: Vec<Worker>,
     /// What comes back in which step, and who claims.
-    answers: Ring<Asked>,
+    answers: Ring<PollInFlight>,
     claims: Ring<u32>,
     counted: Second,
     unnoticed: u32,
@@ -144,21 +144,21 @@ impl Fleet {
     /// What came back is recorded: by each worker together.
     fn hear(&mut self, step: Step) {
         let answers = self.answers.take(step);
-        for asked in &answers {
+        for poll in &answers {
             // Who died hears nothing, also after it was started again: the lease ends.
-            let began_before = asked.leased_until - LEASE < START;
-            if self.is_dead(asked.worker, step) || (step >= START && began_before && self.dies(asked.worker)) {
+            let began_before = poll.leased_until - LEASE < START;
+            if self.is_dead(poll.worker, step) || (step >= START && began_before && self.dies(poll.worker)) {
                 continue;
             }
-            let worker = &mut self.workers[asked.worker as usize];
+            let worker = &mut self.workers[poll.worker as usize];
             worker.free += 1;
             worker.answers += 1;
-            worker.troubles += u32::from(asked.is_trouble);
-            self.counted.troubled += u32::from(asked.is_trouble);
-            self.record(*asked, step);
+            worker.troubles += u32::from(poll.is_trouble);
+            self.counted.troubled += u32::from(poll.is_trouble);
+            self.record(*poll, step);
         }
-        for asked in answers {
-            let worker = &mut self.workers[asked.worker as usize];
+        for poll in answers {
+            let worker = &mut self.workers[poll.worker as usize];
             let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
             let now = Millis::from(step) * STEP_MS;
             let is_overload = is_overload(troubles as usize, answers as usize);
@@ -166,13 +166,13 @@ impl Fleet {
                 troubles: is_overload.then_some(None).into_iter().collect(),
                 is_well: answers > troubles,
             };
-            self.limit = self.limit.noted(METHOD, &heard, now);
+            self.limit = self.limit.with_feedback(METHOD, &heard, now);
         }
     }
 
-    fn record(&mut self, asked: Asked, step: Step) {
-        let id = asked.id;
-        if !asked.is_trouble && self.payments.has_ended(id, step) {
+    fn record(&mut self, poll: PollInFlight, step: Step) {
+        let id = poll.id;
+        if !poll.is_trouble && self.payments.has_ended(id, step) {
             if self.payments.due[id as usize] != NEVER {
                 self.payments.due[id as usize] = NEVER;
                 self.unnoticed = self.unnoticed.saturating_sub(1);
@@ -181,7 +181,7 @@ impl Fleet {
             return;
         }
         // A hint that came meanwhile knows more.
-        if self.payments.due[id as usize] != asked.leased_until {
+        if self.payments.due[id as usize] != poll.leased_until {
             return;
         }
         let age = self.payments.age_ms(id, step);
@@ -205,13 +205,13 @@ impl Fleet {
         let of_class = |class: Class| due.iter().filter(|id| class_of(&self.payments, **id) == class as usize).count();
         let mut counts = [0; QUEUES];
         for class in Class::ALL {
-            counts[questions(class)] = u32::try_from(of_class(class)).unwrap_or(u32::MAX);
+            counts[queue_index(class)] = u32::try_from(of_class(class)).unwrap_or(u32::MAX);
         }
         let mut places = Slots::new(PLACES);
         (free..PLACES).for_each(|_| places.take(METHOD));
         let (limit, granted) = self.limit.grant(&counts, places, self.size.per_second, now);
         self.limit = limit;
-        let mut left = Class::ALL.map(|class| granted[questions(class)]);
+        let mut left = Class::ALL.map(|class| granted[queue_index(class)]);
         let mut put_back = Vec::new();
         for id in due {
             let left = &mut left[class_of(&self.payments, id)];
@@ -255,10 +255,10 @@ impl Fleet {
         self.payments.due[id as usize] = leased_until;
         self.queues[usize::from(class)].push(id, leased_until);
         self.workers[worker as usize].free -= 1;
-        self.counted.asked += 1;
+        self.counted.polls += 1;
         let answer = self.gateway.ask(step);
-        let asked = Asked { id, worker, leased_until, is_trouble: answer.is_trouble };
-        self.answers.put(step + answer.after, asked);
+        let poll = PollInFlight { id, worker, leased_until, is_trouble: answer.is_trouble };
+        self.answers.put(step + answer.after, poll);
     }
 
     /// What happened in the second that ends now.
@@ -278,8 +278,8 @@ impl Fleet {
     }
 }
 
-fn questions(class: Class) -> usize {
-    Questions { class, method: METHOD }.index()
+fn queue_index(class: Class) -> usize {
+    PollQueue { class, method: METHOD }.index()
 }
 
 /// What happens in one of the next steps.

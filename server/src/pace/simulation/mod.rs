@@ -61,11 +61,11 @@ fn gateway_outage_recovers_without_poll_storm() {
 fn check(figures: &Figures, size: Size) {
     let limit = f64::from(size.per_second);
     let worst = |seconds: &[Second], of: fn(&Second) -> f64| seconds.iter().map(of).fold(0.0, f64::max);
-    let asked: fn(&Second) -> f64 = |second| f64::from(second.asked);
+    let polls: fn(&Second) -> f64 = |second| f64::from(second.polls);
     // A full bucket and what flows into it meanwhile; on average the limit.
-    assert!(worst(&figures.seconds, asked) <= 2.0 * limit);
+    assert!(worst(&figures.seconds, polls) <= 2.0 * limit);
     for minute in figures.seconds.chunks(60) {
-        let mean = minute.iter().map(asked).sum::<f64>() / minute.len() as f64;
+        let mean = minute.iter().map(polls).sum::<f64>() / minute.len() as f64;
         assert!(mean <= 1.02 * limit, "{mean} a second");
     }
     let steady = figures.of(Phase::Steady);
@@ -73,13 +73,13 @@ fn check(figures: &Figures, size: Size) {
     assert!(worst(&steady[60..], |second| second.oldest_old) <= 2.0);
     // After a minute hardly anybody knocks at a door behind which nobody is.
     let away = figures.of(Phase::Away);
-    assert!(worst(&away[60..], asked) <= 0.2 * limit, "{}", worst(&away[60..], asked));
+    assert!(worst(&away[60..], polls) <= 0.2 * limit, "{}", worst(&away[60..], polls));
     // When it is back it is asked more and more, and not refused for long.
     let back = figures.of(Phase::Back);
-    assert!(worst(&back[..10], asked) <= 0.4 * limit, "{}", worst(&back[..10], asked));
-    assert!(back[60..].iter().any(|second| f64::from(second.asked) > 0.5 * limit));
+    assert!(worst(&back[..10], polls) <= 0.4 * limit, "{}", worst(&back[..10], polls));
+    assert!(back[60..].iter().any(|second| f64::from(second.polls) > 0.5 * limit));
     let (refused, all) = back.iter().fold((0.0, 0.0), |(refused, all), second| {
-        (refused + f64::from(second.troubled), all + f64::from(second.asked))
+        (refused + f64::from(second.troubled), all + f64::from(second.polls))
     });
     assert!(refused <= 0.1 * all, "{refused} of {all} questions were refused while it was weak");
     let last = figures.seconds.last().expect("seconds");

@@ -9,7 +9,7 @@ use super::{MINUTE, SECOND, Size, gateway::Phase};
 /// One second of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Second {
-    pub(super) asked: u32,
+    pub(super) polls: u32,
     pub(super) troubled: u32,
     /// For how many seconds the oldest one has been due: of those whose payers may be waiting, and of the others.
     pub(super) oldest_fresh: f64,
@@ -56,13 +56,13 @@ impl Figures {
             let seconds = self.of(phase);
             let sum = |of: fn(&Second) -> u32| seconds.iter().map(|second| u64::from(of(second))).sum::<u64>();
             let most = |of: fn(&Second) -> f64| seconds.iter().map(of).fold(0.0, f64::max);
-            let (asked, troubled) = (sum(|second| second.asked), sum(|second| second.troubled));
+            let (polls, troubled) = (sum(|second| second.polls), sum(|second| second.troubled));
             let _ = writeln!(
                 text,
                 "| {phase:?} | {} | {} | {:.1} % | {:.1} | {:.0} | {} |",
-                asked / seconds.len() as u64,
-                most(|second| f64::from(second.asked)),
-                100.0 * troubled as f64 / asked.max(1) as f64,
+                polls / seconds.len() as u64,
+                most(|second| f64::from(second.polls)),
+                100.0 * troubled as f64 / polls.max(1) as f64,
                 most(|second| second.oldest_fresh),
                 most(|second| second.oldest_old),
                 most(|second| f64::from(second.unnoticed)),
@@ -99,7 +99,7 @@ const PICTURES: [Picture; 3] = [
         file: "fleet-questions.svg",
         title: "Questions a second, the mean of each minute",
         lines: [
-            ("all   ", |minute| mean(minute, |second| f64::from(second.asked))),
+            ("all   ", |minute| mean(minute, |second| f64::from(second.polls))),
             ("in trouble", |minute| mean(minute, |second| f64::from(second.troubled))),
         ],
     },

@@ -129,7 +129,7 @@ impl Probe<'_> {
 
     /// As the dialect says first; then in a field of the identifier's own name, in the place of the order number, and nowhere.
     fn places(&self, payment: &PaymentRef, numbers: &[Leaf]) -> Vec<Place> {
-        let told = self.proposal.confirm_field();
+        let proposed = self.proposal.confirm_field();
         // The number that was asked by is the surest candidate.
         let asked_by = numbers.iter().find(|leaf| payment.gateway_number.as_ref() == Some(&leaf.text));
         let leaf = asked_by.or(numbers.first());
@@ -137,7 +137,7 @@ impl Probe<'_> {
             Some(identifier) => (Some(identifier.clone()), None),
             None => (leaf.map(|leaf| leaf.json.clone()), leaf.map(|leaf| leaf.pointer.as_str())),
         };
-        let mut fields = vec![told.clone().flatten().filter(|_| payment.confirm_identifier.is_some())];
+        let mut fields = vec![proposed.clone().flatten().filter(|_| payment.confirm_identifier.is_some())];
         let named = leaf.map(|leaf| leaf.key.clone());
         let others = named.into_iter().chain(["orderNumber".to_owned()]).map(Some).filter(|_| identifier.is_some());
         for field in others.chain([None]) {
@@ -147,7 +147,7 @@ impl Probe<'_> {
         }
         let place = |(index, field): (usize, Option<String>)| {
             let mut proposal = self.proposal.clone();
-            if index > 0 && (field.is_some() || told.is_some()) {
+            if index > 0 && (field.is_some() || proposed.is_some()) {
                 proposal.set_identifier(pointer, field.as_deref());
             }
             let mut payment = payment.clone();

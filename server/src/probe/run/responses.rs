@@ -32,11 +32,11 @@ impl<'a> Sent<'a> {
         endpoint: &'static str,
         request: String,
         answer: &Result<T, PaymentError>,
-        told: impl FnOnce(&T) -> (String, &str),
+        parts: impl FnOnce(&T) -> (String, &str),
     ) -> Self {
         match answer {
             Ok(answer) => {
-                let (answer, raw) = told(answer);
+                let (answer, raw) = parts(answer);
                 let raw = Some(raw.to_owned());
                 Self { step, endpoint, request, answer, raw, came: Came::Accepted, teaches: true }
             }

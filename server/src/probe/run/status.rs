@@ -269,16 +269,16 @@ impl Probe<'_> {
             let before = self.proposal.clone();
             let answer = self.ask_by_order(number, &provider, &known).await;
             let request = format!("the order number {number} of {provider}");
-            is_found |= self.asked(step, Question::OrderNumber(&provider), request, &answer, before).await;
+            is_found |= self.keep_if_known(step, Question::OrderNumber(&provider), request, &answer, before).await;
         }
         let before = self.proposal.clone();
         let answer = self.ask_by_number(number, &known).await;
         let request = format!("the gateway's number {number}");
-        is_found |= self.asked(step, Question::GatewayNumber, request, &answer, before).await;
+        is_found |= self.keep_if_known(step, Question::GatewayNumber, request, &answer, before).await;
         let before = self.proposal.clone();
         let answer = self.ask_by_transaction(number, &known).await;
         let request = format!("the transaction {number}");
-        is_found |= self.asked(step, Question::Transaction, request, &answer, before).await;
+        is_found |= self.keep_if_known(step, Question::Transaction, request, &answer, before).await;
         if !is_found {
             self.problem(step, "payment_status", "the gateway knows this number in none of the ways to ask");
         }
@@ -298,7 +298,7 @@ impl Probe<'_> {
     }
 
     /// True where the gateway knows the number. Only then is anything learned from its answer.
-    async fn asked(
+    async fn keep_if_known(
         &mut self,
         step: &str,
         question: Question<'_>,

@@ -116,8 +116,8 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     queries.push((DUE, vec![&due]));
     let is_read =
         [true, true, true, true, !with.numbers.is_empty(), with.key.is_some(), !due.is_empty(), !due.is_empty()];
-    let asked = queries.into_iter().zip(is_read).filter_map(|(query, is_read)| is_read.then_some(query));
-    let mut answers = db.together(asked.collect()).await?.into_iter();
+    let needed = queries.into_iter().zip(is_read).filter_map(|(query, is_read)| is_read.then_some(query));
+    let mut answers = db.together(needed.collect()).await?.into_iter();
     let mut next = |at: usize| if is_read[at] { answers.next().unwrap_or_default() } else { Vec::new() };
     let (heads, payments, pauses, now) = (next(0), next(1), next(2), next(3));
     let (owners, keys, claims, due) = (next(4), next(5), next(6), next(7));
@@ -155,13 +155,13 @@ fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggrega
     let mut places = Places::new();
     for row in payments {
         let (id, checkout): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
-        let kept = unless_damaged(id, rows::kept(row))?;
+        let stored = unless_damaged(id, rows::payment_row(row))?;
         let Some(number) = numbers.get(checkout) else { continue };
         let aggregate: &mut CheckoutAggregate = &mut aggregates[*number];
-        match kept {
-            Some(kept) => {
-                places.insert(kept.payment.id.clone(), (*number, aggregate.payments.len()));
-                aggregate.payments.push(kept);
+        match stored {
+            Some(stored) => {
+                places.insert(stored.payment.id.clone(), (*number, aggregate.payments.len()));
+                aggregate.payments.push(stored);
             }
             None => aggregate.is_damaged = true,
         }
@@ -220,8 +220,8 @@ fn known_key(row: &Row) -> Result<KnownKey, Problem> {
 fn add_due(aggregates: &mut [CheckoutAggregate], due: &[Row]) -> Result<(), Problem> {
     let read = |row: &Row| Ok((row.try_get::<_, String>(0)?, row.try_get(1)?));
     let since: HashMap<String, Millis> = due.iter().map(read).collect::<Result<_, Problem>>()?;
-    for kept in aggregates.iter_mut().flat_map(|aggregate| &mut aggregate.payments) {
-        kept.due_since = since.get(kept.payment.id.as_str()).copied();
+    for stored in aggregates.iter_mut().flat_map(|aggregate| &mut aggregate.payments) {
+        stored.due_since = since.get(stored.payment.id.as_str()).copied();
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<CheckoutVie
     let missing = StorageError::Damaged { what: "reference" };
     let row = found.get(1).and_then(|rows| rows.first()).ok_or(missing)?;
     let (found, before): (&str, &[u8]) = (row.try_get(0)?, row.try_get(1)?);
-    let known = rows::kept_view(db, found).await?;
+    let known = rows::existing_view(db, found).await?;
     if before == fingerprint { Ok(known) } else { Err(StorageError::from(new.reference_used(&known)).into()) }
 }
 
@@ -161,7 +161,7 @@ pub(super) async fn cancel(db: &Session, id: &CheckoutId, by: Option<&DecidedBy>
     resolution::cancel(changes, aggregate, by)?;
     save(db, &opened.changes, &opened.aggregates);
     db.flush().await?;
-    rows::kept_view(db, id.as_str()).await
+    rows::existing_view(db, id.as_str()).await
 }
 
 pub(super) async fn record_refund(db: &Session, refund: &RecordRefund) -> Result<RefundOutcome, Problem> {

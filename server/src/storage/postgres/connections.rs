@@ -20,7 +20,7 @@ use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{
-    session::{NOT_ON_DISK, Problem, Session, told},
+    session::{NOT_ON_DISK, Problem, Session, error_text},
     settings::PostgresSettings,
 };
 use crate::{
@@ -210,7 +210,7 @@ impl Connections {
         self.pool.get().await.map_err(|problem| match problem {
             PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => StorageError::Busy,
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
-                StorageError::Unreachable { detail: told(&error) }
+                StorageError::Unreachable { detail: error_text(&error) }
             }
             PoolError::Timeout(_) => StorageError::Unreachable { detail: "it does not answer".to_owned() },
             other => StorageError::Unreachable { detail: other.to_string() },
@@ -271,7 +271,7 @@ impl PeerChannel for Channel {
     }
 
     fn hear<'a>(&'a self, wake: Wake<'a>) -> Stored<'a, ()> {
-        Box::pin(async move { self.listen(wake).await.map_err(|problem| StorageError::failed(told(&problem))) })
+        Box::pin(async move { self.listen(wake).await.map_err(|problem| StorageError::failed(error_text(&problem))) })
     }
 }
 

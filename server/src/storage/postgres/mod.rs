@@ -73,7 +73,7 @@ pub struct PostgresStorage {
 /// Where the looks of this server have come to.
 #[derive(Debug, Default)]
 struct Horizons {
-    questions: Horizon<QUEUES>,
+    polls: Horizon<QUEUES>,
     streams: Horizon<1>,
     sending: Horizon<1>,
     expiring: Horizon<1>,
@@ -119,7 +119,7 @@ impl PostgresStorage {
     /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
     /// transactions, so that a server that stops in one of them keeps none of the others from asking.
     async fn claim(&self, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
-        let horizon = &self.horizons.questions;
+        let horizon = &self.horizons.polls;
         let look = horizon.look();
         let claimed = self.claim_by(look, claim).await;
         if claimed.is_err() {
@@ -132,7 +132,7 @@ impl PostgresStorage {
         let ClaimPolls { places, lease_ms, per_second } = claim;
         let input = (look, places.free());
         let due = self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(polls::due(db, look, *most))).await?;
-        let horizon = &self.horizons.questions;
+        let horizon = &self.horizons.polls;
         // Where no place is free for a method, nothing of it is asked.
         let mut wanted = due.count;
         for queue in Queue::all().filter(|queue| !places.has_room(queue.method)) {
@@ -149,19 +149,19 @@ impl PostgresStorage {
         for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
             is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
         }
-        if granted.questions == [0; QUEUES] {
+        if granted.polls == [0; QUEUES] {
             horizon.came_to(look, &due.found([0; QUEUES], places));
             let next_in_ms = granted.limit.next_in(&due.next, places, granted.now);
             return Ok(ClaimedPolls { questions: Vec::new(), next_in_ms });
         }
-        let lease = Lease { look, now: due.now, most: granted.questions, lease_ms };
+        let lease = Lease { look, now: due.now, most: granted.polls, lease_ms };
         let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(polls::lease(db, lease))).await?;
-        let mut found = due.found(granted.questions, places);
-        for queue in Queue::all().map(Queue::index).filter(|queue| granted.questions[*queue] > 0) {
+        let mut found = due.found(granted.polls, places);
+        for queue in Queue::all().map(Queue::index).filter(|queue| granted.polls[*queue] > 0) {
             (found.last[queue], found.is_full[queue]) = (leased.found.last[queue], leased.found.is_full[queue]);
         }
         horizon.came_to(look, &found);
-        let unused = aggregate::polls::unused(&granted.questions, &leased.questions);
+        let unused = aggregate::polls::unused(&granted.polls, &leased.polls);
         if unused != [0; METHODS] {
             let input = (unused, granted.limit);
             let corrected = self
@@ -172,9 +172,9 @@ impl PostgresStorage {
             advice(corrected);
         }
         let mut left = places;
-        leased.questions.iter().for_each(|question| left.take(question.method));
+        leased.polls.iter().for_each(|poll| left.take(poll.method));
         let next_in_ms = granted.limit.corrected(&unused, &granted.limit).next_in(&leased.next, left, granted.now);
-        Ok(ClaimedPolls { questions: leased.questions, next_in_ms })
+        Ok(ClaimedPolls { questions: leased.polls, next_in_ms })
     }
 
     /// Three transactions as well, each of which locks the aggregates of many checkouts, in their order.

@@ -129,7 +129,7 @@ const LEASE: &str = "WITH taken AS MATERIALIZED (
 const NEXT: &str = "SELECT queues.queue,
         (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1)
     FROM unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
-const ASKED: &str = rows::payments!("id = ANY($1)");
+const LEASED_PAYMENTS: &str = rows::payments!("id = ANY($1)");
 
 /// What is due.
 pub(super) struct Due {
@@ -188,7 +188,7 @@ pub(super) struct Lease {
 
 /// What was leased, and where the look came to.
 pub(super) struct Leased {
-    pub(super) questions: Vec<DuePoll>,
+    pub(super) polls: Vec<DuePoll>,
     pub(super) next: Next,
     pub(super) found: Found<QUEUES>,
 }
@@ -222,47 +222,47 @@ pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem
     for row in &found[2] {
         next[index(row)?] = row.try_get(1)?;
     }
-    let questions = if ids.is_empty() {
+    let polls = if ids.is_empty() {
         Vec::new()
     } else {
-        let asked = db.together(vec![(ASKED, vec![&ids]), (aggregates::CLAIMS, vec![&ids])]).await?;
-        questions_of(db, &ids, leased_until, &asked[0], &asked[1])?
+        let found = db.together(vec![(LEASED_PAYMENTS, vec![&ids]), (aggregates::CLAIMS, vec![&ids])]).await?;
+        due_polls(db, &ids, leased_until, &found[0], &found[1])?
     };
     let is_full = std::array::from_fn(|index| count[index] >= lease.most[index]);
-    Ok(Leased { questions, next, found: Found { now, last, is_full } })
+    Ok(Leased { polls, next, found: Found { now, last, is_full } })
 }
 
 /// What to ask, in the order of the leases. Where there is nothing to ask, it is not asked again.
-fn questions_of(
+fn due_polls(
     db: &Session,
     leased: &[&str],
     leased_until: Millis,
     payments: &[Row],
     claims: &[Row],
 ) -> Result<Vec<DuePoll>, Problem> {
-    let mut kept: HashMap<&str, PaymentRow> = HashMap::new();
+    let mut stored: HashMap<&str, PaymentRow> = HashMap::new();
     for row in payments {
         let id = row.try_get(0)?;
-        kept.extend(unless_damaged(id, rows::kept(row))?.map(|one| (id, one)));
+        stored.extend(unless_damaged(id, rows::payment_row(row))?.map(|one| (id, one)));
     }
     for row in claims {
-        if let Some(kept) = kept.get_mut(row.try_get::<_, &str>(0)?) {
-            kept.claims.push(aggregates::claim(row)?);
+        if let Some(payment) = stored.get_mut(row.try_get::<_, &str>(0)?) {
+            payment.claims.push(aggregates::claim(row)?);
         }
     }
-    let (mut questions, mut nothing) = (Vec::new(), Vec::new());
+    let (mut due, mut nothing) = (Vec::new(), Vec::new());
     for id in leased {
-        let Some(kept) = kept.remove(id) else { continue };
-        let (payment, checkout, method) = (kept.payment.id.clone(), kept.payment.checkout.clone(), kept.payment.method);
-        let ask = polls::what_to_ask(kept);
+        let Some(row) = stored.remove(id) else { continue };
+        let (payment, checkout, method) = (row.payment.id.clone(), row.payment.checkout.clone(), row.payment.method);
+        let ask = polls::what_to_ask(row);
         if ask.is_empty() {
             nothing.push(*id);
         } else {
-            questions.push(DuePoll { payment, checkout, method, leased_until, ask });
+            due.push(DuePoll { payment, checkout, method, leased_until, ask });
         }
     }
     forget_due(db, &nothing);
-    Ok(questions)
+    Ok(due)
 }
 
 /// Its row cannot be read, which was told, or is no longer with its checkout. The others are recorded all the same.

@@ -31,7 +31,7 @@ const BRIEFLY: &str = "SELECT set_config('idle_in_transaction_session_timeout', 
 /// What was taken out of the buckets.
 pub(super) struct Granted {
     /// How many questions of each queue.
-    pub(super) questions: [u32; QUEUES],
+    pub(super) polls: [u32; QUEUES],
     pub(super) limit: PollLimit,
     pub(super) now: Millis,
 }
@@ -47,12 +47,12 @@ pub(super) struct Wanted {
 /// Takes requests out of the buckets.
 pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
-    let (limit, questions) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
+    let (limit, polls) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
     // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
-    if questions.iter().any(|count| *count > 0) || before.is_ahead(now) {
+    if polls.iter().any(|count| *count > 0) || before.is_ahead(now) {
         write(db, &before, &limit);
     }
-    Ok(Granted { questions, limit, now })
+    Ok(Granted { polls, limit, now })
 }
 
 /// Puts back what was taken and not used, or takes what was used beyond.
@@ -65,7 +65,7 @@ pub(super) async fn correct(db: &Session, unused: &[i64; METHODS], granted: &Pol
 /// The gateway has trouble, or answers.
 pub(super) async fn note(db: &Session, heard: &[(Method, GatewayFeedback)]) -> Result<(), Problem> {
     let (before, now) = lock(db).await?;
-    let limit = heard.iter().fold(before, |limit, (method, heard)| limit.noted(*method, heard, now));
+    let limit = heard.iter().fold(before, |limit, (method, heard)| limit.with_feedback(*method, heard, now));
     write(db, &before, &limit);
     Ok(())
 }

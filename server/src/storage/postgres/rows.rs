@@ -17,7 +17,7 @@ use crate::{
     values::{Hidden, Millis},
 };
 
-/// The payments of a condition, as [`kept`] reads them.
+/// The payments of a condition, as [`payment_row`] reads them.
 macro_rules! payments {
     ($which:literal) => {
         concat!(
@@ -56,7 +56,7 @@ pub(super) fn small(row: &Row, column: usize) -> Result<u32, Problem> {
     Ok(u32::try_from(row.try_get::<_, i64>(column)?).unwrap_or(u32::MAX))
 }
 
-pub(super) fn kept(row: &Row) -> Result<PaymentRow, Problem> {
+pub(super) fn payment_row(row: &Row) -> Result<PaymentRow, Problem> {
     let reference: PaymentRef = read(row.try_get(5)?, "reference")?;
     let failure_kind: Option<String> = row.try_get(8)?;
     let (code, reason) = (row.try_get(9)?, row.try_get(10)?);
@@ -124,7 +124,7 @@ pub(super) async fn views(db: &Session, ids: &[String]) -> Result<Vec<CheckoutVi
     let found = db.together(queries).await?;
     let mut payments: HashMap<&str, Vec<Payment>> = HashMap::new();
     for row in found.get(1).into_iter().flatten() {
-        payments.entry(row.try_get(1)?).or_default().push(kept(row)?.payment);
+        payments.entry(row.try_get(1)?).or_default().push(payment_row(row)?.payment);
     }
     let mut views = HashMap::new();
     for row in found.first().into_iter().flatten() {
@@ -140,7 +140,7 @@ pub(super) async fn view(db: &Session, id: &str) -> Result<Option<CheckoutView>,
 }
 
 /// One that must be there.
-pub(super) async fn kept_view(db: &Session, id: &str) -> Result<CheckoutView, Problem> {
+pub(super) async fn existing_view(db: &Session, id: &str) -> Result<CheckoutView, Problem> {
     view(db, id).await?.ok_or_else(|| StorageError::Damaged { what: "checkout's identifier" }.into())
 }
 

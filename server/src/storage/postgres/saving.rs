@@ -18,9 +18,9 @@ use crate::{
 pub(super) fn save(db: &Session, changes: &Changes, aggregates: &[CheckoutAggregate]) {
     let payments = || aggregates.iter().flat_map(|aggregate| &aggregate.payments);
     // First what gives way: the index takes no two that may take money, at no moment.
-    let is_changed = |kept: &&PaymentRow| kept.dirty.is_any() && !kept.dirty.is_new;
+    let is_changed = |row: &&PaymentRow| row.dirty.is_any() && !row.dirty.is_new;
     update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
-    insert_payments(db, &payments().filter(|kept| kept.dirty.is_new).collect::<Vec<_>>());
+    insert_payments(db, &payments().filter(|row| row.dirty.is_new).collect::<Vec<_>>());
     let is_changed = |root: &&AggregateRoot| root.dirty.state || root.dirty.version || root.dirty.expiry;
     update_heads(db, &aggregates.iter().map(|aggregate| &aggregate.root).filter(is_changed).collect::<Vec<_>>());
     take_numbers(db, changes);
@@ -58,7 +58,7 @@ fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
     if rows.is_empty() {
         return;
     }
-    let failure = |kept: &&PaymentRow| kept.payment.failure.as_ref().map(|failure| failure.kind.clone());
+    let failure = |row: &&PaymentRow| row.payment.failure.as_ref().map(|failure| failure.kind.clone());
     db.later(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until, sender,
             attempts_left, card_last4, failure_kind, events, phone_last2)
@@ -66,21 +66,21 @@ fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
             $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[],
             $15::text[])",
         vec![
-            column(rows, |kept| kept.payment.id.as_str().to_owned()),
-            column(rows, |kept| kept.payment.checkout.as_str().to_owned()),
-            column(rows, |kept| i64::from(kept.payment.number)),
-            column(rows, |kept| <&'static str>::from(kept.payment.method)),
-            column(rows, |kept| <&'static str>::from(kept.payment.state)),
-            column(rows, |kept| kept.payment.reference.to_string()),
-            column(rows, |kept| kept.payment.reference.order_number.clone()),
-            column(rows, |kept| kept.payment.begun_at),
-            column(rows, |kept| kept.until),
-            column(rows, |kept| kept.sender.clone()),
-            column(rows, |kept| i64::from(kept.payment.attempts_left)),
-            column(rows, |kept| kept.payment.card_last4.clone()),
+            column(rows, |row| row.payment.id.as_str().to_owned()),
+            column(rows, |row| row.payment.checkout.as_str().to_owned()),
+            column(rows, |row| i64::from(row.payment.number)),
+            column(rows, |row| <&'static str>::from(row.payment.method)),
+            column(rows, |row| <&'static str>::from(row.payment.state)),
+            column(rows, |row| row.payment.reference.to_string()),
+            column(rows, |row| row.payment.reference.order_number.clone()),
+            column(rows, |row| row.payment.begun_at),
+            column(rows, |row| row.until),
+            column(rows, |row| row.sender.clone()),
+            column(rows, |row| i64::from(row.payment.attempts_left)),
+            column(rows, |row| row.payment.card_last4.clone()),
             column(rows, failure),
-            column(rows, |kept| kept.events),
-            column(rows, |kept| kept.payment.phone_last2.clone()),
+            column(rows, |row| row.events),
+            column(rows, |row| row.payment.phone_last2.clone()),
         ],
     );
 }
@@ -90,8 +90,8 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
     if rows.is_empty() {
         return;
     }
-    let failure = |kept: &PaymentRow| kept.payment.failure.clone();
-    let before = |kept: &&PaymentRow| <&'static str>::from(kept.dirty.state.unwrap_or(kept.payment.state));
+    let failure = |row: &PaymentRow| row.payment.failure.clone();
+    let before = |row: &&PaymentRow| <&'static str>::from(row.dirty.state.unwrap_or(row.payment.state));
     db.later(
         "UPDATE payments SET state = n.state, is_stuck = n.is_stuck, unknown_since = n.unknown_since, until = n.until,
             events = n.events, reference = n.reference, gateway_number = n.gateway_number,
@@ -109,29 +109,29 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
                 is_hinted, is_resolved, is_in_doubt, mismatch_at, is_replaced)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
-            column(rows, |kept| kept.payment.id.as_str().to_owned()),
+            column(rows, |row| row.payment.id.as_str().to_owned()),
             column(rows, before),
-            column(rows, |kept| <&'static str>::from(kept.payment.state)),
-            column(rows, |kept| kept.payment.is_stuck),
-            column(rows, |kept| kept.unknown_since),
-            column(rows, |kept| kept.until),
-            column(rows, |kept| kept.events),
-            column(rows, |kept| kept.payment.reference.to_string()),
-            column(rows, |kept| kept.payment.reference.gateway_number.clone()),
-            column(rows, |kept| kept.payment.reference.transaction_id.clone()),
-            column(rows, |kept| kept.payment.page_url.clone()),
-            column(rows, |kept| kept.payment.qr_text.clone()),
-            column(rows, |kept| failure(kept).map(|failure| failure.kind)),
-            column(rows, |kept| failure(kept).and_then(|failure| failure.code)),
-            column(rows, |kept| failure(kept).and_then(|failure| failure.reason)),
-            column(rows, |kept| kept.sender.clone()),
-            column(rows, |kept| i64::from(kept.payment.attempts_left)),
-            column(rows, |kept| i64::from(kept.mismatches)),
-            column(rows, |kept| kept.is_hinted),
-            column(rows, |kept| kept.is_resolved),
-            column(rows, |kept| kept.payment.is_in_doubt),
-            column(rows, |kept| kept.mismatch_at),
-            column(rows, |kept| kept.payment.is_replaced),
+            column(rows, |row| <&'static str>::from(row.payment.state)),
+            column(rows, |row| row.payment.is_stuck),
+            column(rows, |row| row.unknown_since),
+            column(rows, |row| row.until),
+            column(rows, |row| row.events),
+            column(rows, |row| row.payment.reference.to_string()),
+            column(rows, |row| row.payment.reference.gateway_number.clone()),
+            column(rows, |row| row.payment.reference.transaction_id.clone()),
+            column(rows, |row| row.payment.page_url.clone()),
+            column(rows, |row| row.payment.qr_text.clone()),
+            column(rows, |row| failure(row).map(|failure| failure.kind)),
+            column(rows, |row| failure(row).and_then(|failure| failure.code)),
+            column(rows, |row| failure(row).and_then(|failure| failure.reason)),
+            column(rows, |row| row.sender.clone()),
+            column(rows, |row| i64::from(row.payment.attempts_left)),
+            column(rows, |row| i64::from(row.mismatches)),
+            column(rows, |row| row.is_hinted),
+            column(rows, |row| row.is_resolved),
+            column(rows, |row| row.payment.is_in_doubt),
+            column(rows, |row| row.mismatch_at),
+            column(rows, |row| row.payment.is_replaced),
         ],
     );
 }
@@ -204,7 +204,7 @@ fn use_keys(db: &Session, changes: &Changes) {
 fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
     let payments = || aggregates.iter().flat_map(|aggregate| &aggregate.payments);
     let dropped: Vec<(&PaymentRow, &String)> =
-        payments().flat_map(|kept| kept.dropped_claims.iter().map(move |number| (kept, number))).collect();
+        payments().flat_map(|row| row.dropped_claims.iter().map(move |number| (row, number))).collect();
     if !dropped.is_empty() {
         db.later(
             "DELETE FROM claims USING unnest($1::text[], $2::text[]) AS n (payment_id, number)
@@ -212,9 +212,9 @@ fn save_claims(db: &Session, aggregates: &[CheckoutAggregate]) {
             vec![column(&dropped, |row| row.0.payment.id.as_str().to_owned()), column(&dropped, |row| row.1.clone())],
         );
     }
-    let dirty = |kept| move |claim| (kept, claim);
+    let dirty = |row| move |claim| (row, claim);
     let rows: Vec<(&PaymentRow, &ClaimRow)> =
-        payments().flat_map(|kept| kept.claims.iter().filter(|claim| claim.is_dirty).map(dirty(kept))).collect();
+        payments().flat_map(|row| row.claims.iter().filter(|claim| claim.is_dirty).map(dirty(row))).collect();
     if rows.is_empty() {
         return;
     }

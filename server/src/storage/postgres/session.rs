@@ -227,15 +227,15 @@ impl From<Problem> for StorageError {
     fn from(problem: Problem) -> Self {
         match problem {
             Problem::Storage(error) => error,
-            Problem::Database(error) => Self::failed(told(&error)),
+            Problem::Database(error) => Self::failed(error_text(&error)),
         }
     }
 }
 
 /// In its words, without its details: those repeat values of rows.
-pub(super) fn told(error: &tokio_postgres::Error) -> String {
+pub(super) fn error_text(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
-        Some(error) => told_by_database(error),
+        Some(error) => database_error_text(error),
         None => match std::error::Error::source(error) {
             Some(cause) => format!("{error}: {cause}"),
             None => error.to_string(),
@@ -243,7 +243,7 @@ pub(super) fn told(error: &tokio_postgres::Error) -> String {
     }
 }
 
-fn told_by_database(error: &DbError) -> String {
+fn database_error_text(error: &DbError) -> String {
     let code = error.code().code();
     match error.constraint() {
         Some(constraint) => format!("it says {code}, for {constraint}"),

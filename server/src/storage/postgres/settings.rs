@@ -60,7 +60,7 @@ impl PostgresSettings {
     /// [`ServerError::Invalid`] for the field `database`. Its sentence repeats nothing of the address, which may hold a password.
     pub fn parse(url: &str) -> Result<Self, ServerError> {
         let (rest, options) = options_of(url);
-        let mut config: Config = rest.parse().map_err(|problem| refused(&told(&problem)))?;
+        let mut config: Config = rest.parse().map_err(|problem| refused(&url_rule(&problem)))?;
         if config.get_hosts().is_empty() || config.get_dbname().is_none_or(str::is_empty) {
             return Err(refused("must name a host and a database, as in postgres://user:password@host/database"));
         }
@@ -155,7 +155,7 @@ fn refused(sentence: &str) -> ServerError {
 }
 
 /// Which option it is that has a wrong value. An option that is not known may be a part of a password.
-fn told(problem: &tokio_postgres::Error) -> String {
+fn url_rule(problem: &tokio_postgres::Error) -> String {
     let why = std::error::Error::source(problem).map(ToString::to_string).unwrap_or_default();
     let why = if why.starts_with("invalid value for option") { format!(": {why}") } else { String::new() };
     format!(
@@ -264,8 +264,8 @@ mod tests {
         assert_eq!(settings.place(), "postgres://db.example.kg:6432/shop");
         assert!(!format!("{settings:?}").contains("hunter2"));
         for wrong in ["postgres://u:hunter2@h:port/n", "postgres://u:a/hunter2@h", "mysql://hunter2"] {
-            let told = PostgresSettings::parse(wrong).unwrap_err().to_string();
-            assert!(told.contains("database must") && !told.contains("hunter2"), "{wrong}: {told}");
+            let error = PostgresSettings::parse(wrong).unwrap_err().to_string();
+            assert!(error.contains("database must") && !error.contains("hunter2"), "{wrong}: {error}");
         }
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 use super::{
     aggregates,
     connection::now,
-    rows::{self, kept_view, methods_text},
+    rows::{self, existing_view, methods_text},
 };
 use crate::{
     checkouts::CheckoutView,
@@ -29,7 +29,7 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<CheckoutView, 
         .query_row([&wanted.reference], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     if let Some((id, before)) = known {
-        let known = kept_view(db, &rows::read(&id, "checkout")?)?;
+        let known = existing_view(db, &rows::read(&id, "checkout")?)?;
         return if before == fingerprint { Ok(known) } else { Err(new.reference_used(&known).into()) };
     }
     let metadata =
@@ -56,7 +56,7 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<CheckoutView, 
         now,
         now.saturating_add(millis(wanted.lifetime)),
     ])?;
-    kept_view(db, &new.id)
+    existing_view(db, &new.id)
 }
 
 pub(super) fn find(db: &Connection, lookup: &CheckoutLookup) -> Result<Option<CheckoutView>, StorageError> {
@@ -85,7 +85,7 @@ pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -
     let mut changes = aggregates::begin(db, &[])?;
     resolution::cancel(&mut changes, &mut aggregate, by)?;
     aggregates::save(db, &changes, &aggregate)?;
-    kept_view(db, id)
+    existing_view(db, id)
 }
 
 /// How long an expired token is known by its hash.

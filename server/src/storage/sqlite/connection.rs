@@ -167,7 +167,7 @@ pub(super) struct Files {
     known: Vec<(PathBuf, Identity)>,
     is_trouble: AtomicBool,
     /// The trouble that was logged last.
-    told: Mutex<Option<String>>,
+    logged: Mutex<Option<String>>,
 }
 
 impl Files {
@@ -208,9 +208,9 @@ impl Files {
             return None;
         }
         // Looked at once more by one thread at a time, so that each change is told once.
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.look();
-        if *told != found {
+        if *logged != found {
             match &found {
                 Some(trouble) => tracing::error!(
                     target: "kassa_server",
@@ -220,7 +220,7 @@ impl Files {
                 None => tracing::info!(target: "kassa_server", "the database's files are in their places again"),
             }
             self.is_trouble.store(found.is_some(), Ordering::Release);
-            told.clone_from(&found);
+            logged.clone_from(&found);
         }
         found
     }

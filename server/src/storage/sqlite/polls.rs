@@ -80,7 +80,7 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
     let before = read_limit(db)?;
     let full = || PollLimit::full(claim.per_second, now);
     let (limit, granted) = before.unwrap_or_else(full).grant(&due, claim.places, claim.per_second, now);
-    let (mut questions, mut places) = (Vec::new(), claim.places);
+    let (mut polls_due, mut places) = (Vec::new(), claim.places);
     for queue in Queue::all() {
         for payment in lease(db, queue, now, leased_until, granted[queue.index()])? {
             let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
@@ -89,17 +89,17 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
                 continue;
             };
             places.take(queue.method);
-            questions.push(DuePoll { payment, checkout, method: queue.method, leased_until, ask });
+            polls_due.push(DuePoll { payment, checkout, method: queue.method, leased_until, ask });
         }
     }
-    let limit = limit.corrected(&polls::unused(&granted, &questions), &limit);
+    let limit = limit.corrected(&polls::unused(&granted, &polls_due), &limit);
     // A clock that was put back is noted.
-    let may_stay = questions.is_empty() && before.is_some_and(|before| !before.is_ahead(now));
+    let may_stay = polls_due.is_empty() && before.is_some_and(|before| !before.is_ahead(now));
     if !may_stay {
         write_limit(db, before.as_ref(), &limit)?;
     }
     let next_in_ms = limit.next_in(&next_due(db)?, places, now);
-    Ok(ClaimedPolls { questions, next_in_ms })
+    Ok(ClaimedPolls { questions: polls_due, next_in_ms })
 }
 
 /// How many are due of each queue, as far as somebody wants them.
@@ -147,12 +147,12 @@ fn lease(
 
 /// Nothing where there is nothing to ask.
 fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<StatusQuery>)>, StorageError> {
-    let Some(mut kept) = rows::payment(db, id)? else { return Ok(None) };
-    if kept.payment.method == Method::PayForm {
-        kept.claims = aggregates::claims(db, id)?;
+    let Some(mut row) = rows::payment(db, id)? else { return Ok(None) };
+    if row.payment.method == Method::PayForm {
+        row.claims = aggregates::claims(db, id)?;
     }
-    let checkout = kept.payment.checkout.clone();
-    let ask = polls::what_to_ask(kept);
+    let checkout = row.payment.checkout.clone();
+    let ask = polls::what_to_ask(row);
     Ok((!ask.is_empty()).then_some((checkout, ask)))
 }
 
@@ -169,10 +169,10 @@ pub(super) fn record(db: &Connection, answers: &[PollResult]) -> Result<ChangedC
 /// The checkout, where anything changed.
 fn record_one(db: &Connection, answered: &PollResult) -> Result<Option<CheckoutId>, StorageError> {
     let mut aggregate = aggregates::open_known(db, &answered.payment)?;
-    let kept = &mut aggregate.payments[0];
-    kept.due_since = aggregates::due_since(db, &answered.payment)?;
-    if kept.payment.method == Method::PayForm {
-        kept.claims = aggregates::claims(db, &answered.payment)?;
+    let row = &mut aggregate.payments[0];
+    row.due_since = aggregates::due_since(db, &answered.payment)?;
+    if row.payment.method == Method::PayForm {
+        row.claims = aggregates::claims(db, &answered.payment)?;
     }
     let mut changes = aggregates::begin(db, &polls::numbers_of_answered(answered))?;
     let is_changed = polls::record(&mut changes, &mut aggregate, 0, answered)?;

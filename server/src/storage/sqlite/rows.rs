@@ -138,12 +138,12 @@ pub(super) fn payment(db: &Connection, id: &PaymentId) -> Result<Option<PaymentR
 
 pub(super) fn view(db: &Connection, id: &CheckoutId) -> Result<Option<CheckoutView>, StorageError> {
     let Some(checkout) = checkout(db, id)? else { return Ok(None) };
-    let payments = payments_of(db, id)?.into_iter().map(|kept| kept.payment).collect();
+    let payments = payments_of(db, id)?.into_iter().map(|row| row.payment).collect();
     Ok(Some(CheckoutView::new(checkout, payments)))
 }
 
 /// One that must be there.
-pub(super) fn kept_view(db: &Connection, id: &CheckoutId) -> Result<CheckoutView, StorageError> {
+pub(super) fn existing_view(db: &Connection, id: &CheckoutId) -> Result<CheckoutView, StorageError> {
     view(db, id)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })
 }
 
@@ -165,7 +165,7 @@ impl ExchangeInsert<'_> {
     pub(super) fn note(&self, db: &Connection) -> Result<(), StorageError> {
         // A payment is made once: there is nothing to compare with, and its payer waits.
         let is_first = self.exchange.asked == ExchangeKind::Create;
-        if self.was_noted_before(db)? || (!is_first && self.count_again(db)?) {
+        if self.was_recorded_before(db)? || (!is_first && self.count_again(db)?) {
             return Ok(());
         }
         if self.insert(db)? > MOST_EXCHANGES {
@@ -178,11 +178,11 @@ impl ExchangeInsert<'_> {
         Ok(())
     }
 
-    fn was_noted_before(&self, db: &Connection) -> Result<bool, StorageError> {
+    fn was_recorded_before(&self, db: &Connection) -> Result<bool, StorageError> {
         let Some(sender) = self.sender else { return Ok(false) };
-        let asked = <&str>::from(self.exchange.asked);
+        let kind = <&str>::from(self.exchange.asked);
         let sql = "SELECT EXISTS (SELECT 1 FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND sender = ?3)";
-        Ok(db.prepare_cached(sql)?.query_row((self.of.as_str(), asked, sender), |row| row.get(0))?)
+        Ok(db.prepare_cached(sql)?.query_row((self.of.as_str(), kind, sender), |row| row.get(0))?)
     }
 
     /// True where the last answer to this question was the same.
@@ -231,16 +231,16 @@ pub(super) fn of_payment(db: &Connection, id: &PaymentId) -> Result<Vec<StoredEx
         "SELECT asked, claim, outcome, http_status, code, words, response, first_at, last_at, times FROM exchanges
          WHERE payment_id = ?1 ORDER BY number",
     )?;
-    let rows = statement.query_map([id.as_str()], kept)?.collect::<Result<Vec<_>, _>>()?;
+    let rows = statement.query_map([id.as_str()], exchange_of)?.collect::<Result<Vec<_>, _>>()?;
     rows.into_iter()
-        .map(|(asked, (exchange, first_at, last_at, times))| {
-            let exchange = Exchange { asked: read(&asked, "question")?, ..exchange };
+        .map(|(kind, (exchange, first_at, last_at, times))| {
+            let exchange = Exchange { asked: read(&kind, "question")?, ..exchange };
             Ok(StoredExchange { exchange, first_at, last_at, times: times.unsigned_abs() })
         })
         .collect()
 }
 
-fn kept(row: &Row<'_>) -> rusqlite::Result<(String, ExchangeColumns)> {
+fn exchange_of(row: &Row<'_>) -> rusqlite::Result<(String, ExchangeColumns)> {
     let exchange = Exchange {
         claim: row.get(1)?,
         http_status: row.get(3)?,

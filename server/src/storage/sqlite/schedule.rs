@@ -123,7 +123,7 @@ pub(super) fn record_feedback(
     let mut limit = before.unwrap_or_else(|| PollLimit::full(1, now));
     for (method, heard) in heard {
         if !heard.troubles.is_empty() || limit.of(*method).is_unheard(now) {
-            limit = limit.noted(*method, heard, now);
+            limit = limit.with_feedback(*method, heard, now);
         }
     }
     let is_news = before.is_some() || heard.iter().any(|(_, heard)| !heard.troubles.is_empty());

@@ -6,7 +6,7 @@ use super::{
     aggregates,
     connection::now,
     outbox,
-    rows::{self, kept_view, read},
+    rows::{self, existing_view, read},
 };
 use crate::{
     events::EventKind,
@@ -253,7 +253,7 @@ fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
 }
 
 fn listed_one(db: &Connection, id: &CheckoutId, unknown_since: Millis) -> Result<ListedCheckout, StorageError> {
-    let view = kept_view(db, id)?;
+    let view = existing_view(db, id)?;
     let mut needs = Vec::new();
     for known in &NEEDS {
         if db.prepare_cached(&known.is_one())?.query_row((unknown_since, id.as_str()), |row| row.get(0))? {

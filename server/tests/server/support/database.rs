@@ -12,32 +12,32 @@ use rusqlite::Connection;
 use super::{lock, world::drop_backup};
 
 thread_local! {
-    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+    static IDLE: RefCell<Option<IdleDatabase>> = const { RefCell::new(None) };
 }
 
 #[derive(Clone)]
-struct Kept {
+struct IdleDatabase {
     connection: Arc<Mutex<Connection>>,
     /// What its clock shows.
     clock: Arc<Mutex<DatabaseClock>>,
 }
 
 /// The database of one world.
-pub struct Database(Kept);
+pub struct Database(IdleDatabase);
 
 impl Database {
     /// An empty one that shows this time.
     pub fn empty(clock: &DatabaseClock) -> Self {
-        if let Some(kept) = KEPT.take() {
-            *lock(&kept.clock) = clock.clone();
-            drop_backup(&lock(&kept.connection));
-            empty(&lock(&kept.connection));
-            return Self(kept);
+        if let Some(idle) = IDLE.take() {
+            *lock(&idle.clock) = clock.clone();
+            drop_backup(&lock(&idle.connection));
+            empty(&lock(&idle.connection));
+            return Self(idle);
         }
         let shown = Arc::new(Mutex::new(clock.clone()));
         let clock = shown.clone();
         let connection = open_in_memory(Arc::new(move || lock(&clock)())).unwrap();
-        Self(Kept { connection: Arc::new(Mutex::new(connection)), clock: shown })
+        Self(IdleDatabase { connection: Arc::new(Mutex::new(connection)), clock: shown })
     }
 
     pub fn connection(&self) -> Arc<Mutex<Connection>> {
@@ -50,7 +50,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         if Arc::strong_count(&self.0.connection) == 1 && !self.0.connection.is_poisoned() {
             // A thread that ends keeps nothing.
-            let _ = KEPT.try_with(|place| place.replace(Some(self.0.clone())));
+            let _ = IDLE.try_with(|place| place.replace(Some(self.0.clone())));
         }
     }
 }

@@ -209,7 +209,7 @@ impl PaymentGateway for Line {
     fn check<'a>(&'a self, payment: &'a PaymentRef) -> Answer<'a, Verdict> {
         let gateway = self.fake.gateway();
         let forced = self.faults.forced(payment);
-        let note = |line: &Self| lock(&line.log).asked += 1;
+        let note = |line: &Self| lock(&line.log).status_queries += 1;
         let call = async move {
             match forced {
                 Some(verdict) => Ok(verdict),

@@ -39,7 +39,7 @@ pub struct Log {
     pub sent: Vec<(String, String)>,
     /// The payments whose password was sent, and did not certainly do nothing.
     pub confirming: HashSet<String>,
-    pub asked: usize,
+    pub status_queries: usize,
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
     /// The events that were stepped over, as the shop refused them.

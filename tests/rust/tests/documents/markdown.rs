@@ -92,8 +92,8 @@ impl Headings {
 
 /// The name that GitHub gives a heading: small letters, no punctuation, hyphens for spaces.
 fn slug(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase()
+    let anchor = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    anchor.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase()
 }
 
 #[cfg(test)]

@@ -53,8 +53,8 @@ mod tests {
     #[test]
     fn a_promise_without_its_test_is_found() {
         let without_a_test = format!("section {WAYS_TO_LOSE_MONEY} names no test");
-        let kept = "- `a.rs`: `it_holds`";
-        assert_eq!(found_in([kept; WAYS_TO_LOSE_MONEY]), [""; 0]);
+        let valid = "- `a.rs`: `it_holds`";
+        assert_eq!(found_in([valid; WAYS_TO_LOSE_MONEY]), [""; 0]);
         for (line, problem) in [
             ("- `a.rs`: `it_held`", "a.rs has no test `it_held`"),
             ("- `b.rs`: `it_holds`", "there is no b.rs"),
@@ -62,7 +62,7 @@ mod tests {
             ("- nothing", "no file: - nothing"),
             ("None.", without_a_test.as_str()),
         ] {
-            let mut lines = [kept; WAYS_TO_LOSE_MONEY];
+            let mut lines = [valid; WAYS_TO_LOSE_MONEY];
             lines[WAYS_TO_LOSE_MONEY - 1] = line;
             assert_eq!(found_in(lines), [problem]);
         }

@@ -87,8 +87,8 @@ fn journal(folder: &Path) -> Vec<Value> {
         let mbank = |order: &str| MbankPayment::new(order, 250, "996555000101", "Two tickets");
         let mut payments = vec![];
         for order in ["open-1", "charged-1", "finished-1", "rejected-1"] {
-            let noted = gateway.with_note(&format!("cart of {order}")).unwrap();
-            payments.push(noted.create_mbank_payment(mbank(order)).await.unwrap().payment);
+            let with_note = gateway.with_note(&format!("cart of {order}")).unwrap();
+            payments.push(with_note.create_mbank_payment(mbank(order)).await.unwrap().payment);
         }
         for order in ["charged-1", "finished-1"] {
             let payment = payments.iter().find(|payment| payment.order_number.as_deref() == Some(order)).unwrap();

@@ -69,17 +69,17 @@ fn ending(payment: &Payment, end: &str, shown: Shown) -> Vec<Value> {
 }
 
 fn by_token() -> String {
-    let asked = operation("payment_status").answering(answers::report(&answers::card_by_token(), PENDING));
+    let query = operation("payment_status").answering(answers::report(&answers::card_by_token(), PENDING));
     named(
         "payment_status",
         "",
-        vec![stuck("payment"), operation("create_card_payment"), ledger_keeping_the_payment(), asked],
+        vec![stuck("payment"), operation("create_card_payment"), ledger_keeping_the_payment(), query],
     )
 }
 
 fn by_number() -> String {
-    let asked = operation("provider_status").answering(answers::report(&answers::card(), PENDING));
-    named("provider_status", "", vec![stuck("payment"), operation("create_card_payment"), asked])
+    let query = operation("provider_status").answering(answers::report(&answers::card(), PENDING));
+    named("provider_status", "", vec![stuck("payment"), operation("create_card_payment"), query])
 }
 
 fn by_transaction() -> String {
