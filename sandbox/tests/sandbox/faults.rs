@@ -1,46 +1,38 @@
-//! The faults, one by one: what a client hears on a bare socket, and what the ledger says.
-
-use std::{
-    io::{ErrorKind, Read, Write},
-    net::TcpStream,
-    time::{Duration, Instant},
-};
+//! Faults of requests and responses, one by one: what a client receives on a bare socket, and what the ledger records.
 
 use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, Sandbox};
 use serde_json::json;
 
 use crate::{
-    admin::admin,
     common::{
-        Body, CARD, GET_STATUS, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, QR_IMAGE, QR_STATUS, STATUS, card_body,
-        confirm_body, get_status, mbank_body, open, patience, pay_form_body, qr_body, start, start_with, submit,
-        wait_until,
+        Body, CARD, GET_STATUS, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, QR_IMAGE, STATUS, card_body, confirm_body,
+        get_status, mbank_body, pay_form_body, qr_body, start, start_with, submit, wait_until,
     },
-    raw::{End, RawResponse, ask, listen, post, request, send},
+    raw::{End, RawResponse, ask, post},
 };
 
-const ORDER: &str = "F-1";
+pub const ORDER: &str = "F-1";
 
 /// A card payment that takes effect at once: charged.
-fn instant_card(order_number: &str) -> Body {
+pub fn instant_card(order_number: &str) -> Body {
     card_body(order_number).with("pan", "\"4000000000002016\"")
 }
 
-fn status_body(order_number: &str) -> Body {
+pub fn status_body(order_number: &str) -> Body {
     Body::new(&[]).with_text("orderNumber", order_number).with_text("provider", "Cards")
 }
 
-fn charged(sandbox: &Sandbox, order_number: &str) -> Option<u32> {
+pub fn charged(sandbox: &Sandbox, order_number: &str) -> Option<u32> {
     sandbox.payment(order_number).map(|payment| payment.times_charged)
 }
 
 /// The status seen and the fault of every request on record.
-fn on_record(sandbox: &Sandbox) -> Vec<(Option<u16>, Option<FaultName>)> {
+pub fn on_record(sandbox: &Sandbox) -> Vec<(Option<u16>, Option<FaultName>)> {
     sandbox.requests().into_iter().map(|request| (request.http_status, request.fault)).collect()
 }
 
 /// A sandbox with one fault, which is injected into one charging request; the response that its client received.
-fn with_fault(fault: Fault) -> (Sandbox, RawResponse) {
+pub fn with_fault(fault: Fault) -> (Sandbox, RawResponse) {
     let sandbox = start();
     sandbox.faults().add(fault.order(ORDER).times(1)).expect("a fault");
     let response = post(&sandbox, CARD, &instant_card(ORDER));
@@ -48,7 +40,7 @@ fn with_fault(fault: Fault) -> (Sandbox, RawResponse) {
 }
 
 /// The fault was injected once, is recorded with the status that the client received, and did not affect the next request.
-fn assert_injected_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
+pub fn assert_injected_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
     assert_eq!(on_record(sandbox), [(seen, Some(name))]);
     assert_eq!(sandbox.faults().list()[0].struck, 1);
     let next = post(sandbox, GET_STATUS, &status_body(ORDER));
@@ -71,175 +63,6 @@ fn lost_response_leaves_a_charge() {
     assert_eq!((response.text().as_str(), response.end), ("", End::Closed));
     assert_eq!(charged(&sandbox, ORDER), Some(1));
     assert_injected_once(&sandbox, FaultName::ResponseLost, None);
-}
-
-#[test]
-fn reset_before_the_response_leaves_a_charge() {
-    let (sandbox, response) = with_fault(Fault::reset_before_response());
-    assert_eq!((response.text().as_str(), response.end), ("", End::Reset));
-    assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_injected_once(&sandbox, FaultName::ResetBeforeResponse, None);
-}
-
-#[test]
-fn reset_in_headers_truncates_a_header() {
-    let (sandbox, response) = with_fault(Fault::reset_in_headers());
-    assert_eq!(response.end, End::Reset);
-    let text = response.text();
-    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && !text.contains("\r\n\r\n"), "{text}");
-    assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_injected_once(&sandbox, FaultName::ResetInHeaders, None);
-}
-
-#[test]
-fn reset_in_body_truncates_the_body() {
-    let (sandbox, response) = with_fault(Fault::reset_in_body());
-    assert_eq!(response.end, End::Reset);
-    let length: usize = response.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
-    assert_eq!(response.body().len(), length / 2);
-    assert!(response.body().starts_with("{\"code\":\"110\","));
-    assert_eq!(charged(&sandbox, ORDER), Some(1));
-    assert_injected_once(&sandbox, FaultName::ResetInBody, Some(200));
-}
-
-#[test]
-fn reset_cuts_second_keep_alive_response() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::reset_in_body().order("K-2")).expect("a fault");
-    let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
-    let mut ask = |order| {
-        let body = instant_card(order).text();
-        let bytes = request(&sandbox, "POST", CARD, &body, "keep-alive");
-        stream.write_all(bytes.as_bytes()).expect("sent");
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"}}") {
-            let mut byte = [0];
-            match stream.read(&mut byte) {
-                Ok(1) => answer.push(byte[0]),
-                Ok(_) => return (answer, End::Closed),
-                Err(_) => return (answer, End::Reset),
-            }
-        }
-        (answer, End::Closed)
-    };
-    let (first, end) = ask("K-1");
-    assert_eq!(end, End::Closed);
-    assert!(first.starts_with(b"HTTP/1.1 200 OK\r\n"));
-    let (second, end) = ask("K-2");
-    let response = RawResponse { bytes: second, end };
-    let length: usize = response.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
-    assert_eq!((response.end, response.body().len()), (End::Reset, length / 2));
-    assert_eq!(charged(&sandbox, "K-2"), Some(1));
-}
-
-#[test]
-fn reset_on_connect_spares_admin_and_pages() {
-    let sandbox = start();
-    let url = crate::common::post(&sandbox, CARD, &card_body(ORDER)).data("ConfirmationUrl");
-    sandbox.faults().add(Fault::reset_on_connect()).expect("a fault");
-    for (method, path) in [("POST", CARD), ("GET", STATUS), ("GET", QR_STATUS)] {
-        // The request may meet the reset while it is still being sent.
-        let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
-        let body = instant_card("F-2").text();
-        let sent = stream.write_all(request(&sandbox, method, path, &body, "close").as_bytes());
-        if sent.is_ok() {
-            let response = listen(stream);
-            assert_eq!((response.text().as_str(), response.end), ("", End::Reset), "{path}");
-        }
-    }
-    assert_eq!(sandbox.payments().len(), 1);
-    assert_eq!(open(&url).status, 200);
-    assert_eq!(admin(&sandbox, "GET", "ledger", "").status, 200);
-    let records = sandbox.requests().into_iter().skip(1).map(|one| (one.endpoint, one.http_status, one.fault));
-    let expected = [CARD, STATUS, QR_STATUS].map(|path| (path.to_owned(), None, Some(FaultName::ResetOnConnect)));
-    assert_eq!(records.collect::<Vec<_>>(), expected);
-    assert_eq!(admin(&sandbox, "DELETE", "faults", "").status, 204);
-    assert_eq!(post(&sandbox, CARD, &instant_card("F-2")).status(), 200);
-}
-
-#[test]
-fn reset_on_connect_affects_its_endpoint_only() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::reset_on_connect().endpoint(EndpointName::GetStatus).times(1)).expect("a fault");
-    assert_eq!(post(&sandbox, CARD, &instant_card(ORDER)).status(), 200);
-    let stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
-    // The head alone: a body could meet the reset while it is being sent.
-    (&stream).write_all(format!("POST {GET_STATUS} HTTP/1.1\r\n").as_bytes()).expect("sent");
-    assert_eq!(listen(stream).end, End::Reset);
-    assert_eq!(on_record(&sandbox), [(Some(200), None), (None, Some(FaultName::ResetOnConnect))]);
-}
-
-/// A first line that comes byte by byte is waited for.
-#[test]
-fn reset_on_connect_detects_a_slow_request() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::reset_on_connect().times(1)).expect("a fault");
-    let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
-    stream.set_nodelay(true).expect("set");
-    for byte in format!("GET {QR_STATUS}?transaction_id=1 HTTP/1.1\r").bytes() {
-        stream.write_all(&[byte]).expect("sent");
-    }
-    stream.write_all(b"\n").expect("sent");
-    assert_eq!(listen(stream).end, End::Reset);
-}
-
-#[test]
-fn delayed_request_takes_effect_at_once() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::delay().after(Duration::from_secs(3600)).order(ORDER)).expect("a fault");
-    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
-    wait_until("the charge", || charged(&sandbox, ORDER) == Some(1));
-    // A later request is answered first.
-    assert_eq!(post(&sandbox, CARD, &instant_card("F-2")).status(), 200);
-    stream.set_nonblocking(true).expect("set");
-    let silence = stream.read(&mut [0]).expect_err("no answer yet");
-    assert_eq!(silence.kind(), ErrorKind::WouldBlock, "{silence}");
-}
-
-#[test]
-fn delayed_response_is_complete() {
-    let started = Instant::now();
-    let (sandbox, response) = with_fault(Fault::delay().after(Duration::from_millis(300)));
-    assert!(started.elapsed() >= Duration::from_millis(300));
-    assert_eq!((response.status(), response.json()["code"].clone()), (200, json!("110")));
-    assert_injected_once(&sandbox, FaultName::Delay, Some(200));
-}
-
-#[test]
-fn dripped_body_arrives_one_byte_per_second() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::drip().order(ORDER)).expect("a fault");
-    let started = Instant::now();
-    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
-    let mut next = || {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).expect("a byte");
-        byte[0]
-    };
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(next());
-    }
-    let head = String::from_utf8(head).expect("a text");
-    assert!(head.contains("content-length: "), "{head}");
-    assert_eq!([next(), next(), next()], *b"{\"c");
-    assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
-    assert_eq!(charged(&sandbox, ORDER), Some(1));
-    drop(stream);
-}
-
-#[test]
-fn endless_body_never_ends() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::endless_body().order(ORDER)).expect("a fault");
-    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
-    let mut bytes = vec![0; 8 * 1024 * 1024];
-    stream.read_exact(&mut bytes).expect("more than anybody should read");
-    let head = String::from_utf8_lossy(&bytes[..512]).into_owned();
-    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("transfer-encoding: chunked"), "{head}");
-    assert!(head.contains("{\"code\":\"110\","), "{head}");
-    assert_eq!(charged(&sandbox, ORDER), Some(1));
-    drop(stream);
 }
 
 #[test]
@@ -512,17 +335,4 @@ fn picture_is_cut_and_wrapped_too() {
     assert!(wrapped["payload"]["picture"].as_str().expect("a picture").starts_with("iVBORw0KGgo"));
     let link = post(&sandbox, PAY_FORM, &pay_form_body()).json();
     assert!(link["payload"]["form_link"].as_str().expect("a link").contains("/pay-form?token="));
-}
-
-#[test]
-fn stopping_waits_for_no_fault() {
-    let sandbox = start();
-    sandbox.faults().add(Fault::endless_body().order("F-1")).expect("a fault");
-    sandbox.faults().add(Fault::delay().after(Duration::from_secs(3600)).order("F-2")).expect("a fault");
-    let streams = ["F-1", "F-2"].map(|order| send(&sandbox, "POST", CARD, &instant_card(order).text()));
-    wait_until("both took effect", || sandbox.requests().len() == 2);
-    let started = Instant::now();
-    sandbox.stop();
-    assert!(started.elapsed() < patience());
-    drop(streams);
 }

@@ -3,6 +3,7 @@
 mod admin;
 mod api_page;
 mod binary;
+mod browser;
 mod callback_faults;
 mod callbacks;
 mod card_pages;
@@ -12,8 +13,10 @@ mod child;
 mod clock;
 mod common;
 mod concurrency;
+mod connection_faults;
 mod control;
 mod dashboard;
+mod dashboard_access;
 mod dialect;
 mod fault_settings;
 mod faults;

@@ -13,8 +13,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
+    browser::Browser,
     common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, try_send, wait_until},
-    dashboard::Browser,
     merchant::Merchant,
 };
 
