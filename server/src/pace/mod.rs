@@ -1,6 +1,7 @@
 //! Poll intervals by the age of a payment, the poll rate of the whole fleet and of each method, and the pauses between
 //! deliveries. Pure functions of time.
 
+pub mod bucket;
 pub mod queues;
 pub mod rate_limit;
 #[cfg(test)]
@@ -15,7 +16,7 @@ use crate::values::Millis;
 /// How often the time is stored, and how far back the clock has to go before stored times are moved.
 const STORED_EVERY: Millis = 60_000;
 
-/// How the clock stands to the latest time that was stored.
+/// The change of the clock against the latest stored time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockChange {
     /// Nothing to do yet.
@@ -42,7 +43,7 @@ const PAUSES: [Millis; 8] = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, H
 /// After how long of nothing but failures a stream of events is given up.
 pub const GIVEN_UP_AFTER: Millis = 72 * HOUR;
 
-/// How often the shop refuses an event that asks it for nothing, before the stream steps over it.
+/// The refusals of an event that requires no action, before its stream steps over it.
 pub const SKIP_AFTER: u32 = 5;
 
 /// The pause after the so-manieth failed attempt, counted from 1.
@@ -58,18 +59,17 @@ const MINUTE: Millis = 60 * SECOND;
 const HOUR: Millis = 60 * MINUTE;
 const DAY: Millis = 24 * HOUR;
 
-/// Up to which age a payment is asked about at which interval.
+/// The poll intervals, by the age of the payment.
 const STEPS: [(Millis, Millis); 4] =
     [(20 * MINUTE, 10 * SECOND), (2 * HOUR, MINUTE), (DAY, 10 * MINUTE), (STUCK_AFTER, HOUR)];
 
-/// From this age on a person has to look, and the gateway is asked daily.
+/// From this age on a payment needs a person, and is polled daily.
 pub const STUCK_AFTER: Millis = 3 * DAY;
 
-/// What was only claimed for a pay-form, and was declined, is asked about no more from this age on; nor is what a person
-/// decided.
+/// From this age on, a pay-form whose claims were all declined is no longer polled, nor is a payment that a person resolved.
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
-/// How long a payment is asked about after it ended without a charge, as a gateway may report a charge afterwards.
+/// The time for which a payment is polled after it ended without a charge, as a gateway may report a charge afterwards.
 pub const POLLED_AFTER_END: Millis = 3 * DAY;
 
 /// The least time between two questions about one payment, however often somebody hints at it: one payer who presses a button
@@ -81,7 +81,7 @@ pub const LEAST_DISTANCE: Millis = SECOND;
 const JITTER: (Millis, Millis) = (950, 1050);
 const WIDE_JITTER: (Millis, Millis) = (700, 1050);
 
-/// In which order payments are asked about that are due at the same time.
+/// The order of polls that are due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Somebody says that there is something new.
@@ -107,13 +107,13 @@ pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
-/// The time between two questions about a payment that ended without a charge so long ago: three times as late each time. Nothing
-/// where it is asked about no more.
+/// The time between two polls of a payment that ended without a charge so long ago: three times as late each time. Nothing if it
+/// is no longer polled.
 pub fn interval_after_end(age: Millis) -> Option<Millis> {
     (age < POLLED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
 }
 
-/// The interval with jitter, so that payments begun at once are not asked about at once forever. `random` is any number; its
+/// The interval with jitter, so that payments begun at once are not polled at once forever. `random` is any number; its
 /// remainder counts.
 pub fn jittered(interval: Millis, random: u32) -> Millis {
     let (least, most) = if interval > MINUTE { WIDE_JITTER } else { JITTER };

@@ -1,24 +1,24 @@
-//! Which questions are asked next. Each class of each method has a queue of its own, and shares of the rate and of the places,
-//! so that neither payers who press a button nor an endpoint that hangs keep other payments from being asked about (bulkheads).
+//! The order of polls. Each class of each method has a queue of its own, and shares of the rate and of the places, so that
+//! neither payers who press a button nor a hanging endpoint delay the polls of other payments (bulkheads).
 
 use super::Class;
 use crate::values::Method;
 
-/// How many methods there are.
+/// The number of methods.
 pub const METHODS: usize = 4;
-/// How many queues there are.
+/// The number of queues.
 pub const QUEUES: usize = Class::ALL.len() * METHODS;
 
-/// Whose turn it is, where all classes have something due: of eight questions five, two, and one.
+/// The turns of the classes if all have due polls: of eight polls five, two, and one.
 const TURNS: [Class; 8] =
     [Class::Hinted, Class::Hinted, Class::Fresh, Class::Hinted, Class::Old, Class::Hinted, Class::Fresh, Class::Hinted];
 
 /// The payments of one class and method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Queue {
-    /// How urgent they are.
+    /// Their urgency.
     pub class: Class,
-    /// How they are paid.
+    /// Their method.
     pub method: Method,
 }
 
@@ -39,8 +39,8 @@ impl Queue {
     }
 }
 
-/// How many HTTP requests a question by such a reference takes at most. On a pay-form the payer chooses the provider, so all
-/// three are asked.
+/// The most HTTP requests of one query by such a reference. On a pay-form the payer chooses the provider, so all three are
+/// queried.
 pub fn requests_of(method: Method) -> u32 {
     if method == Method::PayForm { 3 } else { 1 }
 }
@@ -68,12 +68,12 @@ impl Slots {
         Self { all, taken: [0; METHODS] }
     }
 
-    /// How many of so many places each method has for itself.
+    /// The places of each method's own, of so many in all.
     pub fn own(all: u32) -> u32 {
         (all / 16).max(u32::from(all >= 8))
     }
 
-    /// How many are free.
+    /// The number of free places.
     pub fn free(&self) -> u32 {
         self.all.saturating_sub(self.taken.iter().sum())
     }

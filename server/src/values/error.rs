@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{CheckoutState, Cursor, PaymentState, card_number::looks_like_card_number};
 
-/// Why the server did not do what it was asked.
+/// Why the server did not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
@@ -25,14 +25,14 @@ pub enum ServerError {
     #[error("There is no such {what}.")]
     #[non_exhaustive]
     NotFound {
-        /// What was looked for.
+        /// The kind of the missing thing.
         what: &'static str,
     },
     /// The reference has been used for a checkout that asks for something else.
     #[error("This reference was used for another checkout: {} not what it was.", differing(differs))]
     #[non_exhaustive]
     ReferenceUsed {
-        /// The fields in which it differs, such as `amount`: of what was asked for, and not of what is kept.
+        /// The fields in which it differs, such as `amount`: of the request, and not of the stored checkout.
         differs: Vec<&'static str>,
     },
     /// The idempotency key has been used with another body.
@@ -42,7 +42,7 @@ pub enum ServerError {
     #[error("The checkout is {state}.")]
     #[non_exhaustive]
     NotOpen {
-        /// What it is instead.
+        /// The current state.
         state: CheckoutState,
     },
     /// Another payment of the checkout may still take money: wait for its end.

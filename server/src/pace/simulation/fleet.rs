@@ -18,14 +18,14 @@ use crate::{
 const POLL_WORKERS: u32 = 4;
 const PLACES: u32 = 32;
 const LEASE: Step = 60 * SECOND;
-/// How long a worker waits at least, and at most, before it claims again.
+/// The shortest and the longest pause of a worker between two claims.
 const SHORTEST_SLEEP: Step = 1;
 const LONGEST_SLEEP: Step = SECOND;
 /// A quarter of the servers dies here, without a word, and is started again there.
 const DIE: Step = 10 * MINUTE;
 const START: Step = 15 * MINUTE;
 
-/// How everybody pays.
+/// The method of all payments.
 const METHOD: Method = Method::Mbank;
 
 /// A question on its way.
@@ -52,7 +52,7 @@ pub(super) struct Fleet {
     limit: PollLimit,
     gateway: Gateway,
     workers: Vec<Worker>,
-    /// What comes back in which step, and who claims.
+    /// The responses of each step, and the workers that claim.
     answers: Ring<PollInFlight>,
     claims: Ring<u32>,
     counted: Second,
@@ -141,7 +141,7 @@ impl Fleet {
         }
     }
 
-    /// What came back is recorded: by each worker together.
+    /// Each worker records its responses of this step together.
     fn hear(&mut self, step: Step) {
         let answers = self.answers.take(step);
         for poll in &answers {
@@ -261,7 +261,7 @@ impl Fleet {
         self.answers.put(step + answer.after, poll);
     }
 
-    /// What happened in the second that ends now.
+    /// The figures of the second that ends now.
     pub(super) fn second(&mut self, end: Step) -> Second {
         let ages = [0, 1, 2].map(|class| {
             let first = self.queues[class].first(end, &self.payments);
@@ -282,7 +282,7 @@ fn queue_index(class: Class) -> usize {
     PollQueue { class, method: METHOD }.index()
 }
 
-/// What happens in one of the next steps.
+/// A ring of the next steps.
 struct Ring<T>(Vec<Vec<T>>);
 
 impl<T> Ring<T> {

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::{MINUTE, SECOND, STEP_MS, Size, Step};
 use crate::{pace::Class, values::Millis};
 
-/// What happens to it.
+/// The phases of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It takes a fifth more than the fleet may ask. A quarter of the servers dies, and comes back.
@@ -54,7 +54,7 @@ impl Phase {
     }
 }
 
-/// What came back, and after which time.
+/// A response, and the time after which it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) is_trouble: bool,
@@ -70,7 +70,7 @@ pub(super) struct Gateway {
     /// Questions a step, when it is well.
     capacity: f64,
     step: Step,
-    /// What it can take still, in this step.
+    /// The capacity left in this step.
     left: f64,
 }
 
@@ -106,13 +106,13 @@ impl Gateway {
 
 pub(super) struct Queue {
     class: u8,
-    /// How many steps share a slot.
+    /// The steps that share a slot.
     width: Step,
     slots: Vec<Vec<u32>>,
     /// The first slot that may hold anything, and the place in it.
     slot: usize,
     place: usize,
-    /// What was taken and put back, the next one last.
+    /// Items that were taken and put back, the next one last.
     back: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl Queue {
 
     pub(super) fn push(&mut self, id: u32, due: Step) {
         let slot = ((due / self.width) as usize).max(self.slot);
-        // What is due after the end is asked about after the end.
+        // Polls due after the end of the simulation are not played.
         if let Some(slot) = self.slots.get_mut(slot) {
             slot.push(id);
         }
@@ -176,12 +176,12 @@ impl Queue {
 
 // The payments: when each began, when the gateway knows its end, when it is due.
 
-/// It is asked about no more.
+/// It is no longer polled.
 pub(super) const NEVER: Step = Step::MAX;
 
-/// None is older than three days in the end: from then on it is asked about daily, and is for a person.
+/// None is older than three days in the end: from then on a payment is polled daily, and needs a person.
 const OLDEST: u32 = 3 * 24 * 3600 - Phase::END / SECOND;
-/// How long the payers of new payments need, most of the time.
+/// The usual time that payers of new payments need.
 const PAYING: u32 = 3 * 60;
 
 /// All of them, a column for each property.
@@ -191,7 +191,7 @@ pub(super) struct Payments {
     ends: Vec<Step>,
     pub(super) due: Vec<Step>,
     pub(super) class: Vec<u8>,
-    /// Who ends in which second.
+    /// The payments that end in each second.
     ending: Vec<Vec<u32>>,
     random: Rng,
     per_second: f64,

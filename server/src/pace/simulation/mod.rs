@@ -20,7 +20,7 @@ pub(super) const STEP_MS: i64 = 10;
 pub(super) const SECOND: Step = 100;
 pub(super) const MINUTE: Step = 60 * SECOND;
 
-/// How large it is.
+/// The size of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     /// Open payments, evenly begun over the last three days.
@@ -74,7 +74,7 @@ fn check(figures: &Figures, size: Size) {
     // After a minute hardly anybody knocks at a door behind which nobody is.
     let away = figures.of(Phase::Away);
     assert!(worst(&away[60..], polls) <= 0.2 * limit, "{}", worst(&away[60..], polls));
-    // When it is back it is asked more and more, and not refused for long.
+    // When it is back, the poll rate grows, and polls are not refused for long.
     let back = figures.of(Phase::Back);
     assert!(worst(&back[..10], polls) <= 0.4 * limit, "{}", worst(&back[..10], polls));
     assert!(back[60..].iter().any(|second| f64::from(second.polls) > 0.5 * limit));
@@ -85,7 +85,7 @@ fn check(figures: &Figures, size: Size) {
     let last = figures.seconds.last().expect("seconds");
     assert!(last.oldest_fresh <= 1.0 && last.oldest_old <= 60.0, "{last:?}");
     assert!(figures.in_time_after_return().is_some_and(|seconds| seconds <= 30 * 60), "nothing is late");
-    // Of those without a callback some were asked in vain just before the return, and are asked an hour later.
+    // Of those without a callback, some were polled in vain just before the return, and are polled an hour later.
     assert!(figures.noticed_after_return().is_some_and(|seconds| seconds <= 80 * 60), "what ended is known");
 }
 

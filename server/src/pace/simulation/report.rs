@@ -1,4 +1,4 @@
-//! What came out.
+//! The figures of a simulation.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -14,7 +14,7 @@ pub(super) struct Second {
     /// For how many seconds the oldest one has been due: of those whose payers may be waiting, and of the others.
     pub(super) oldest_fresh: f64,
     pub(super) oldest_old: f64,
-    /// How many have ended at the gateway, and nobody here knows.
+    /// The payments that ended at the gateway, unnoticed by the servers.
     pub(super) unnoticed: u32,
     /// Of those, how many had ended before the gateway came back.
     pub(super) lost: u32,

@@ -1,4 +1,4 @@
-//! What a transaction writes beside the rows that it read: events, numbers that are taken, what is due.
+//! The writes of a transaction beside the rows that it read: events, taken numbers, due polls.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -9,20 +9,20 @@ use strum::{EnumString, IntoStaticStr};
 use super::{CheckoutAggregate, PaymentRow};
 use crate::{
     events::EventKind,
-    pace::{Class, queues::Queue, rate_limit::LONGEST_STOP},
+    pace::{Class, bucket::LONGEST_STOP, queues::Queue},
     payments::{Payment, exchange::Exchange},
     storage::inputs::Key,
     values::{CheckoutId, Method, Millis, PaymentId, PaymentState, hex, millis},
 };
 
-/// What was changed of a payment's row, so that no more is written than that.
+/// The changed fields of a payment's row, so that only they are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::storage) struct DirtyFields {
     /// It is a new one.
     pub(in crate::storage) is_new: bool,
     /// Its state, and what goes with it; with the state that stands in the database.
     pub(in crate::storage) state: Option<PaymentState>,
-    /// What the gateway gave: its numbers, a page, a code.
+    /// Values from the gateway: its numbers, a page, a code.
     pub(in crate::storage) reference: bool,
     /// Whatever else can change.
     pub(in crate::storage) rest: bool,
@@ -97,7 +97,7 @@ pub(in crate::storage) struct Number {
     pub(in crate::storage) text: String,
 }
 
-/// What a number names.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(in crate::storage) enum NumberKind {
@@ -130,7 +130,7 @@ impl Number {
     }
 }
 
-/// Whose the numbers are that this transaction may take: one payment at the gateway pays for one checkout.
+/// The owners of the numbers that this transaction may take: one payment at the gateway pays for one checkout.
 #[derive(Clone, Debug, Default)]
 pub(in crate::storage) struct Numbers {
     owners: HashMap<Number, PaymentId>,
@@ -171,7 +171,7 @@ pub(in crate::storage) struct NewEvent {
     pub(in crate::storage) body: String,
 }
 
-/// What changes of when a payment is asked about.
+/// A change of a payment's poll schedule.
 #[derive(Clone, Debug)]
 pub(in crate::storage) enum DueChange {
     /// Due at a time, never later than it was, but not sooner than [`LEAST_DISTANCE`](crate::pace::LEAST_DISTANCE)
@@ -192,7 +192,7 @@ pub(in crate::storage) enum DueChange {
 pub(in crate::storage) const MOST_EXCHANGES: i64 = 50;
 pub(in crate::storage) const FIRST_EXCHANGES: i64 = 10;
 
-/// What the gateway was asked about a payment, and what it answered.
+/// An exchange with the gateway about a payment.
 #[derive(Clone, Debug)]
 pub(in crate::storage) struct NewExchange {
     pub(in crate::storage) payment: PaymentId,
@@ -209,7 +209,7 @@ pub(in crate::storage) struct NewKey {
     pub(in crate::storage) use_of: KeyUse,
 }
 
-/// What an idempotency key was used for.
+/// The use of an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::storage) enum KeyUse {
     /// To send something once.
@@ -221,8 +221,8 @@ pub(in crate::storage) enum KeyUse {
 /// So many keys of a checkout are remembered that only show a payment again: a payer can make any number of them.
 pub(in crate::storage) const MOST_KEYS: i64 = 100;
 
-// Pauses of sending: the gateway took no payment of one method, and asked to wait. Payments of that method wait, a minute at most;
-// other methods, and questions, do not. Then one payment tries whether the gateway takes them again (half-open circuit breaker).
+// Pauses of sending: the gateway took no payment of one method, and sent `Retry-After`. Payments of that method wait, a minute at
+// most; other methods, and polls, do not. Then one payment tries whether the gateway takes them again (half-open circuit breaker).
 
 /// So long after one that tries another one does, where nothing was heard of the first one.
 const TRIES_EVERY: Millis = 5_000;
@@ -240,7 +240,7 @@ impl Pauses {
         Self { known, changed: Vec::new() }
     }
 
-    /// How long payments of a method wait still. Where it is longer than any wait can be, the clock was put back: then one tries.
+    /// The rest of a method's pause. If it is longer than any pause can be, the clock was set back: then one payment tries.
     pub(super) fn wait(&self, method: Method, now: Millis) -> Option<Millis> {
         let until = self.until(method)?;
         Some(until - now).filter(|wait| (1..=LONGEST_STOP).contains(wait))
@@ -258,7 +258,7 @@ impl Pauses {
         }
     }
 
-    /// The gateway took no payment of this method, and asked to wait. Told once, when a pause begins.
+    /// The gateway took no payment of this method, and sent `Retry-After`. Logged once, when a pause begins.
     pub(super) fn refused(&mut self, method: Method, wait: Duration, now: Millis) {
         let wait = millis(wait).min(LONGEST_STOP);
         if self.until(method).is_none() {
@@ -275,7 +275,7 @@ impl Pauses {
         }
     }
 
-    /// What is to be written: until when each method waits, or that it does no longer.
+    /// The changes to save: until when each method waits, or that it waits no longer.
     pub(in crate::storage) fn changed(&self) -> &[(Method, Option<Millis>)] {
         &self.changed
     }
@@ -289,7 +289,7 @@ impl Pauses {
 mod pauses_tests {
     use super::*;
 
-    /// What the database has after a change.
+    /// The pauses as the database has them after a change.
     fn after(pauses: &Pauses) -> Pauses {
         Pauses::known(pauses.changed().iter().filter_map(|(method, until)| Some((*method, (*until)?))).collect())
     }

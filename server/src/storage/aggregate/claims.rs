@@ -1,5 +1,5 @@
-//! Claims: the numbers that callbacks name for a pay-form. A pay-form has no number of the merchant's own, so these are all
-//! that it can be asked about by. **Every claim is kept, asked about, and has a state that a person can see.**
+//! Claims: the numbers that callbacks name for a pay-form. A pay-form has no number of the merchant's own, so they are all
+//! that it can be polled by. **Every claim is stored and polled, and has a state that a person can see.**
 
 use kassa::Provider;
 
@@ -25,8 +25,8 @@ use crate::{
 const MANY_CLAIMS: usize = 32;
 /// A gateway that claims more numbers for one payment is answered with an error, and calls back again.
 const MOST_CLAIMS: usize = 1_000;
-/// How many claims one question asks about.
-const MOST_ASKED_AT_ONCE: usize = 8;
+/// The most claims in one poll.
+const MOST_CLAIMS_AT_ONCE: usize = 8;
 /// Why a charge is in doubt whose number has paid for another payment.
 const NUMBER_TAKEN: &str = "NumberTaken";
 
@@ -59,7 +59,7 @@ impl ClaimRow {
         Self { number, provider, state, reason, at, asked_at, is_dirty: true }
     }
 
-    /// Whether the gateway is to be asked about it.
+    /// Whether it is polled.
     fn needs_poll(&self, payment: PaymentState) -> bool {
         match self.state {
             ClaimState::Charged | ClaimState::OtherPayment => false,
@@ -94,7 +94,7 @@ impl PaymentRow {
             let reference = self.payment.reference.clone().with_claimed_number(&claim.number, provider);
             StatusQuery { claim: Some(claim.number.clone()), reference }
         };
-        claims.into_iter().take(MOST_ASKED_AT_ONCE).map(ask).collect()
+        claims.into_iter().take(MOST_CLAIMS_AT_ONCE).map(ask).collect()
     }
 
     /// A person found that the charges in doubt were made: if the gateway's report can be verified later, they are not counted
@@ -112,8 +112,8 @@ impl PaymentRow {
     }
 }
 
-/// Keeps what a callback claims, before the gateway is asked: whoever claimed may not come again. False where there are so many
-/// that nothing gives way.
+/// Stores the claim of a callback before the gateway is queried, because the callback may not be repeated. False if there are too
+/// many claims and none gives way.
 pub(in crate::storage) fn keep(changes: &Changes, row: &mut PaymentRow, new: &Claim) -> bool {
     let provider = new.provider.as_ref().map(|provider| provider.name().to_owned());
     if let Some(known) = row.claims.iter_mut().find(|claim| claim.number == new.number) {
@@ -148,7 +148,7 @@ pub(super) fn record(
     }
     let row = &mut aggregate.payments[at];
     let Some(place) = row.claims.iter().position(|claim| claim.number == number) else {
-        // It gave way while the gateway was asked. A charge is kept all the same.
+        // It gave way during the query. A charge is stored all the same.
         if !report.is_charge() {
             return Ok(false);
         }
@@ -188,7 +188,7 @@ pub(super) fn record(
     Ok(true)
 }
 
-/// The charge that was asked for: the first one pays, and each further number is money too much.
+/// The requested charge: the first one pays, and each further number is overpaid.
 fn charged(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -212,7 +212,7 @@ fn charged(
     apply_to_checkout(changes, aggregate, CheckoutTrigger::PaymentCharged, Some(at), None)
 }
 
-/// A charge that cannot be believed is always told, also of a payment that it does not change.
+/// A charge in doubt always has an event, also if it does not change the payment.
 fn doubt(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,

@@ -23,7 +23,7 @@ const CHARGED_BEFORE: &str = "a callback reports a charge of a payment that a pe
 const UNKNOWN_WORD: &str = "a callback about its QR code has no status that the dialect knows, and the gateway told no transaction to \
     ask it by: the code may have been paid";
 
-/// What a callback brought.
+/// The content of a callback.
 #[derive(Clone, Copy)]
 pub(in crate::storage) struct CallbackHint<'a> {
     pub(in crate::storage) claim: Option<&'a Claim>,
@@ -65,9 +65,9 @@ pub(in crate::storage) fn call_back(
     Ok(make_due(changes, Some(row).filter(|_| needs_poll).into_iter()))
 }
 
-/// What a callback claims of what nobody can ask about. **A charge alone makes it a person's**; a rejection ends nothing, because
-/// the code stays payable. Of any other word, or of none, a person is told, and the payment stays as it is. A copy of a callback does not
-/// come here; another word may be that of the charge, so it is told again.
+/// Applies a callback about a payment that cannot be polled. **Only a claimed charge needs a person's decision**; a rejection ends
+/// nothing, because the code stays payable. Any other status, or none, is reported to a person, and the payment stays as it is. A
+/// repeated callback does not come here; another status may be that of the charge, so it is reported again.
 fn handle_unpollable_callback(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -82,7 +82,7 @@ fn handle_unpollable_callback(
         Some(PaymentStatus::Charged) => {
             doubt_unpollable(changes, aggregate, at)?;
         }
-        // The gateway's answer may tell a transaction to ask by: who looks is told when it is there.
+        // The gateway's response may contain a transaction for queries, so it is awaited first.
         _ if is_being_sent => {
             if !row.payment.is_stuck {
                 row.mark_state_dirty();
@@ -116,10 +116,10 @@ pub(super) fn escalate_unknown_status(
     record_event(changes, aggregate, EventKind::PaymentStuck, &details)
 }
 
-/// A callback may report a charge of what nobody can ask about: of a code for which the gateway told no transaction, or of what was
-/// not made. A code whose number was lost with the gateway's answer was shown to nobody, unless the database was put back to an
-/// earlier moment. Either way this callback is all that tells of the charge. Of a payment that a person has found charged it may tell
-/// of one more, which is told until a person has looked.
+/// A callback may report a charge of a payment that cannot be polled: of a code for which the gateway gave no transaction, or of a
+/// payment that was not made. A code whose number was lost with the gateway's response was shown to nobody, unless the database was
+/// restored to an earlier moment. Either way only this callback reports the charge. For a payment that a person has resolved as
+/// charged, it may be one more charge, which is reported until a person has looked.
 pub(super) fn doubt_unpollable(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -138,7 +138,7 @@ pub(super) fn doubt_unpollable(
     Ok(true)
 }
 
-/// Whether the gateway can be asked about it, by its own number or by those that are claimed for a pay-form.
+/// Whether it can be polled, by its own number or by those that are claimed for a pay-form.
 pub(super) fn has_number(payment: &Payment) -> bool {
     payment.method == Method::PayForm || payment.reference.can_be_checked()
 }
@@ -153,7 +153,7 @@ fn make_due<'a>(changes: &mut Changes, payments: impl Iterator<Item = &'a mut Pa
     let mut made_due = 0;
     for row in payments {
         if matches!(row.payment.state, PaymentState::Prepared | PaymentState::Sending) {
-            // A callback can come before the create call returned. Nobody is asked about what may not be there yet.
+            // A callback can come before the create call returned. A payment that may not exist yet is not polled.
             row.is_hinted = true;
             row.dirty.rest = true;
         } else {

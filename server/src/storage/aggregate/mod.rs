@@ -8,10 +8,12 @@
 
 pub(super) mod changes;
 pub(super) mod claims;
+pub(super) mod confirmation;
 pub(super) mod hints;
 pub(super) mod payments;
 pub(super) mod polls;
 pub(super) mod resolution;
+pub(super) mod sending;
 
 use changes::{Changes, DirtyFields, NewEvent, Number};
 use claims::ClaimRow;
@@ -38,7 +40,7 @@ pub(super) struct CheckoutAggregate {
     pub(super) is_damaged: bool,
 }
 
-/// What changes of a checkout, and what its events tell of it.
+/// The mutable state of a checkout, with the fields of its events.
 #[derive(Clone, Debug)]
 pub(super) struct AggregateRoot {
     pub(super) id: CheckoutId,
@@ -47,7 +49,7 @@ pub(super) struct AggregateRoot {
     pub(super) currency: String,
     pub(super) state: CheckoutState,
     pub(super) version: i64,
-    /// How many events are about the checkout alone.
+    /// The number of events about the checkout alone.
     pub(super) events: i64,
     pub(super) expires_at: Millis,
     /// When to look whether it expires.
@@ -59,10 +61,10 @@ pub(super) struct AggregateRoot {
     pub(super) dirty: DirtyRootFields,
 }
 
-/// What was changed of a checkout's row, so that no more is written than that.
+/// The changed fields of a checkout's row, so that only they are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DirtyRootFields {
-    /// Something was told: its version grew.
+    /// It has a new event: its version grew.
     pub(super) version: bool,
     /// Its state, and all that goes with it.
     pub(super) state: bool,
@@ -84,11 +86,11 @@ pub(super) struct PaymentRow {
     pub(super) mismatch_at: Millis,
     /// A person decided what became of it.
     pub(super) is_resolved: bool,
-    /// How many events are about it.
+    /// The number of events about it.
     pub(super) events: i64,
     /// From when its age counts where it is due; read where an answer is recorded.
     pub(super) due_since: Option<Millis>,
-    /// What callbacks claimed of a pay-form; read where that matters.
+    /// The claims of a pay-form; read only where they matter.
     pub(super) claims: Vec<ClaimRow>,
     /// The numbers of claims that gave way.
     pub(super) dropped_claims: Vec<String>,
@@ -113,7 +115,7 @@ impl CheckoutAggregate {
     }
 }
 
-/// Why a person has to look at a payment that ended before the gateway told a number to ask by.
+/// Why a payment needs a person if it ended before the gateway gave a number for queries.
 const UNKNOWN_STATUS_OF_NOT_MADE: &str = "a callback about its QR code has no status that the dialect knows, and came before the payment ended: \
     the payment was not made as far as this server knows, and the code may have been paid";
 
@@ -228,8 +230,8 @@ impl PaymentRow {
         self.dirty.rest = true;
     }
 
-    /// What it is asked with from now on. The gateway may know it by its own number as well: nobody else's claim pays with that.
-    /// A number that another payment holds is not adopted: by that, the gateway would tell of the other one.
+    /// Sets the reference for status queries. The gateway may know the payment by its own number as well: no other payment's claim
+    /// pays with that number. A number that another payment holds is not adopted: the gateway would report the other payment.
     fn update_reference(&mut self, changes: &mut Changes, to: &kassa::PaymentRef) {
         let mut to = to.clone();
         let number = to.gateway_number.as_deref().map(Number::order);
@@ -247,7 +249,7 @@ impl PaymentRow {
 
 // Events: every change of a state has exactly one event, which holds the states that stand in the aggregate by then.
 
-/// What an event tells beside its kind.
+/// The details of an event, beside its kind.
 #[derive(Default)]
 struct EventDetails<'a> {
     /// The place of the payment in the aggregate, where it is about one.

@@ -1,13 +1,12 @@
-//! Following: what became of sending that took too long, what to ask, what was answered.
+//! Polling: gives up sending that took too long, chooses the status queries of a poll, and applies their results.
 
 use kassa::PaymentRef;
 
 use super::{
     Cause, CheckoutAggregate, EventDetails, PaymentRow, apply,
     changes::{Changes, DueChange, Number},
-    claims,
-    payments::schedule_first_poll,
-    record_event,
+    claims, record_event,
+    sending::schedule_first_poll,
 };
 use crate::{
     events::EventKind,
@@ -27,7 +26,7 @@ use crate::{
 
 /// One odd report is none: so many mismatches in a row are one.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
-/// How far apart in time two of them are.
+/// The least time between two of them.
 const APART_MS: Millis = 5_000;
 
 /// One that was not sent in time, or whose sender has no answer. True where that changed it.
@@ -51,7 +50,7 @@ pub(in crate::storage) fn give_up_sending(
     Ok(is_changed)
 }
 
-/// What to ask the gateway about a payment: its own reference, or what callbacks claimed of a pay-form.
+/// The status queries of a poll: by the payment's own reference, or by the claims of a pay-form.
 pub(in crate::storage) fn what_to_ask(row: PaymentRow) -> Vec<StatusQuery> {
     if row.payment.method == Method::PayForm {
         return row.claims_to_poll();
@@ -72,8 +71,8 @@ pub(in crate::storage) fn numbers_of_answered(answered: &PollResult) -> Vec<Numb
     numbers
 }
 
-/// What answers that came together say of the gateway, by method. Trouble of a few answers among many that are good is nobody
-/// else's, whatever it says of waiting.
+/// The feedback of one batch of results about the gateway, by method. A few failures among many good responses slow down nobody
+/// else, whatever their `Retry-After` says.
 pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, GatewayFeedback)> {
     let of = |method: Method| {
         let reports = || answers.iter().filter(|one| one.method == method).flat_map(|answered| &answered.reports);
@@ -91,7 +90,7 @@ pub(in crate::storage) fn heard_of(answers: &[PollResult]) -> Vec<(Method, Gatew
     Method::ALL.map(of).into_iter().filter(|(_, heard)| *heard != GatewayFeedback::default()).collect()
 }
 
-/// How many requests each method's questions take, beyond what was granted or less.
+/// The requests that each method's polls take, minus the granted ones.
 pub(in crate::storage) fn unused(granted: &[u32; QUEUES], polls: &[DuePoll]) -> [i64; METHODS] {
     let mut unused = [0; METHODS];
     for queue in Queue::all() {
@@ -126,7 +125,7 @@ pub(in crate::storage) fn record(
     Ok(is_changed)
 }
 
-/// What the gateway says of a payment by a number of the merchant's own.
+/// Applies a report about a payment by a number of the merchant's own.
 fn take_report(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,
@@ -168,7 +167,7 @@ fn take_report(
     }
 }
 
-/// How many there were in a row by now. Those that come at once, as where somebody presses a button three times, are one.
+/// Counts mismatches in a row. Those that come at once, as when somebody presses a button three times, count as one.
 fn count_mismatches(row: &mut PaymentRow, report: &Report, now: Millis) -> u32 {
     let mismatches = match report {
         Report::Mismatch { .. } | Report::Unverifiable { .. } if row.mismatches == 0 => 1,
@@ -213,8 +212,8 @@ fn flag_stuck(changes: &mut Changes, aggregate: &mut CheckoutAggregate, at: usiz
     Ok(true)
 }
 
-/// When it is asked about again. **One report ends no questions**: what ended without a charge is asked about for some days, at
-/// growing distance, and a charge that is reported then is told.
+/// Schedules the next poll. **One report does not end polling**: a payment that ended without a charge is polled for some days, at
+/// growing intervals, and a charge that is reported then has an event.
 fn schedule(changes: &mut Changes, row: &PaymentRow, had_ended: bool, answered: &PollResult) {
     let (payment, leased_until) = (row.payment.id.clone(), answered.leased_until);
     let ends_now = row.payment.state.is_final() && !had_ended;
@@ -232,7 +231,7 @@ fn schedule(changes: &mut Changes, row: &PaymentRow, had_ended: bool, answered: 
     });
 }
 
-/// After which time a payment is asked about again.
+/// The time until the next poll of a payment.
 enum Interval {
     After(Millis),
     /// Unless somebody hints at something new.

@@ -1,4 +1,4 @@
-//! What a person decides: what became of a payment of which nobody knows.
+//! Resolution: a person's decision on a payment with an unknown outcome.
 
 use super::{
     Cause, CheckoutAggregate, EventDetails, PaymentRow, apply, apply_to_checkout,
@@ -98,7 +98,7 @@ fn take_claimed_numbers(changes: &mut Changes, row: &PaymentRow) {
     }
 }
 
-/// A person can be wrong: the gateway is asked on for a while, and a charge that it reports is told.
+/// A person can be wrong: polling continues for a while, and a reported charge has an event.
 fn keep_polling(changes: &mut Changes, row: &PaymentRow) {
     let payment = &row.payment;
     let is_charged = payment.state == PaymentState::Charged;
@@ -119,11 +119,11 @@ fn keep_polling(changes: &mut Changes, row: &PaymentRow) {
     });
 }
 
-// How a checkout ends without being paid, and what is noted after it was paid too often.
+// The end of a checkout that is not paid, and refunds of one that was paid too often.
 
-/// How long one waits at least whose time has passed, and of which something is under way.
+/// The least delay of expiry while something of the checkout is under way.
 const SHORTEST_WAIT: Millis = 60_000;
-/// Why a payment is for a person whose checkout ended.
+/// Why a payment needs a person after its checkout ended.
 const NO_TRANSACTION: &str =
     "its QR code was shown and may have been paid, and the gateway told no transaction to ask it by";
 
@@ -147,8 +147,8 @@ pub(in crate::storage) fn cancel(
     Ok(())
 }
 
-/// A checkout ends without being paid, as far as anybody knows. A code that was shown, and that nobody can ask about, may have been
-/// paid all the same: the shop is told, once, and a person decides.
+/// A checkout ends without being paid, as far as the server knows. A code that was shown and cannot be polled may have been paid all
+/// the same: the shop gets one event, and a person decides.
 fn escalate_unpollable_codes(changes: &mut Changes, aggregate: &mut CheckoutAggregate) -> Result<(), StorageError> {
     for at in 0..aggregate.payments.len() {
         let row = &mut aggregate.payments[at];

@@ -59,7 +59,7 @@ pub(super) enum Of<'a> {
     Payments(&'a [PaymentId]),
 }
 
-/// What else is read.
+/// The other rows to read.
 #[derive(Default)]
 pub(super) struct With<'a> {
     /// Numbers that may be taken.
@@ -147,7 +147,7 @@ fn aggregates_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<CheckoutAggrega
                 numbers.insert(id, aggregates.len());
                 aggregates.push(CheckoutAggregate { root, payments: Vec::new(), is_damaged: false });
             }
-            // Who asked for it alone is not told that there is none.
+            // A caller who asked for it alone gets the error, and not that there is none.
             None if heads.len() == 1 => return Err(StorageError::Damaged { what: "checkout" }.into()),
             None => {}
         }
@@ -201,7 +201,7 @@ fn head_of(row: &Row) -> Result<AggregateRoot, Problem> {
     })
 }
 
-/// Whose numbers are.
+/// Reads the owners of numbers.
 pub(super) async fn owners(db: &Session, numbers: &[Number]) -> Result<Numbers, Problem> {
     let numbers: Vec<&str> = numbers.iter().map(|number| number.text.as_str()).collect();
     let owners = db.rows(OWNERS, &[&numbers]).await?;

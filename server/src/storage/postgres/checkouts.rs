@@ -88,7 +88,7 @@ pub(super) async fn find(db: &Session, lookup: &CheckoutLookup) -> Result<Option
     }
 }
 
-/// How long an expired token is known by its hash.
+/// The time for which the hash of an expired token is stored.
 const REMEMBERED: Millis = 24 * 3600 * 1000;
 /// A token that has just expired may still be on a screen: it is distinguished from a guess.
 const FORGET: &str = "DELETE FROM tokens WHERE checkout_id = $1 AND expires_at <= now_ms() - $2";
@@ -133,7 +133,7 @@ pub(super) async fn all_api_keys(db: &Session) -> Result<Vec<ApiKeyRow>, Problem
     db.rows(ALL_KEYS, &[]).await?.iter().map(read_api_key).collect()
 }
 
-/// Who is logged in with it is so no longer.
+/// Revokes an API key, and ends the sessions opened with it.
 pub(super) async fn revoke_api_key(db: &Session, id: &ApiKeyId) -> Result<bool, Problem> {
     let revoked = db.execute(REVOKE_KEY, &[&id.as_str()]).await?;
     db.later("DELETE FROM staff_sessions WHERE key_id = $1", vec![Box::new(id.as_str().to_owned())]);

@@ -30,15 +30,15 @@ use crate::{
 
 /// A whole transaction: whoever waits for it hears something after that.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// How long somebody waits for a connection who can be told that nothing was written.
+/// The time that a caller waits for a connection before the call fails, with nothing written.
 const WAITING: Duration = Duration::from_secs(5);
-/// How long a connection may take to be made, to each of the hosts that are tried one after another.
+/// The deadline of connecting, for each of the hosts that are tried in turn.
 const CONNECTING_TO_EACH: Duration = Duration::from_secs(4);
-/// How long is waited between attempts to connect, by who goes on until the deadline.
+/// The pause between attempts to connect until the deadline.
 const BEFORE_NEXT: Duration = Duration::from_millis(200);
 /// From how many waiting callers on they are refused (admission control).
 const LONGEST_QUEUE: usize = 2048;
-/// How often a transaction that met another one is run.
+/// The most attempts of a transaction that conflicts with another one.
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -67,7 +67,7 @@ pub(super) const WATCH_THE_LINE: &str = "SELECT
 /// A transaction's work, and what it is about.
 pub(super) type Work<I, T> = for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>;
 
-/// How a transaction goes.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A caller asks for something new: it can be refused where too many wait.
@@ -256,7 +256,7 @@ const CONNECTING: Duration = Duration::from_secs(5);
 pub(super) struct Channel {
     pub(super) connections: Connections,
     pub(super) settings: PostgresSettings,
-    /// Whose notifications are one's own.
+    /// The name under which this server notifies the others.
     pub(super) name: String,
 }
 

@@ -1,7 +1,6 @@
-//! How far back a queue is looked through. What was leased leaves dead entries at the front of its index, which pile up while
-//! anybody holds a snapshot open (a backup does, for hours): so a look begins where the last one came to (a lower bound of
-//! the scan). For what became due behind it, as its commit took long, one in a second goes further back, and now and then one goes
-//! through everything.
+//! The lower bound of a queue's scan. Leased rows leave dead entries at the front of the index, which pile up while anybody holds
+//! a snapshot open (a backup does, for hours): so a scan begins where the last one ended. For rows that became due behind it,
+//! because their commit took long, one scan a second goes further back, and now and then one reads everything.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -16,7 +15,7 @@ const SLACK: Millis = 100;
 /// What becomes visible so much later is found within a second; what takes longer waits for a whole look.
 const WIDE_SLACK: Millis = 5_000;
 const WIDE_EVERY: Duration = Duration::from_secs(1);
-/// How often everything is looked through.
+/// The interval of complete scans.
 const WHOLE_EVERY: Duration = Duration::from_secs(10);
 /// The slower that is, the rarer: no more than this part of the time goes into it.
 const SHARE_OF_WHOLE: u32 = 20;
@@ -32,7 +31,7 @@ struct Marks<const QUEUES: usize> {
     whole_at: Option<Instant>,
 }
 
-/// How far a look goes back.
+/// The reach of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Near,
@@ -49,7 +48,7 @@ pub(super) struct Look<const QUEUES: usize> {
     reach: Reach,
 }
 
-/// What a look took.
+/// The result of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<const QUEUES: usize> {
     /// The moment of the look.
@@ -83,7 +82,7 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
         Look { since: marks.since, began, reach: Reach::Near }
     }
 
-    /// What a look took is committed.
+    /// Records the committed result of a scan.
     pub(super) fn came_to(&self, look: Look<QUEUES>, found: &Found<QUEUES>) {
         self.ended(look);
         let mut marks = self.marks();
@@ -108,7 +107,7 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
         }
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// A panic cannot leave the locked value half-written: every step leaves it whole.
     fn marks(&self) -> MutexGuard<'_, Marks<QUEUES>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

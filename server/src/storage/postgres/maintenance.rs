@@ -8,7 +8,7 @@ use super::{
     session::{Problem, Query, Session, first},
 };
 use crate::{
-    pace::{ClockChange, clock_change, queues::Queue, rate_limit::LONGEST_STOP},
+    pace::{ClockChange, bucket::LONGEST_STOP, clock_change, queues::Queue},
     storage::{StorageError, outputs::Statistics},
     values::{Millis, PaymentState},
 };

@@ -23,12 +23,12 @@ pub const VERSION: i32 = MIGRATIONS.len() as i32;
 
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS kassa_schema (
     version INTEGER PRIMARY KEY, oldest_program INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
-/// Who waits here, waits for another program's migration. It takes as long as that one.
+/// Waits for the migration of another program, as long as that takes.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa schema', 0))";
 /// A statement has the time limit that stood when it began.
 const WITHOUT_LIMITS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
 
-/// What there is.
+/// The state of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Nothing,
@@ -57,7 +57,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What a database is. It stays as it is.
+/// Reads the state of a database, and changes nothing.
 pub(super) async fn look(client: &Client) -> Result<DatabaseFile, Problem> {
     let found = find(client).await?;
     Ok(match found {
@@ -94,7 +94,7 @@ fn usable(found: Found) -> Result<i32, StorageError> {
     }
 }
 
-/// What has to be so, that what was committed is on the disk, and stays there.
+/// Checks the settings on which durable commits depend.
 pub(super) async fn check(client: &Client) -> Result<(), Problem> {
     let row = client
         .query_one(

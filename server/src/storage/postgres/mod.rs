@@ -1,6 +1,6 @@
-//! PostgreSQL: one database for any number of servers. Transactions are functions on a `session`, of as few round trips as
-//! can be; who runs them, and again where two of them met, is `connections`. What follows from what is decided in the aggregate,
-//! as for every storage.
+//! PostgreSQL: one database for any number of servers. Transactions are functions on a `session`, of few round trips;
+//! `connections` runs them, and retries those that conflict. The rules of state changes are in the aggregate, as for every
+//! storage.
 
 mod aggregates;
 mod checkouts;
@@ -11,28 +11,25 @@ mod migrations;
 mod needs;
 mod outbox;
 mod payments;
+mod polling;
 mod polls;
 mod rate_limit;
 mod rows;
 mod saving;
+mod schedule;
 mod session;
 pub mod settings;
 mod staff;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use connections::{Channel, Connections, Kind, Work};
-use horizon::{Horizon, Look};
-use polls::{Lease, PartSwept};
-use rate_limit::Wanted;
+use horizon::Horizon;
 use session::{Problem, Session, first};
 use settings::PostgresSettings;
 
 use super::{
-    PeerChannel, Storage, StorageError, Stored, aggregate,
+    PeerChannel, Storage, StorageError, Stored,
     inputs::{
         BeginConfirmation, BeginPayment, CheckoutLookup, ClaimDeliveries, ClaimPolls, ConfirmationOutcome,
         DeliveryOutcome, Hint, NewApiKey, NewToken, OpenCheckout, PollResult, Resolve, SendOutcome, Sweep,
@@ -51,13 +48,10 @@ use super::{
 use crate::{
     checkouts::CheckoutView,
     events::Event,
-    pace::{
-        queues::{METHODS, QUEUES, Queue},
-        rate_limit::{GatewayFeedback, PollLimit},
-    },
+    pace::queues::{METHODS, QUEUES},
     telemetry,
     tokens::{DecidedBy, TokenHash},
-    values::{ApiKeyId, CheckoutId, Cursor, Method, Millis},
+    values::{ApiKeyId, CheckoutId, Cursor, Millis},
 };
 
 /// The storage of a fleet: any number of servers share the database, and nothing depends on which of them lives.
@@ -96,7 +90,7 @@ impl PostgresStorage {
         Ok(Self { connections, horizons: Arc::default(), is_unheard: Arc::default(), channel: channel.into() })
     }
 
-    /// What a database is. It stays as it is.
+    /// Reads the state of a database, and changes nothing.
     ///
     /// # Errors
     /// [`StorageError::Newer`] for one of a newer server's, and [`StorageError::Failed`] where it cannot be reached or used.
@@ -114,121 +108,6 @@ impl PostgresStorage {
         let span = telemetry::transaction("postgresql", name);
         let transaction = self.connections.run(kind, input, work);
         Box::pin(telemetry::within(span, transaction, StorageError::is_failure))
-    }
-
-    /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
-    /// transactions, so that a server that stops in one of them keeps none of the others from asking.
-    async fn claim(&self, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
-        let horizon = &self.horizons.polls;
-        let look = horizon.look();
-        let claimed = self.claim_by(look, claim).await;
-        if claimed.is_err() {
-            horizon.ended(look);
-        }
-        claimed
-    }
-
-    async fn claim_by(&self, look: Look<QUEUES>, claim: ClaimPolls) -> Result<ClaimedPolls, StorageError> {
-        let ClaimPolls { places, lease_ms, per_second } = claim;
-        let input = (look, places.free());
-        let due = self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(polls::due(db, look, *most))).await?;
-        let horizon = &self.horizons.polls;
-        // Where no place is free for a method, nothing of it is asked.
-        let mut wanted = due.count;
-        for queue in Queue::all().filter(|queue| !places.has_room(queue.method)) {
-            wanted[queue.index()] = 0;
-        }
-        if wanted == [0; QUEUES] {
-            horizon.came_to(look, &due.found([0; QUEUES], places));
-            let unused = PollLimit::full(per_second, due.now);
-            return Ok(ClaimedPolls { questions: Vec::new(), next_in_ms: unused.next_in(&due.next, places, due.now) });
-        }
-        let wanted = Wanted { due: wanted, places, per_second };
-        let granted =
-            self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(rate_limit::take(db, wanted))).await?;
-        for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
-            is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
-        }
-        if granted.polls == [0; QUEUES] {
-            horizon.came_to(look, &due.found([0; QUEUES], places));
-            let next_in_ms = granted.limit.next_in(&due.next, places, granted.now);
-            return Ok(ClaimedPolls { questions: Vec::new(), next_in_ms });
-        }
-        let lease = Lease { look, now: due.now, most: granted.polls, lease_ms };
-        let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(polls::lease(db, lease))).await?;
-        let mut found = due.found(granted.polls, places);
-        for queue in Queue::all().map(Queue::index).filter(|queue| granted.polls[*queue] > 0) {
-            (found.last[queue], found.is_full[queue]) = (leased.found.last[queue], leased.found.is_full[queue]);
-        }
-        horizon.came_to(look, &found);
-        let unused = aggregate::polls::unused(&granted.polls, &leased.polls);
-        if unused != [0; METHODS] {
-            let input = (unused, granted.limit);
-            let corrected = self
-                .run("correct_limit", Kind::GoOn, input, |db, (unused, granted)| {
-                    Box::pin(rate_limit::correct(db, unused, granted))
-                })
-                .await;
-            advice(corrected);
-        }
-        let mut left = places;
-        leased.polls.iter().for_each(|poll| left.take(poll.method));
-        let next_in_ms = granted.limit.corrected(&unused, &granted.limit).next_in(&leased.next, left, granted.now);
-        Ok(ClaimedPolls { questions: leased.polls, next_in_ms })
-    }
-
-    /// Three transactions as well, each of which locks the aggregates of many checkouts, in their order.
-    async fn sweep_all(&self, sweep: Sweep) -> Result<SweepOutcome, StorageError> {
-        let mut swept = SweepOutcome::default();
-        let parts: [(&'static str, &Horizon<1>, Sweeping); 2] = [
-            ("sweep_sending", &self.horizons.sending, |db, (look, most)| {
-                Box::pin(polls::sweep_sending(db, look, *most))
-            }),
-            ("sweep_checkouts", &self.horizons.expiring, |db, (look, most)| {
-                Box::pin(polls::sweep_checkouts(db, look, *most))
-            }),
-        ];
-        for (name, horizon, work) in parts {
-            let look = horizon.look();
-            match self.run(name, Kind::GoOn, (look, sweep.most), work).await {
-                Ok(Some((changed, found))) => {
-                    horizon.came_to(look, &found);
-                    swept.is_more |= found.is_full[0];
-                    swept.changed.extend(changed);
-                }
-                Ok(None) => horizon.ended(look),
-                Err(problem) => {
-                    horizon.ended(look);
-                    return Err(problem);
-                }
-            }
-        }
-        swept.is_more |=
-            self.run("sweep_kept", Kind::GoOn, sweep, |db, sweep| Box::pin(polls::sweep_kept(db, *sweep))).await?;
-        Ok(swept)
-    }
-
-    /// Rate limiting of what was recorded before: should it get lost, the next answer says it again. That the gateway answers is
-    /// news only where the rate waits for it, as whoever claims finds out.
-    async fn record_feedback<T>(&self, (recorded, mut heard): (T, Vec<(Method, GatewayFeedback)>)) -> T {
-        let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
-        heard.retain(|(method, heard)| !heard.troubles.is_empty() || (heard.is_well && waits(*method)));
-        if !heard.is_empty() {
-            advice(
-                self.run("record_feedback", Kind::GoOn, heard, |db, heard| Box::pin(rate_limit::note(db, heard))).await,
-            );
-        }
-        recorded
-    }
-}
-
-/// A part of a sweep.
-type Sweeping = Work<(Look<1>, u32), PartSwept>;
-
-/// What helps, and is not needed.
-fn advice(result: Result<(), StorageError>) {
-    if let Err(problem) = result {
-        tracing::warn!(target: "kassa_server", %problem, "the rate of questions was not noted");
     }
 }
 

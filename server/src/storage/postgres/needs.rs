@@ -1,4 +1,4 @@
-//! What a person has to look at, and why: found in partial indexes that hold little more.
+//! Checkouts that need a person, and why: found in partial indexes that hold little more.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ const OF: &str =
 const NEEDS: [Need; 7] =
     [Need::Unknown, Need::Mismatch, Need::Unverifiable, Need::Stuck, Need::Overpaid, Need::Undelivered, Need::Refused];
 
-/// How many checkouts need a person, and why; those of each kind are counted up to a limit.
+/// Counts the checkouts that need a person, by reason; each up to a limit.
 pub(super) async fn count(db: &Session, unknown_since: Millis) -> Result<Vec<(Need, u64)>, Problem> {
     let row = db.row(COUNT, &[&unknown_since, &MOST_COUNTED]).await?;
     let row = row.ok_or_else(|| StorageError::failed("nothing was counted"))?;

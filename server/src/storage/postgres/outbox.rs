@@ -31,7 +31,7 @@ const OF_CHECKOUT: &str = "SELECT version, event_id, checkout_id, payment_id, nu
 const IS_NEW_THERE: &str = "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1";
 /// One at a time gives places. It goes with the transaction, after what that wrote is visible.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa feed', 0))";
-/// What is committed by now goes behind all that anybody has read.
+/// Puts committed events behind all that anybody has read.
 const GIVE_PLACES: &str = "UPDATE events SET seq = placed.seq FROM (
         SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM events WHERE seq IS NOT NULL) + row_number() OVER (ORDER BY id) AS seq
         FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS unplaced
@@ -231,7 +231,7 @@ pub(super) async fn record(db: &Session, delivered: &[DeliveryOutcome]) -> Resul
     let now: Millis = first(found.get(1))?;
     let (taken, failed): (Vec<_>, Vec<_>) = delivered.iter().partition(|one| one.result == DeliveryResult::Taken);
     let skipped = if failed.is_empty() { Vec::new() } else { pause(db, now, &failed).await? };
-    // One that was delivered twice is noted by its last event.
+    // A stream that was delivered twice is recorded by its last event.
     let mut places: BTreeMap<&str, i64> = BTreeMap::new();
     for one in taken {
         let place = places.entry(one.checkout.as_str()).or_insert(one.seq);

@@ -11,8 +11,9 @@ use crate::{
     storage::{
         StorageError,
         aggregate::{
+            confirmation,
             hints::{self, CallbackHint},
-            payments, resolution,
+            payments, resolution, sending,
         },
         inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Resolve, SendOutcome, TakePrepared},
         outputs::{Decision, HintOutcome, RecordedPayment, SendTurn},
@@ -33,17 +34,17 @@ pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Recorded
 pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<SendTurn, Problem> {
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&take.checkout)), With::default()).await?;
     let Some((changes, aggregate)) = opened.aggregate() else { return Ok(SendTurn::Gone) };
-    let taken = payments::take_prepared(changes, aggregate, take)?;
+    let taken = sending::take_prepared(changes, aggregate, take)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(taken)
 }
 
 /// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
 pub(super) async fn record_send_outcome(db: &Session, sent: &SendOutcome) -> Result<RecordedPayment, Problem> {
-    let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
+    let with = With { numbers: sending::numbers_of_sent(sent), ..With::default() };
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
     let (changes, aggregate, at) = opened.at(&sent.payment)?;
-    let recorded = payments::record_send_outcome(changes, aggregate, at, sent)?;
+    let recorded = sending::record_send_outcome(changes, aggregate, at, sent)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(recorded)
 }
@@ -53,7 +54,7 @@ pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) 
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
     let known = opened.known.take();
     let (changes, aggregate) = opened.aggregate().ok_or(StorageError::not_found("payment"))?;
-    let begun = payments::begin_confirmation(changes, aggregate, known, begin)?;
+    let begun = confirmation::begin_confirmation(changes, aggregate, known, begin)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(begun)
 }
@@ -62,15 +63,15 @@ pub(super) async fn record_confirmation(
     db: &Session,
     confirmed: &ConfirmationOutcome,
 ) -> Result<RecordedPayment, Problem> {
-    let with = With { numbers: payments::numbers_of_confirmed(confirmed), ..With::default() };
+    let with = With { numbers: confirmation::numbers_of_confirmed(confirmed), ..With::default() };
     let mut opened = aggregates::open(db, Of::Checkouts(slice::from_ref(&confirmed.checkout)), with).await?;
     let (changes, aggregate, at) = opened.at(&confirmed.payment)?;
-    let recorded = payments::record_confirmation(changes, aggregate, at, confirmed)?;
+    let recorded = confirmation::record_confirmation(changes, aggregate, at, confirmed)?;
     save(db, &opened.changes, &opened.aggregates);
     Ok(recorded)
 }
 
-/// What was claimed is read before it is known which numbers may be taken.
+/// The claims are read first: they determine which numbers may be taken.
 pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Decision, Problem> {
     let payment = slice::from_ref(&resolve.payment);
     let mut opened = aggregates::open(db, Of::Payments(payment), With { due: payment, ..With::default() }).await?;
@@ -88,7 +89,7 @@ pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Decision,
 
 // Transactions about hints: callbacks, returns, apps that look.
 
-/// How many callbacks of a payment are known again.
+/// The most callbacks of a payment that are recognized as repeated.
 const MOST_CALLBACKS: i64 = 32;
 
 pub(super) async fn record_hint(db: &Session, hint: &Hint) -> Result<HintOutcome, Problem> {

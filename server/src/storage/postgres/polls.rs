@@ -1,4 +1,4 @@
-//! Transactions about polling: what time does, what is asked, what was answered.
+//! Transactions about polling: sweeps, claims of due polls, and their results.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,8 @@ use super::{
     horizon::{Found, Look},
     maintenance::{self, prune},
     rows,
-    saving::{forget_due, save},
+    saving::save,
+    schedule::forget_due,
     session::{NOT_ON_DISK, Problem, Session},
 };
 use crate::{
@@ -33,7 +34,7 @@ const OVERDUE: &str = "SELECT id, until FROM payments
 const EXPIRING: &str = "SELECT id, expiry_due_at FROM checkouts
     WHERE state = 'open' AND expiry_due_at <= $1 AND expiry_due_at >= $2 ORDER BY expiry_due_at LIMIT $3";
 
-/// What a part of a sweep did, and where it came to; nothing where another server sweeps.
+/// The result of a part of a sweep, with the place that it reached; nothing if another server sweeps.
 pub(super) type PartSwept = Option<(Vec<CheckoutId>, Found<1>)>;
 
 async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
@@ -43,8 +44,8 @@ async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
     })
 }
 
-/// What time does to payments that are being sent. It is a transaction of its own, as the next ones are: each locks the aggregates of
-/// many checkouts, in their order.
+/// Sweeps payments that are being sent. It is a transaction of its own, as the next ones are: each locks the aggregates of many
+/// checkouts, in their order.
 pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
     maintenance::compensate(db, now).await?;
@@ -53,7 +54,7 @@ pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Re
     Ok(Some((give_up_sending(db, &overdue).await?, found(now, &rows, most)?)))
 }
 
-/// The same to checkouts.
+/// Sweeps checkouts that expire.
 pub(super) async fn sweep_checkouts(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
     let rows = db.rows(EXPIRING, &[&now, &look.since[0], &i64::from(most)]).await?;
@@ -66,7 +67,7 @@ fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
     Ok(Found { now, last: [last], is_full: [rows.len() >= most as usize] })
 }
 
-/// The same to what is kept no longer. Whether there may be more.
+/// Deletes data whose retention time has passed. Whether there may be more.
 pub(super) async fn sweep_kept(db: &Session, sweep: Sweep) -> Result<bool, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(false) };
     let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), sweep.most).await?;
@@ -106,7 +107,7 @@ async fn expire(db: &Session, expiring: &[CheckoutId]) -> Result<Vec<CheckoutId>
     Ok(changed)
 }
 
-/// How many of each queue are due, as far as somebody wants them, and when the next one is.
+/// Counts the due polls of each queue up to the wanted number, and finds when the next one is due.
 const DUE: &str = "SELECT queues.queue,
         (SELECT COUNT(*) FROM (
             SELECT 1 FROM due WHERE due.queue = queues.queue AND at <= now AND at >= queues.since LIMIT $3) AS few),
@@ -131,9 +132,9 @@ const NEXT: &str = "SELECT queues.queue,
     FROM unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
 const LEASED_PAYMENTS: &str = rows::payments!("id = ANY($1)");
 
-/// What is due.
+/// The due polls.
 pub(super) struct Due {
-    /// How many of each queue, up to what is wanted.
+    /// The count of each queue, up to the wanted number.
     pub(super) count: [u32; QUEUES],
     pub(super) now: Millis,
     pub(super) next: Next,
@@ -178,7 +179,7 @@ fn index(row: &Row) -> Result<usize, Problem> {
     Ok(index.ok_or(StorageError::Damaged { what: "queue of questions" })?)
 }
 
-/// What is leased, and how many of each queue at most.
+/// The wanted leases: where to look, and the most of each queue.
 pub(super) struct Lease {
     pub(super) look: Look<QUEUES>,
     pub(super) now: Millis,
@@ -186,14 +187,14 @@ pub(super) struct Lease {
     pub(super) lease_ms: Millis,
 }
 
-/// What was leased, and where the look came to.
+/// The leased polls, and the place that the scan reached.
 pub(super) struct Leased {
     pub(super) polls: Vec<DuePoll>,
     pub(super) next: Next,
     pub(super) found: Found<QUEUES>,
 }
 
-/// The lease is the schedule: a question that nobody records is asked again at its end. So the commit need not wait for the
+/// The lease is the schedule: a poll whose result nobody records is due again at its end. So the commit need not wait for the
 /// disk: a lease that a power cut takes away is taken again.
 pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
     let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
@@ -232,7 +233,7 @@ pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem
     Ok(Leased { polls, next, found: Found { now, last, is_full } })
 }
 
-/// What to ask, in the order of the leases. Where there is nothing to ask, it is not asked again.
+/// The polls in the order of the leases. A payment with nothing to query is not polled again.
 fn due_polls(
     db: &Session,
     leased: &[&str],
@@ -265,7 +266,7 @@ fn due_polls(
     Ok(due)
 }
 
-/// Its row cannot be read, which was told, or is no longer with its checkout. The others are recorded all the same.
+/// Its row cannot be read, which was logged, or is no longer with its checkout. The others are recorded all the same.
 fn not_there(answered: &PollResult) {
     let (payment, checkout) = (answered.payment.as_str(), answered.checkout.as_str());
     tracing::error!(target: "kassa_server", payment, checkout, "an answer cannot be written down: a person has to look");

@@ -1,5 +1,5 @@
-//! The rate of questions, for all workers of all servers: the rows of its buckets, which are locked while they are changed. They
-//! are changed in transactions of their own, so that whoever stops in the middle of something else stops nobody here.
+//! The poll rate of all workers of all servers: the rows of its buckets, which are locked while they change. They change in
+//! transactions of their own, so that a server that stops in the middle of something else blocks nobody here.
 
 use tokio_postgres::Row;
 
@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{
     pace::{
+        bucket::Bucket,
         queues::{METHODS, QUEUES, Slots},
-        rate_limit::{Bucket, GatewayFeedback, PollLimit},
+        rate_limit::{GatewayFeedback, PollLimit},
     },
     storage::StorageError,
     values::{Method, Millis},
@@ -25,18 +26,18 @@ const WRITE: &str =
     FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
         $8::bigint[]) AS n (bucket, turn, tokens, rate, filled_at, halved_at, not_before, recovers_at)
     WHERE question_limit.bucket = n.bucket";
-/// Who is cut off, or stands still, between two statements keeps others waiting no longer than this.
+/// The longest time that a server which stalls between two statements can block others.
 const BRIEFLY: &str = "SELECT set_config('idle_in_transaction_session_timeout', '1s', TRUE)";
 
-/// What was taken out of the buckets.
+/// The polls taken out of the buckets.
 pub(super) struct Granted {
-    /// How many questions of each queue.
+    /// The number of polls of each queue.
     pub(super) polls: [u32; QUEUES],
     pub(super) limit: PollLimit,
     pub(super) now: Millis,
 }
 
-/// What somebody wants to ask.
+/// The wanted polls.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) due: [u32; QUEUES],
@@ -48,7 +49,7 @@ pub(super) struct Wanted {
 pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
     let (limit, polls) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
-    // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
+    // If nothing was granted, nothing is written: it fills from the last write. A clock that was set back is recorded.
     if polls.iter().any(|count| *count > 0) || before.is_ahead(now) {
         write(db, &before, &limit);
     }

@@ -144,7 +144,7 @@ pub(super) async fn existing_view(db: &Session, id: &str) -> Result<CheckoutView
     view(db, id).await?.ok_or_else(|| StorageError::Damaged { what: "checkout's identifier" }.into())
 }
 
-// What the gateway was asked about payments, and what it answered. Saving writes it down.
+// Exchanges with the gateway about payments. `saving` writes them.
 
 const OF_PAYMENTS: &str =
     "SELECT payment_id, asked, claim, outcome, http_status, code, words, response, first_at, last_at, times

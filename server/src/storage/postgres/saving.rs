@@ -1,17 +1,17 @@
 //! Saves aggregates: what was changed of many rows is one statement for each table. The statements wait, and are sent together with
 //! the commit (pipelining).
 
-use std::collections::BTreeMap;
-
-use super::session::{Param, Session};
+use super::{
+    schedule::{save_due, save_pauses},
+    session::{Session, column},
+};
 use crate::{
-    pace::LEAST_DISTANCE,
     storage::aggregate::{
         AggregateRoot, CheckoutAggregate, PaymentRow,
-        changes::{Changes, DueChange, FIRST_EXCHANGES, KeyUse, MOST_EXCHANGES, MOST_KEYS},
+        changes::{Changes, FIRST_EXCHANGES, KeyUse, MOST_EXCHANGES, MOST_KEYS},
         claims::ClaimRow,
     },
-    values::{CheckoutId, Millis},
+    values::CheckoutId,
 };
 
 /// Writes down what was changed, in the order of the locks: what refers to something comes after it.
@@ -27,31 +27,9 @@ pub(super) fn save(db: &Session, changes: &Changes, aggregates: &[CheckoutAggreg
     use_keys(db, changes);
     save_claims(db, aggregates);
     write_events(db, changes);
-    change_due(db, changes);
-    note_exchanges(db, changes);
-    write_pauses(db, changes);
-}
-
-fn write_pauses(db: &Session, changes: &Changes) {
-    for (method, until) in changes.pauses.changed() {
-        let method = <&'static str>::from(*method);
-        match until {
-            Some(until) => db.later(
-                "INSERT INTO sending_pauses (method, not_before) VALUES ($1, $2)
-                 ON CONFLICT (method) DO UPDATE SET not_before = excluded.not_before",
-                vec![Box::new(method), Box::new(*until)],
-            ),
-            None => db.later("DELETE FROM sending_pauses WHERE method = $1", vec![Box::new(method)]),
-        }
-    }
-}
-
-/// A column of an unnested table, ready to be sent.
-fn column<'a, S: 'a, T>(rows: &'a [S], of: impl Fn(&'a S) -> T) -> Param
-where
-    Vec<T>: tokio_postgres::types::ToSql + Send + Sync + 'static,
-{
-    Box::new(rows.iter().map(of).collect::<Vec<T>>())
+    save_due(db, changes);
+    save_exchanges(db, changes);
+    save_pauses(db, changes);
 }
 
 fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
@@ -273,108 +251,15 @@ fn write_events(db: &Session, changes: &Changes) {
     );
 }
 
-/// When a payment is due, as it is put.
-type Put = (Millis, i16, Millis);
-
-/// Each row once, in the order of the payments.
-fn change_due(db: &Session, changes: &Changes) {
-    let (mut put, mut put_unless_there): (BTreeMap<&str, Put>, BTreeMap<&str, Put>) = Default::default();
-    let (mut again, mut no_more) = (BTreeMap::new(), BTreeMap::new());
-    let mut forget = Vec::new();
-    for change in &changes.due {
-        match change {
-            DueChange::Put { payment, at, queue, since } => {
-                let new = (*at, queue.number(), *since);
-                put.entry(payment.as_str())
-                    .and_modify(|old| *old = (old.0.min(new.0), old.1.min(new.1), new.2))
-                    .or_insert(new);
-            }
-            DueChange::PutUnlessThere { payment, at, queue, since } => {
-                put_unless_there.entry(payment.as_str()).or_insert((*at, queue.number(), *since));
-            }
-            DueChange::AskAgain { payment, leased_until, at, queue, since } => {
-                again.insert(payment.as_str(), (*leased_until, *at, queue.number(), *since));
-            }
-            DueChange::AskNoMore { payment, leased_until } => {
-                no_more.insert(payment.as_str(), *leased_until);
-            }
-            DueChange::Forget { payment } => forget.push(payment.as_str()),
-        }
-    }
-    forget.sort_unstable();
-    put_due(db, PUT, &put, Some(changes.now));
-    put_due(db, PUT_UNLESS_THERE, &put_unless_there, None);
-    if !again.is_empty() {
-        let rows: Vec<_> = again.into_iter().collect();
-        db.later(
-            "UPDATE due SET at = n.at, queue = n.queue, since = COALESCE(n.since, due.since)
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[])
-                AS n (payment_id, leased_until, at, queue, since)
-             WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
-            vec![
-                column(&rows, |row| row.0.to_owned()),
-                column(&rows, |row| row.1.0),
-                column(&rows, |row| row.1.1),
-                column(&rows, |row| row.1.2),
-                column(&rows, |row| row.1.3),
-            ],
-        );
-    }
-    if !no_more.is_empty() {
-        let rows: Vec<_> = no_more.into_iter().collect();
-        db.later(
-            "DELETE FROM due USING unnest($1::text[], $2::bigint[]) AS n (payment_id, leased_until)
-             WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
-            vec![column(&rows, |row| row.0.to_owned()), column(&rows, |row| row.1)],
-        );
-    }
-    forget_due(db, &forget);
-}
-
-/// In another queue never before now: it may be behind where all looks begin. The last question may lie ahead, where the clock
-/// was set back since.
-const PUT: &str = "INSERT INTO due (payment_id, at, queue, since)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
-    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at),
-            CASE WHEN due.asked_at <= excluded.at THEN due.asked_at + $6::bigint ELSE 0 END,
-            CASE WHEN excluded.queue < due.queue THEN $5::bigint ELSE 0 END),
-        queue = LEAST(due.queue, excluded.queue), since = excluded.since";
-const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, queue, since)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
-    ON CONFLICT (payment_id) DO NOTHING";
-
-fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>, now: Option<Millis>) {
-    if put.is_empty() {
-        return;
-    }
-    let rows: Vec<(&&str, &Put)> = put.iter().collect();
-    let mut values = vec![
-        column(&rows, |row| (*row.0).to_owned()),
-        column(&rows, |row| row.1.0),
-        column(&rows, |row| row.1.1),
-        column(&rows, |row| row.1.2),
-    ];
-    values.extend(now.into_iter().flat_map(|now| -> [Param; 2] { [Box::new(now), Box::new(LEAST_DISTANCE)] }));
-    db.later(sql, values);
-}
-
-/// Asks no more, whatever was hinted.
-pub(super) fn forget_due(db: &Session, payments: &[&str]) {
-    if !payments.is_empty() {
-        let payments = column(payments, |id| (*id).to_owned());
-        db.later("DELETE FROM due WHERE payment_id = ANY($1)", vec![payments]);
-    }
-}
-
 /// The same answer to the same question is counted (run-length encoding), and of many the first ones and the last ones are
 /// kept. A sender may say it again where it heard nothing of its commit (idempotency).
-fn note_exchanges(db: &Session, changes: &Changes) {
+fn save_exchanges(db: &Session, changes: &Changes) {
     let rows = &changes.exchanges;
     if rows.is_empty() {
         return;
     }
     db.later(
-        NOTE_EXCHANGES,
+        SAVE_EXCHANGES,
         vec![
             column(rows, |new| new.payment.as_str().to_owned()),
             column(rows, |new| <&'static str>::from(new.exchange.asked)),
@@ -393,7 +278,7 @@ fn note_exchanges(db: &Session, changes: &Changes) {
 }
 
 /// All parts see the rows as they were before.
-const NOTE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
+const SAVE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         SELECT n.*, known.last, known.same
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
             $8::text[], $9::text[]) WITH ORDINALITY
@@ -424,5 +309,5 @@ const NOTE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
         SELECT payment_id, COUNT(*) AS count FROM added WHERE number > $11 GROUP BY payment_id
     )
     DELETE FROM exchanges USING too_many WHERE exchanges.payment_id = too_many.payment_id AND exchanges.number IN
-        (SELECT number FROM exchanges AS kept WHERE kept.payment_id = too_many.payment_id
+        (SELECT number FROM exchanges AS stored WHERE stored.payment_id = too_many.payment_id
             ORDER BY number OFFSET $12 LIMIT too_many.count)";

@@ -21,13 +21,21 @@ pub(super) type Query<'a> = (&'static str, Vec<&'a (dyn ToSql + Sync)>);
 /// A value that is sent later.
 pub(super) type Param = Box<dyn ToSql + Send + Sync>;
 
+/// A column of an unnested table, ready to be sent.
+pub(super) fn column<'a, S: 'a, T>(rows: &'a [S], of: impl Fn(&'a S) -> T) -> Param
+where
+    Vec<T>: ToSql + Send + Sync + 'static,
+{
+    Box::new(rows.iter().map(of).collect::<Vec<T>>())
+}
+
 /// The transaction's commit does not wait for the disk: for what may be lost, and is done again.
 pub(super) const NOT_ON_DISK: &str = "SET LOCAL synchronous_commit TO off";
 
 /// A connection within one transaction. One that is dropped before its end is closed, as nobody knows its state.
 pub(super) struct Session {
     client: Option<Object>,
-    /// How the transaction begins, as long as it has not.
+    /// The statement that begins the transaction, until it is sent.
     begin: Mutex<Option<&'static str>>,
     later: Mutex<Vec<(&'static str, Vec<Param>)>>,
     is_committing: AtomicBool,
@@ -75,7 +83,7 @@ impl Session {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
-    /// How many rows it changed.
+    /// The number of changed rows.
     pub(super) async fn execute(&self, sql: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Problem> {
         let client = self.client()?;
         let statement = client.prepare_cached(sql).await?;
@@ -115,7 +123,7 @@ impl Session {
         }
         let begun = self.send_begin(client);
         let written = join_all(prepared.iter().map(|(statement, values)| client.execute(statement, values)));
-        // A statement that failed makes the database roll back where it is told to commit, and is told here.
+        // After a failed statement, the database rolls back on `COMMIT`. That is reported here.
         let ended = async {
             if end.is_empty() {
                 return Ok(());

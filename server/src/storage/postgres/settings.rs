@@ -26,9 +26,9 @@ use crate::{
     },
 };
 
-/// How many connections one server holds at most, unless said otherwise.
+/// The default of the most connections of one server.
 const CONNECTIONS: u32 = 16;
-/// How long each address is tried. A host that is gone must not take the time of the next one.
+/// The deadline of each address. A host that is gone must not take the time of the next one.
 const CONNECTING: Duration = Duration::from_secs(2);
 /// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
 const UNANSWERED: Duration = Duration::from_secs(10);
@@ -122,7 +122,7 @@ impl PostgresSettings {
         self.config.clone()
     }
 
-    /// How many hosts are tried, one after another.
+    /// The number of hosts, which are tried in turn.
     pub(super) fn hosts(&self) -> u32 {
         u32::try_from(self.config.get_hosts().len().max(self.config.get_hostaddrs().len())).unwrap_or(u32::MAX)
     }
@@ -131,7 +131,7 @@ impl PostgresSettings {
         self.connections
     }
 
-    /// Whom to believe. It can be asked for before a connection is made, to learn whether the certificates can be used.
+    /// The TLS configuration. It can be built before connecting, to learn whether the certificates are usable.
     pub(crate) fn tls(&self) -> Result<ClientConfig, StorageError> {
         let roots = match &self.ca_file {
             Some(path) => certificates(path)?,

@@ -103,13 +103,13 @@ pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<CheckoutL
     Ok(CheckoutList { checkouts: listed(db, views, unknown_since).await?, is_more: rows.len() > list.most as usize })
 }
 
-/// What became unknown before has been so for too long.
+/// Payments that became unknown before this moment have been so for too long.
 async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
     let now: Millis = first(Some(&db.rows("SELECT now_ms()", &[]).await?))?;
     Ok(now.saturating_sub(UNKNOWN_FOR))
 }
 
-/// How many need a person, and why.
+/// Counts the checkouts that need a person, by reason.
 pub(super) async fn count_needs(db: &Session) -> Result<Vec<(Need, u64)>, Problem> {
     needs::count(db, unknown_since(db).await?).await
 }
@@ -139,7 +139,7 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
     Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up, refused }))
 }
 
-/// What callbacks claimed for each of its payments.
+/// The claims of callbacks for each of its payments.
 async fn claims_of(db: &Session, view: &CheckoutView) -> Result<Vec<Vec<ListedClaim>>, Problem> {
     let ids: Vec<&str> = view.payments.iter().map(|payment| payment.id.as_str()).collect();
     let mut claims = vec![Vec::new(); ids.len()];
@@ -209,7 +209,7 @@ fn charge(row: &Row) -> Result<Charge, Problem> {
     })
 }
 
-/// What ended in a time, added up by what is alike.
+/// Adds up the payments that ended in a period.
 pub(super) async fn ends(db: &Session, period: Period, most: u32) -> Result<Ends, Problem> {
     let rows = db.rows(ENDS, &[&period.from, &period.until, &(i64::from(most) + 1)]).await?;
     let mut adding = Adding::default();

@@ -11,9 +11,10 @@ use crate::{
     storage::{
         StorageError,
         aggregate::{
+            confirmation,
             hints::{self, CallbackHint},
             payments::{self, KnownKey},
-            resolution,
+            resolution, sending,
         },
         inputs::{BeginConfirmation, BeginPayment, ConfirmationOutcome, Hint, Key, Resolve, SendOutcome, TakePrepared},
         outputs::{Decision, HintOutcome, RecordedPayment, SendTurn},
@@ -44,16 +45,16 @@ pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Send
     let Some(mut aggregate) = aggregates::open(db, &take.checkout)? else { return Ok(SendTurn::Gone) };
     let mut changes = aggregates::begin(db, &[])?;
     changes.pauses = read_pauses(db)?;
-    let taken = payments::take_prepared(&mut changes, &mut aggregate, take)?;
+    let taken = sending::take_prepared(&mut changes, &mut aggregate, take)?;
     aggregates::save(db, &changes, &aggregate)?;
     Ok(taken)
 }
 
 pub(super) fn record_send_outcome(db: &Connection, sent: &SendOutcome) -> Result<RecordedPayment, StorageError> {
     let mut aggregate = aggregates::open_known(db, &sent.payment)?;
-    let mut changes = aggregates::begin(db, &payments::numbers_of_sent(sent))?;
+    let mut changes = aggregates::begin(db, &sending::numbers_of_sent(sent))?;
     changes.pauses = read_pauses(db)?;
-    let recorded = payments::record_send_outcome(&mut changes, &mut aggregate, 0, sent)?;
+    let recorded = sending::record_send_outcome(&mut changes, &mut aggregate, 0, sent)?;
     aggregates::save(db, &changes, &aggregate)?;
     Ok(recorded)
 }
@@ -62,7 +63,7 @@ pub(super) fn begin_confirmation(db: &Connection, begin: &BeginConfirmation) -> 
     let mut aggregate = aggregates::open(db, &begin.checkout)?.ok_or(StorageError::not_found("payment"))?;
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
     let mut changes = aggregates::begin(db, &[])?;
-    let begun = payments::begin_confirmation(&mut changes, &mut aggregate, known, begin)?;
+    let begun = confirmation::begin_confirmation(&mut changes, &mut aggregate, known, begin)?;
     aggregates::save(db, &changes, &aggregate)?;
     Ok(begun)
 }
@@ -72,8 +73,8 @@ pub(super) fn record_confirmation(
     confirmed: &ConfirmationOutcome,
 ) -> Result<RecordedPayment, StorageError> {
     let mut aggregate = aggregates::open_known(db, &confirmed.payment)?;
-    let mut changes = aggregates::begin(db, &payments::numbers_of_confirmed(confirmed))?;
-    let recorded = payments::record_confirmation(&mut changes, &mut aggregate, 0, confirmed)?;
+    let mut changes = aggregates::begin(db, &confirmation::numbers_of_confirmed(confirmed))?;
+    let recorded = confirmation::record_confirmation(&mut changes, &mut aggregate, 0, confirmed)?;
     aggregates::save(db, &changes, &aggregate)?;
     Ok(recorded)
 }
@@ -89,7 +90,7 @@ pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Decision, St
 
 // Transactions about hints: callbacks, returns, apps that look. A hint makes a payment due, and proves nothing.
 
-/// How many callbacks of a payment are known again.
+/// The most callbacks of a payment that are recognized as repeated.
 const MOST_CALLBACKS: u32 = 32;
 
 pub(super) fn record_hint(db: &Connection, hint: &Hint) -> Result<HintOutcome, StorageError> {

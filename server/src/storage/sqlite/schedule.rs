@@ -6,7 +6,8 @@ use super::rows::read;
 use crate::{
     pace::{
         LEAST_DISTANCE,
-        rate_limit::{Bucket, GatewayFeedback, PollLimit},
+        bucket::Bucket,
+        rate_limit::{GatewayFeedback, PollLimit},
     },
     storage::{
         StorageError,
@@ -15,9 +16,9 @@ use crate::{
     values::{Method, Millis, PaymentId},
 };
 
-// What is due to be asked about: one narrow table, apart from the payments.
+// Due polls: one narrow table, apart from the payments.
 
-/// Changes when a payment is asked about.
+/// Changes when a payment is polled.
 pub(super) fn apply_due_change(db: &Connection, change: &DueChange) -> Result<(), StorageError> {
     match change {
         DueChange::Put { payment, at, queue, since } => {
@@ -108,7 +109,7 @@ pub(super) fn write_limit(db: &Connection, before: Option<&PollLimit>, limit: &P
     Ok(())
 }
 
-/// How long no questions are asked still about some method's payments, as the gateway asked to wait.
+/// The rest of the longest pause of polling that the gateway's `Retry-After` caused.
 pub(super) fn gateway_wait(db: &Connection, now: Millis) -> Result<Millis, StorageError> {
     Ok(read_limit(db)?.map_or(0, |limit| limit.longest_stop(now)))
 }
@@ -133,7 +134,7 @@ pub(super) fn record_feedback(
     Ok(())
 }
 
-// Until when payments of a method wait, as the gateway asked.
+// The pauses of sending by method, as the gateway's `Retry-After` caused them.
 
 pub(super) fn read_pauses(db: &Connection) -> Result<Pauses, StorageError> {
     let mut statement = db.prepare_cached("SELECT method, not_before FROM sending_pauses")?;

@@ -12,7 +12,7 @@ use kassa::CardInput;
 /// Of all issuers.
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 
-/// How a phone begins with its country.
+/// The country code with which a phone number begins.
 const COUNTRY: &str = "996";
 
 /// What may stand between the digits of a card number as people write or paste it: any space, any dash, what is not seen, and

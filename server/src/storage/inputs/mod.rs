@@ -1,15 +1,20 @@
-//! What a storage is told: plain values.
+//! The inputs of a storage: plain values. Those of beginning, sending and confirming a payment are in `payments`.
+
+mod payments;
 
 use std::time::Duration;
 
 use kassa::{PaymentRef, PaymentStatus, Provider};
+pub use payments::{
+    BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, Key, SendOutcome, SendResult, TakePrepared,
+};
 
 use super::outputs::{Delivery, SkippedEvent};
 use crate::{
     checkouts::{CheckoutView, new_checkout::NewCheckout},
     events::EventKind,
     pace::SKIP_AFTER,
-    payments::{Failure, exchange::Exchange},
+    payments::exchange::Exchange,
     tokens::{DecidedBy, KeyRole, Permission, TokenHash},
     values::{ApiKeyId, CheckoutId, Hidden, Method, Millis, PaymentId, Resolution, error::ServerError},
 };
@@ -21,7 +26,7 @@ pub use crate::pace::queues::Slots;
 pub struct OpenCheckout {
     /// Its identifier, if it is new.
     pub id: CheckoutId,
-    /// What is wanted.
+    /// The requested checkout.
     pub wanted: NewCheckout,
     /// The ways to pay that are offered.
     pub methods: Vec<Method>,
@@ -54,11 +59,11 @@ pub enum CheckoutLookup {
 /// A client token to keep.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What it opens.
+    /// The checkout that it opens.
     pub checkout: CheckoutId,
     /// Its hash.
     pub hash: TokenHash,
-    /// How long it is good.
+    /// Its lifetime.
     pub lifetime_ms: Millis,
 }
 
@@ -67,166 +72,22 @@ pub struct NewToken {
 pub struct NewApiKey {
     /// Its identifier.
     pub id: ApiKeyId,
-    /// Who calls with it.
+    /// The role of its owner.
     pub role: KeyRole,
-    /// What a person may do with it on the staff's pages.
+    /// The person's permission on the staff's pages.
     pub may: Permission,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// Its hash.
     pub hash: TokenHash,
 }
 
-/// An idempotency key with a fingerprint of what came with it.
-#[derive(Clone, Debug)]
-pub struct Key {
-    /// The key.
-    pub text: String,
-    /// The fingerprint.
-    pub fingerprint: Vec<u8>,
-}
-
-/// A payment that is about to be sent.
-#[derive(Clone, Debug)]
-pub struct BeginPayment {
-    /// Its checkout.
-    pub checkout: CheckoutId,
-    /// Its identifier.
-    pub id: PaymentId,
-    /// The way to pay.
-    pub method: Method,
-    /// What the gateway will be asked with.
-    pub reference: PaymentRef,
-    /// The caller's idempotency key.
-    pub key: Option<Key>,
-    /// Who sends it, and nobody else (fencing).
-    pub sender: String,
-    /// Whether it is sent at once; else it waits, prepared.
-    pub is_sent_at_once: bool,
-    /// After which time its sender has no answer.
-    pub send_for_ms: Millis,
-    /// After which time it is no longer sent where it waits.
-    pub wait_for_ms: Millis,
-    /// How many one-time passwords may be tried.
-    pub attempts: u32,
-    /// How many cards may be tried for its checkout.
-    pub card_attempts: u32,
-    /// The last four digits of the card, where it is paid by one.
-    pub card_last4: Option<String>,
-    /// The last two digits of the phone, where it is paid by mobile bank.
-    pub phone_last2: Option<String>,
-    /// The payment that its payer leaves for it, if that can be left still: it is never confirmed any more.
-    pub instead_of: Option<PaymentId>,
-}
-
-/// A payment that waited, to be sent now.
-#[derive(Clone, Debug)]
-pub struct TakePrepared {
-    /// The payment's checkout.
-    pub checkout: CheckoutId,
-    /// Which.
-    pub payment: PaymentId,
-    /// Who sends it.
-    pub sender: String,
-    /// After which time its sender has no answer.
-    pub send_for_ms: Millis,
-}
-
-/// What sending a payment brought.
-#[derive(Clone, Debug)]
-pub struct SendOutcome {
-    /// The payment's checkout.
-    pub checkout: CheckoutId,
-    /// Which.
-    pub payment: PaymentId,
-    /// Who sent it.
-    pub sender: String,
-    /// What came back.
-    pub result: SendResult,
-    /// What was said, where it was sent at all.
-    pub exchange: Option<Exchange>,
-}
-
-/// What came back.
-#[derive(Clone, Debug)]
-pub enum SendResult {
-    /// The gateway has it.
-    Accepted {
-        /// What it is asked with from now on.
-        reference: PaymentRef,
-        /// The page to open.
-        page_url: Option<String>,
-        /// The code to show.
-        qr_text: Option<String>,
-    },
-    /// Certainly nothing happened.
-    NothingHappened {
-        /// Why.
-        failure: Failure,
-        /// How long the gateway asked to wait.
-        retry_after: Option<Duration>,
-    },
-    /// It may have happened.
-    Unknown {
-        /// What it is asked with from now on.
-        reference: PaymentRef,
-    },
-}
-
-/// A one-time password that is about to be sent.
-#[derive(Clone, Debug)]
-pub struct BeginConfirmation {
-    /// The payment's checkout.
-    pub checkout: CheckoutId,
-    /// The payment.
-    pub payment: PaymentId,
-    /// The caller's idempotency key. Its fingerprint holds nothing of the password.
-    pub key: Option<Key>,
-    /// Who sends it, and nobody else.
-    pub sender: String,
-}
-
-/// What sending a one-time password brought.
-#[derive(Clone, Debug)]
-pub struct ConfirmationOutcome {
-    /// The payment's checkout.
-    pub checkout: CheckoutId,
-    /// Of which payment.
-    pub payment: PaymentId,
-    /// Who sent it.
-    pub sender: String,
-    /// What came back.
-    pub result: ConfirmResult,
-    /// What was said, where it was sent at all.
-    pub exchange: Option<Exchange>,
-}
-
-/// What came back.
-#[derive(Clone, Debug)]
-pub enum ConfirmResult {
-    /// The gateway took it, or may have: the payment is asked about.
-    Sent {
-        /// What it is asked with from now on, where more is known.
-        reference: Option<PaymentRef>,
-    },
-    /// It was wrong.
-    Refused {
-        /// What the gateway said.
-        failure: Failure,
-    },
-    /// Certainly nothing happened.
-    NothingHappened {
-        /// Why.
-        failure: Failure,
-    },
-}
-
-/// What a person decides of a payment of which nobody knows.
+/// A person's decision on a payment with an unknown outcome.
 #[derive(Clone, Debug)]
 pub struct Resolve {
     /// Which.
     pub payment: PaymentId,
-    /// What became of it.
+    /// The outcome.
     pub resolution: Resolution,
     /// Why.
     pub reason: String,
@@ -251,7 +112,7 @@ pub enum Hint {
         status: Option<PaymentStatus>,
         /// The hash of what makes it the same callback as another one.
         same: Option<[u8; 32]>,
-        /// What came, for people.
+        /// The callback as an exchange, for staff.
         exchange: Option<Box<Exchange>>,
         /// It was read in full, and is kept only where the payment has no number to ask the gateway by.
         is_whole: bool,
@@ -268,20 +129,20 @@ pub enum Hint {
 pub struct Claim {
     /// The number.
     pub number: String,
-    /// Who carried it out.
+    /// The provider.
     pub provider: Option<Provider>,
 }
 
-/// What time does.
+/// A sweep: gives up sending that took too long, expires checkouts, deletes what is no longer stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
     /// So much of each kind at most.
     pub most: u32,
-    /// How long is kept what nobody needs after the end.
+    /// The retention time after the end of a checkout.
     pub keep_for_ms: Millis,
 }
 
-/// How many questions are wanted.
+/// A claim of due polls.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimPolls {
     /// The places for those that are under way at once: no more than there is room for.
@@ -292,16 +153,16 @@ pub struct ClaimPolls {
     pub per_second: u32,
 }
 
-/// What the gateway answered about a payment.
+/// The result of polling one payment.
 #[derive(Clone, Debug)]
 pub struct PollResult {
     /// Which.
     pub payment: PaymentId,
-    /// What it pays for.
+    /// Its checkout.
     pub checkout: CheckoutId,
-    /// How it is paid.
+    /// Its method.
     pub method: Method,
-    /// The lease under which it was asked.
+    /// The lease of the poll.
     pub leased_until: Millis,
     /// Its answers.
     pub reports: Vec<StatusReport>,
@@ -312,15 +173,15 @@ pub struct PollResult {
 /// One answer.
 #[derive(Clone, Debug)]
 pub struct StatusReport {
-    /// The claimed number that was asked by.
+    /// The claimed number of the query.
     pub claim: Option<String>,
-    /// What it says.
+    /// The report.
     pub report: Report,
     /// Question and answer, for people.
     pub exchange: Exchange,
 }
 
-/// What the gateway says.
+/// A report of the gateway's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// Charged, by the core's verdict.
@@ -329,9 +190,9 @@ pub enum Report {
     Rejected,
     /// Pending.
     Pending(Box<PaymentRef>),
-    /// Something else than was asked for.
+    /// Another order, amount or currency than requested.
     Mismatch {
-        /// What differs.
+        /// The fields that differ.
         fields: Vec<String>,
         /// Whether it is a charge.
         is_charge: bool,
@@ -343,11 +204,11 @@ pub enum Report {
     },
     /// Nothing that helps: not known there, not understood, not tied to the payment.
     Nothing,
-    /// It could not be asked now.
+    /// It could not be queried now.
     Trouble {
         /// Whether the whole fleet should ask less: a rate limit, or a gateway that fails.
         is_overload: bool,
-        /// How long it asked to wait.
+        /// Its `Retry-After`.
         retry_after: Option<Duration>,
     },
 }
@@ -363,7 +224,7 @@ impl Report {
     }
 }
 
-/// How many events are wanted.
+/// A claim of due deliveries.
 #[derive(Clone, Debug)]
 pub struct ClaimDeliveries {
     /// So many at most, one a stream.
@@ -374,7 +235,7 @@ pub struct ClaimDeliveries {
     pub kinds: Option<Vec<EventKind>>,
 }
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Debug)]
 pub struct DeliveryOutcome {
     /// The stream.
@@ -387,11 +248,11 @@ pub struct DeliveryOutcome {
     pub kind: Option<EventKind>,
     /// The lease under which it was delivered.
     pub leased_until: Millis,
-    /// What the shop said.
+    /// The shop's response.
     pub result: DeliveryResult,
 }
 
-/// What the shop said to an event.
+/// The shop's response to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryResult {
     /// It took it.

@@ -1,0 +1,154 @@
+//! The inputs of beginning, sending and confirming a payment.
+
+use std::time::Duration;
+
+use kassa::PaymentRef;
+
+use crate::{
+    payments::{Failure, exchange::Exchange},
+    values::{CheckoutId, Method, Millis, PaymentId},
+};
+
+/// An idempotency key with a fingerprint of what came with it.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The key.
+    pub text: String,
+    /// The fingerprint.
+    pub fingerprint: Vec<u8>,
+}
+
+/// A payment that is about to be sent.
+#[derive(Clone, Debug)]
+pub struct BeginPayment {
+    /// Its checkout.
+    pub checkout: CheckoutId,
+    /// Its identifier.
+    pub id: PaymentId,
+    /// The way to pay.
+    pub method: Method,
+    /// The reference for status queries.
+    pub reference: PaymentRef,
+    /// The caller's idempotency key.
+    pub key: Option<Key>,
+    /// Its only sender (fencing).
+    pub sender: String,
+    /// Whether it is sent at once; else it waits, prepared.
+    pub is_sent_at_once: bool,
+    /// After which time its sender has no answer.
+    pub send_for_ms: Millis,
+    /// After which time it is no longer sent where it waits.
+    pub wait_for_ms: Millis,
+    /// The most one-time passwords that may be tried.
+    pub attempts: u32,
+    /// The most cards that may be tried for its checkout.
+    pub card_attempts: u32,
+    /// The last four digits of the card, where it is paid by one.
+    pub card_last4: Option<String>,
+    /// The last two digits of the phone, where it is paid by mobile bank.
+    pub phone_last2: Option<String>,
+    /// The payment that its payer leaves for it, if that can be left still: it is never confirmed any more.
+    pub instead_of: Option<PaymentId>,
+}
+
+/// A payment that waited, to be sent now.
+#[derive(Clone, Debug)]
+pub struct TakePrepared {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
+    /// Which.
+    pub payment: PaymentId,
+    /// Its sender.
+    pub sender: String,
+    /// After which time its sender has no answer.
+    pub send_for_ms: Millis,
+}
+
+/// The outcome of sending a payment.
+#[derive(Clone, Debug)]
+pub struct SendOutcome {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
+    /// Which.
+    pub payment: PaymentId,
+    /// Its sender.
+    pub sender: String,
+    /// The result.
+    pub result: SendResult,
+    /// The exchange, if it was sent at all.
+    pub exchange: Option<Exchange>,
+}
+
+/// The result of sending a payment.
+#[derive(Clone, Debug)]
+pub enum SendResult {
+    /// The gateway has it.
+    Accepted {
+        /// The reference for status queries from now on.
+        reference: PaymentRef,
+        /// The page to open.
+        page_url: Option<String>,
+        /// The code to show.
+        qr_text: Option<String>,
+    },
+    /// Certainly nothing happened.
+    NothingHappened {
+        /// Why.
+        failure: Failure,
+        /// The gateway's `Retry-After`.
+        retry_after: Option<Duration>,
+    },
+    /// It may have happened.
+    Unknown {
+        /// The reference for status queries from now on.
+        reference: PaymentRef,
+    },
+}
+
+/// A one-time password that is about to be sent.
+#[derive(Clone, Debug)]
+pub struct BeginConfirmation {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
+    /// The payment.
+    pub payment: PaymentId,
+    /// The caller's idempotency key. Its fingerprint holds nothing of the password.
+    pub key: Option<Key>,
+    /// Its only sender (fencing).
+    pub sender: String,
+}
+
+/// The outcome of sending a one-time password.
+#[derive(Clone, Debug)]
+pub struct ConfirmationOutcome {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
+    /// Of which payment.
+    pub payment: PaymentId,
+    /// Its sender.
+    pub sender: String,
+    /// The result.
+    pub result: ConfirmResult,
+    /// The exchange, if it was sent at all.
+    pub exchange: Option<Exchange>,
+}
+
+/// The result of sending a one-time password.
+#[derive(Clone, Debug)]
+pub enum ConfirmResult {
+    /// The gateway took it, or may have: the payment is polled.
+    Sent {
+        /// The reference for status queries from now on, if more is known.
+        reference: Option<PaymentRef>,
+    },
+    /// It was wrong.
+    Refused {
+        /// The gateway's refusal.
+        failure: Failure,
+    },
+    /// Certainly nothing happened.
+    NothingHappened {
+        /// Why.
+        failure: Failure,
+    },
+}
