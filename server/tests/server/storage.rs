@@ -184,48 +184,53 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 /// One promise of a storage's, on an empty one.
 type Check = fn(&dyn Storage, &Calendar);
 
+/// The functions with their names.
+macro_rules! suite {
+    ($($check:ident),+ $(,)?) => { [$((stringify!($check), $check as Check)),+] };
+}
+
 /// Every storage passes these.
-const SUITE: [(&str, Check); 40] = [
-    ("a reference opens one checkout", a_reference_opens_one_checkout),
-    ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
-    ("an end that is in doubt holds back the payment beside it", doubtful_rejection_delays_other_payment),
-    ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
-    ("a word that nobody knows of what has no number is told", unknown_status_without_number_is_reported),
-    ("a word that nobody knows of what was not made is told", unknown_status_of_failed_code_is_reported),
-    ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
-    ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
-    ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
-    ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
-    ("a key gives the same payment", a_key_gives_the_same_payment),
-    ("a payer cannot fill the database with keys", a_payer_cannot_fill_the_database_with_keys),
-    ("one payment may take money", one_payment_may_take_money),
-    ("what its payer left is never confirmed", what_its_payer_left_is_never_confirmed),
-    ("what is being confirmed is not left", what_is_being_confirmed_is_not_left),
-    ("of leaving and confirming at once, one happens", of_leaving_and_confirming_at_once_one_happens),
-    ("a QR code is left for another way", a_qr_code_is_left_for_another_way),
-    ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
-    ("a card does not wait", a_card_does_not_wait),
-    ("a card that needs nobody holds its checkout", a_card_that_needs_nobody_holds_its_checkout),
-    ("cards and payments run out", cards_and_payments_run_out),
-    ("what waits is not sent for a checkout that was paid", queued_payment_of_paid_checkout_is_not_sent),
-    ("claims are kept with what the gateway says of them", claims_are_stored_with_their_reports),
-    ("only the sender records", only_the_sender_records_the_outcome),
-    ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
-    ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
-    ("equal answers are counted, and many do not fill the disk", equal_responses_are_counted_and_bounded),
-    ("a question is leased", a_question_is_leased),
-    ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
-    ("the most urgent comes first", the_most_urgent_comes_first),
-    ("a payment is asked about once a second at most", payment_is_polled_at_most_once_a_second),
-    ("a hint keeps the place of what is overdue", a_hint_keeps_the_place_of_what_is_overdue),
-    ("wrong passwords run out", wrong_passwords_run_out),
-    ("streams are delivered in order", streams_are_delivered_in_order),
-    ("what asks for nothing is stepped over after five refusals", what_asks_for_nothing_is_stepped_over),
-    ("what was refused comes again in order", what_was_refused_comes_again_in_order),
-    ("kinds that are not chosen are not delivered", kinds_that_are_not_chosen_are_not_delivered),
-    ("what there is, is counted", what_there_is_is_counted),
-    ("it says that it takes writes", it_says_that_it_takes_writes),
-    ("what nobody needs is kept for a time", what_nobody_needs_is_kept_for_a_time),
+const SUITE: [(&str, Check); 40] = suite![
+    reference_opens_one_checkout,
+    number_of_other_payment_is_not_adopted,
+    charge_in_doubt_blocks_other_payment,
+    charge_without_number_is_in_doubt,
+    unknown_status_without_number_is_reported,
+    unknown_status_of_failed_code_is_reported,
+    send_refusal_pauses_one_method_and_no_polls,
+    clock_set_back_delays_nothing,
+    client_token_opens_one_checkout_until_expiry,
+    api_key_is_valid_until_revoked,
+    idempotency_key_returns_same_payment,
+    idempotency_keys_of_a_payer_are_bounded,
+    one_payment_of_checkout_may_take_money,
+    replaced_payment_is_never_confirmed,
+    confirming_payment_is_not_replaced,
+    concurrent_replace_and_confirm_exclude,
+    qr_payment_is_replaced_by_other_method,
+    prepared_payment_is_taken_once,
+    card_payment_does_not_wait,
+    card_without_page_blocks_expiry,
+    card_and_payment_attempts_are_bounded,
+    queued_payment_of_paid_checkout_is_not_sent,
+    claims_are_stored_with_their_reports,
+    only_the_sender_records_the_outcome,
+    person_resolves_unknown_payment,
+    waiting_checkout_delays_no_others,
+    equal_responses_are_counted_and_bounded,
+    claimed_poll_is_leased,
+    hint_during_lease_is_not_lost,
+    most_urgent_poll_is_claimed_first,
+    payment_is_polled_at_most_once_a_second,
+    hint_keeps_place_of_overdue_poll,
+    otp_attempts_are_bounded,
+    streams_are_delivered_in_order,
+    event_without_action_is_skipped,
+    refused_event_is_redelivered_in_order,
+    unselected_event_kinds_are_not_delivered,
+    statistics_count_current_state,
+    write_check_succeeds,
+    retention_deletes_expired_data,
 ];
 
 #[test]
@@ -250,7 +255,7 @@ fn postgres_passes_the_suite() {
     }
 }
 
-fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
+fn reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     assert!(matches!(block_on(storage.open_checkout(new(1))), Ok(view) if view.checkout.version == 0));
     let again = OpenCheckout { id: id(9), callback_secret: Hidden::new("9"), page_secret: Hidden::new("9"), ..new(1) };
     assert!(matches!(block_on(storage.open_checkout(again)), Ok(view) if view.checkout.id == id(1)));
@@ -269,7 +274,7 @@ fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     assert!(matches!(refusal(&block_on(storage.begin_payment(begin(1, 1, Method::Qr)))), ServerError::NotOpen { .. }));
 }
 
-fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
+fn client_token_opens_one_checkout_until_expiry(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let add = |number: u8, checkout| {
         let hash = TokenHash([number; 32]);
@@ -289,7 +294,7 @@ fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calenda
     assert_eq!(opens(4), None);
 }
 
-fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Calendar) {
+fn api_key_is_valid_until_revoked(storage: &dyn Storage, calendar: &Calendar) {
     let keys = [1, 2].map(|number| ApiKey::from_random(KeyRole::Shop, [number; 16], [number; 32]));
     for (key, name) in keys.iter().zip(["old", "new"]) {
         let (id, name, hash) = (key.id().clone(), name.to_owned(), key.hash());
@@ -308,7 +313,7 @@ fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Ca
     assert_eq!(read(&ApiKey::from_random(KeyRole::Shop, [3; 16], [1; 32])), None);
 }
 
-fn a_payer_cannot_fill_the_database_with_keys(storage: &dyn Storage, _: &Calendar) {
+fn idempotency_keys_of_a_payer_are_bounded(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let with = |key: u32, fingerprint: u8| BeginPayment {
         key: Some(Key { text: format!("key-{key}"), fingerprint: vec![fingerprint] }),
@@ -329,7 +334,7 @@ fn a_payer_cannot_fill_the_database_with_keys(storage: &dyn Storage, _: &Calenda
     assert!(is_known(&begin(299, 2)), "it is not remembered, and the same is shown");
 }
 
-fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
+fn idempotency_key_returns_same_payment(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let with = |number, fingerprint: u8| BeginPayment {
         key: Some(Key { text: "key".into(), fingerprint: vec![fingerprint] }),
@@ -342,7 +347,7 @@ fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
     assert!(matches!(refusal(&block_on(storage.begin_payment(with(3, 2)))), ServerError::KeyReused));
 }
 
-fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
+fn one_payment_of_checkout_may_take_money(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let begun = |number, method| block_on(storage.begin_payment(begin(1, number, method)));
     assert!(is_new(&begun(1, Method::PayForm)));
@@ -382,7 +387,7 @@ fn payment(storage: &dyn Storage, number: u8) -> Payment {
     view.payments.into_iter().find(|payment| payment.id == payment_id(number)).unwrap()
 }
 
-fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Calendar) {
+fn replaced_payment_is_never_confirmed(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let begun = |begin| block_on(storage.begin_payment(begin));
     // A wrong password did nothing.
@@ -452,7 +457,7 @@ fn what_its_payer_left_is_never_confirmed(storage: &dyn Storage, calendar: &Cale
     assert!(is_new(&confirmed(storage, 14, "e")), "the last one is not left");
 }
 
-fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calendar) {
+fn confirming_payment_is_not_replaced(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let leave = || block_on(storage.begin_payment(instead(2, 1)));
     assert!(is_new(&confirmed(storage, 1, "a")));
@@ -471,7 +476,7 @@ fn what_is_being_confirmed_is_not_left(storage: &dyn Storage, calendar: &Calenda
     assert!(!self::payment(storage, 1).is_replaced);
 }
 
-fn of_leaving_and_confirming_at_once_one_happens(storage: &dyn Storage, calendar: &Calendar) {
+fn concurrent_replace_and_confirm_exclude(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let (begun, confirmed) = std::thread::scope(|scope| {
         let confirming = scope.spawn(|| confirmed(storage, 1, "a"));
@@ -483,7 +488,7 @@ fn of_leaving_and_confirming_at_once_one_happens(storage: &dyn Storage, calendar
     assert_eq!(is_new(&confirmed), !is_left, "{confirmed:?}");
 }
 
-fn a_qr_code_is_left_for_another_way(storage: &dyn Storage, _: &Calendar) {
+fn qr_payment_is_replaced_by_other_method(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let begun = |begin| block_on(storage.begin_payment(begin));
     assert!(is_new(&begun(begin(1, 1, Method::Qr))));
@@ -510,7 +515,7 @@ fn a_qr_code_is_left_for_another_way(storage: &dyn Storage, _: &Calendar) {
     assert!(is_new(&begun(begin(1, 5, Method::Qr))), "a code that was left is not shown again");
 }
 
-fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {
+fn prepared_payment_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Mbank) };
     assert!(
@@ -538,7 +543,7 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
 }
 
 /// Nobody has it any more when its turn comes; its key is used, and its events tell it.
-fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
+fn card_payment_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Card) };
     let waits = |number| BeginPayment { card_last4: Some("2016".into()), ..waits(number) };
@@ -555,7 +560,7 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
 }
 
 /// A card without a page is with the gateway alone, which has probably taken the money.
-fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: &Calendar) {
+fn card_without_page_blocks_expiry(storage: &dyn Storage, calendar: &Calendar) {
     for number in 1..=2 {
         block_on(storage.open_checkout(new(number))).unwrap();
         let card = begin(number, number, Method::Card);
@@ -579,7 +584,7 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
 }
 
 /// Card testing: nobody finds out with one checkout which of many cards are good.
-fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
+fn card_and_payment_attempts_are_bounded(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let ended = |number: u8, method, kind: &str| {
         let begun = block_on(storage.begin_payment(begin(1, number, method)));
@@ -624,7 +629,7 @@ fn queued_payment_of_paid_checkout_is_not_sent(storage: &dyn Storage, _: &Calend
 }
 
 /// The gateway takes no mobile-bank payment, and asks to wait for an hour.
-fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Calendar) {
+fn send_refusal_pauses_one_method_and_no_polls(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let begun = |number: u8, method| {
         block_on(storage.open_checkout(new(number))).unwrap();
@@ -652,7 +657,7 @@ fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Cal
 }
 
 /// It was six hours ahead.
-fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &Calendar) {
+fn clock_set_back_delays_nothing(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     block_on(storage.open_checkout(new(2))).unwrap();
     block_on(storage.begin_payment(begin(2, 2, Method::Mbank))).unwrap();
@@ -679,7 +684,7 @@ fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &C
 }
 
 /// The first one was rejected, and a second one has begun.
-fn doubtful_rejection_delays_other_payment(storage: &dyn Storage, calendar: &Calendar) {
+fn charge_in_doubt_blocks_other_payment(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let own = |number: u8| begin(1, number, Method::Mbank).reference;
     let begin_and_accept = |number: u8| {
@@ -723,7 +728,7 @@ fn call_about_code(storage: &dyn Storage, checkout: u8, status: Option<PaymentSt
 }
 
 /// Of a code that the gateway has made, and whose number this database does not know, a callback reports a charge.
-fn a_charge_of_what_has_no_number_is_in_doubt(storage: &dyn Storage, calendar: &Calendar) {
+fn charge_without_number_is_in_doubt(storage: &dyn Storage, calendar: &Calendar) {
     let call = |checkout: u8, status| call_about_code(storage, checkout, Some(status));
     // The callback of one comes while it is being sent.
     for checkout in [1, 2] {
@@ -870,7 +875,7 @@ fn claims_are_stored_with_their_reports(storage: &dyn Storage, calendar: &Calend
 }
 
 /// A gateway that repeats itself must not have one charge pay for two orders.
-fn what_another_payment_has_is_not_adopted(storage: &dyn Storage, _: &Calendar) {
+fn number_of_other_payment_is_not_adopted(storage: &dyn Storage, _: &Calendar) {
     let made = |number: u8, method, page_url: Option<&str>| {
         block_on(storage.open_checkout(new(number))).unwrap();
         let begin = begin(number, number, method);
@@ -921,7 +926,7 @@ fn only_the_sender_records_the_outcome(storage: &dyn Storage, _: &Calendar) {
     assert!(is_new(&block_on(storage.begin_payment(begin(1, 2, Method::Mbank)))));
 }
 
-fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar) {
+fn person_resolves_unknown_payment(storage: &dyn Storage, calendar: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     let resolve = |number, resolution| {
@@ -956,7 +961,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
-fn a_checkout_that_waits_holds_up_no_others(storage: &dyn Storage, calendar: &Calendar) {
+fn waiting_checkout_delays_no_others(storage: &dyn Storage, calendar: &Calendar) {
     for number in 1..=3 {
         block_on(storage.open_checkout(new(number))).unwrap();
     }
@@ -1036,7 +1041,7 @@ fn equal_responses_are_counted_and_bounded(storage: &dyn Storage, calendar: &Cal
     assert_eq!(stored_exchanges(storage).last().map(|one| one.times), Some(2), "an older answer came again");
 }
 
-fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
+fn claimed_poll_is_leased(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let first = block_on(storage.claim_polls(claim())).unwrap();
     assert_eq!(first.questions.len(), 1);
@@ -1060,7 +1065,7 @@ fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(rest, events[2..3]);
 }
 
-fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) {
+fn hint_during_lease_is_not_lost(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let leased = block_on(storage.claim_polls(claim())).unwrap().questions[0].leased_until;
     calendar.pass(Duration::from_secs(1));
@@ -1086,7 +1091,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
 }
 
 /// Else a payer who presses a button all the time is not asked about while others wait.
-fn a_hint_keeps_the_place_of_what_is_overdue(storage: &dyn Storage, calendar: &Calendar) {
+fn hint_keeps_place_of_overdue_poll(storage: &dyn Storage, calendar: &Calendar) {
     (1..=2).for_each(|number| following(storage, calendar, number));
     for number in [1, 2, 1, 1] {
         calendar.pass(Duration::from_secs(1));
@@ -1110,7 +1115,7 @@ fn payment_is_polled_at_most_once_a_second(storage: &dyn Storage, calendar: &Cal
     assert_eq!(claimed().questions.len(), 1);
 }
 
-fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
+fn most_urgent_poll_is_claimed_first(storage: &dyn Storage, calendar: &Calendar) {
     (1..=3).for_each(|number| following(storage, calendar, number));
     let one = ClaimPolls { places: Slots::new(1), ..claim() };
     block_on(storage.record_hint(Hint::Checkout { id: id(3) })).unwrap();
@@ -1127,7 +1132,7 @@ fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!((next.questions.len(), next.next_in_ms), (0, Some(1000)));
 }
 
-fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
+fn otp_attempts_are_bounded(storage: &dyn Storage, calendar: &Calendar) {
     following(storage, calendar, 1);
     let begin = |sender: &str| {
         let begin = BeginConfirmation { checkout: id(1), payment: payment_id(1), key: None, sender: sender.into() };
@@ -1215,7 +1220,7 @@ fn play_shop(
     (got, skipped)
 }
 
-fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calendar) {
+fn event_without_action_is_skipped(storage: &dyn Storage, calendar: &Calendar) {
     use EventKind::{CheckoutPaid, PaymentAccepted, PaymentCharged, PaymentCreated};
     let history = || block_on(storage.history(id(1))).unwrap().unwrap();
     let count = || block_on(storage.statistics()).unwrap();
@@ -1243,7 +1248,7 @@ fn what_asks_for_nothing_is_stepped_over(storage: &dyn Storage, calendar: &Calen
     assert_eq!((count().refused_events, count().streams_given_up), (1, 1), "given up after three days, as any");
 }
 
-fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calendar) {
+fn refused_event_is_redelivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     use EventKind::{CheckoutPaid, PaymentAccepted, PaymentCharged, PaymentCreated};
     following(storage, calendar, 1);
     charged(storage, 1);
@@ -1272,7 +1277,7 @@ fn what_was_refused_comes_again_in_order(storage: &dyn Storage, calendar: &Calen
     assert_eq!(got, [PaymentAccepted, PaymentCharged, CheckoutPaid]);
 }
 
-fn kinds_that_are_not_chosen_are_not_delivered(storage: &dyn Storage, calendar: &Calendar) {
+fn unselected_event_kinds_are_not_delivered(storage: &dyn Storage, calendar: &Calendar) {
     let next =
         |kinds: &[EventKind]| block_on(storage.claim_deliveries(deliver(10, Some(kinds.to_vec())))).unwrap().deliveries;
     let undelivered = || block_on(storage.statistics()).unwrap().oldest_undelivered_ms;
@@ -1301,7 +1306,7 @@ fn kinds_that_are_not_chosen_are_not_delivered(storage: &dyn Storage, calendar: 
     assert!(next(&[EventKind::CheckoutPaid]).is_empty() && undelivered() == 0);
 }
 
-fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
+fn statistics_count_current_state(storage: &dyn Storage, calendar: &Calendar) {
     let count = || block_on(storage.statistics()).unwrap();
     let open = |state| count().open_payments.into_iter().find(|(of, _)| *of == state).map(|(_, number)| number);
     let empty = count();
@@ -1354,7 +1359,7 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!((count().oldest_unknown_ms, count().gateway_wait_ms), (5_000, 30_000));
 }
 
-fn it_says_that_it_takes_writes(storage: &dyn Storage, calendar: &Calendar) {
+fn write_check_succeeds(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(block_on(storage.check_writable()), Ok(()), "of an empty database");
     following(storage, calendar, 1);
     let before = block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap();
@@ -1362,7 +1367,7 @@ fn it_says_that_it_takes_writes(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(block_on(storage.checkout(CheckoutLookup::Id(id(1)))).unwrap(), before, "and nothing is changed");
 }
 
-fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
+fn retention_deletes_expired_data(storage: &dyn Storage, calendar: &Calendar) {
     let key = || Some(Key { text: "key".into(), fingerprint: vec![1] });
     let begin = |number| BeginPayment { key: key(), ..begin(number, number, Method::PayForm) };
     for number in 1..=2 {
