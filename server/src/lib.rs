@@ -39,7 +39,7 @@
 
 #![forbid(unsafe_code)]
 
-// The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
+// The rooms. docs/architecture.md lists which of them may use which, and a test checks it.
 mod callbacks;
 mod checkouts;
 mod dispatch;

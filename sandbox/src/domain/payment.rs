@@ -152,7 +152,7 @@ impl PaymentStatus {
     }
 }
 
-/// What can happen to a payment.
+/// The triggers of a payment's transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The provider takes the money.

@@ -20,11 +20,11 @@ use crate::{domain::EndpointName, net::tls::Transport};
 
 /// The longest first line of a request that is inspected; connections with a longer one are let through.
 const MAX_FIRST_LINE: usize = 8 * 1024;
-/// How long an encrypted connection may take to shake hands.
+/// The deadline of a TLS handshake.
 pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// What is still sent before a connection is cut.
+/// The bytes that are still sent before a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutPoint {
     /// Nothing.

@@ -88,7 +88,7 @@ pub(crate) async fn respond_blocking(work: impl FnOnce() -> Response + Send + 's
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// How much of a larger body is drained before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 16 * MAX_BODY_BYTES;
-/// How long a body may take to arrive.
+/// The deadline of receiving a body.
 pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Why a body could not be read.

@@ -1,5 +1,5 @@
-//! Callbacks (webhooks) of the gateway. They are not signed, so what arrives is a hint: it makes the payment due to be asked
-//! about, and proves nothing. **A hint needs an order number and no more**; whatever cannot be read is kept for people.
+//! Callbacks (webhooks) of the gateway. They are not signed, so a callback is a hint: it makes a poll of the payment
+//! due, and proves nothing. **A hint needs only an order number**; unreadable callbacks are stored for the staff.
 
 use std::{borrow::Cow, io::Read};
 
@@ -14,7 +14,7 @@ use crate::{
     values::{Hidden, PaymentId, error::ServerError, is_hex_128},
 };
 
-/// How much of a body is read, also once it is unpacked.
+/// The most of a body that is read, also after decompression.
 const LONGEST_BODY: usize = 64 * 1024;
 const LONGEST_NUMBER: usize = 128;
 /// Stands where a callback has no order number. No order number can be this one: it is a control character.
@@ -27,7 +27,7 @@ pub(crate) fn address(secret: &str, payment: &PaymentId) -> String {
     format!("{secret}/{}", payment.bare())
 }
 
-/// How much of a callback was read, as the metrics call it.
+/// How much of a callback was readable, as the metrics count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Readability {
@@ -42,7 +42,7 @@ pub(crate) enum Readability {
 pub(crate) struct ReceivedCallback<'a> {
     /// The end of the address.
     pub(crate) address: &'a str,
-    /// What follows the address behind a question mark.
+    /// The query string of the address.
     pub(crate) query: &'a str,
     pub(crate) body: &'a [u8],
     /// Why the body was not received in full.
@@ -50,7 +50,7 @@ pub(crate) struct ReceivedCallback<'a> {
 }
 
 impl ReceivedCallback<'_> {
-    /// What it hints at, by the dialect of the gateway, and how much of it was read.
+    /// Reads a callback by the gateway's dialect: the hint, and how much of it was readable.
     pub(crate) fn hint(&self, dialect: &Dialect) -> Result<(Hint, Readability), ServerError> {
         let nowhere = || ServerError::NotFound { what: "callback address" };
         let (secret, payment) = self.address.split_once('/').ok_or_else(nowhere)?;

@@ -15,7 +15,7 @@ use crate::{
 
 // A checkout, as it is kept.
 
-/// What a shop wants paid.
+/// A checkout: a shop's request to be paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkout {
@@ -27,7 +27,7 @@ pub struct Checkout {
     pub amount: Decimal,
     /// The currency's three letters.
     pub currency: String,
-    /// What is paid for.
+    /// The description.
     pub description: String,
     /// The ways to pay that are allowed.
     pub methods: Vec<Method>,
@@ -78,7 +78,7 @@ impl CheckoutView {
 
 // The states of a checkout (state machine), as one pure function.
 
-/// What can happen to a checkout.
+/// The triggers of a checkout's transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
 pub enum Trigger {
     /// One of its payments became charged.
@@ -94,13 +94,13 @@ pub enum Trigger {
 pub struct Transition {
     /// The state from now on.
     pub to: CheckoutState,
-    /// What is told of it.
+    /// The event to record.
     pub event: EventKind,
     /// The state before, where money came late.
     pub after: Option<CheckoutState>,
 }
 
-/// What changes. Paid is absorbing: a second charge is told as overpaid.
+/// The transition. Paid is absorbing: a second charge is reported as overpaid.
 pub fn next(state: CheckoutState, trigger: Trigger) -> Option<Transition> {
     use CheckoutState as S;
     match (state, trigger) {

@@ -1,4 +1,4 @@
-//! What a shop asks for, and its rules.
+//! A new checkout, and its rules.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,7 +23,7 @@ pub(crate) const LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// Every method that is offered takes only this currency.
 pub(crate) const CURRENCY: &str = "KGS";
 
-/// What a shop wants paid, as it asks for it.
+/// A shop's request for a new checkout.
 ///
 /// ```
 /// use kassa_server::{Method, NewCheckout};
@@ -41,14 +41,14 @@ pub struct NewCheckout {
     pub amount: Decimal,
     /// The currency: `KGS`, as every method that is offered takes nothing else.
     pub currency: String,
-    /// What is paid for, at most 256 characters.
+    /// The description, at most 256 characters.
     pub description: String,
     /// The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone.
     pub methods: Vec<Method>,
     /// Where the payer returns to: a page, or a deep link of an app. Best without a `#`: where an app begins the payment, the
     /// gateway may add its parameters behind it, where servers do not see them.
     pub return_url: String,
-    /// How long it can be paid: a minute to 30 days; an hour unless it says so.
+    /// The lifetime: a minute to 30 days; an hour by default.
     pub lifetime: Duration,
     /// The shop's own texts: at most 20, with keys of at most 40 and values of at most 200 characters.
     pub metadata: BTreeMap<String, String>,

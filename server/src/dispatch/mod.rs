@@ -42,10 +42,10 @@ const RECORD_RETRY_DELAYS: [Duration; 4] =
 /// The longest single sleep, because the calendar may be put forward meanwhile.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// How long a card payment waits for a slot before anything of it is stored. Its caller waits that much longer.
+/// The time that a card payment waits for a slot before anything of it is stored. Its caller waits that much longer.
 const CARD_SLOT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is sent, of which checkout, and by whom.
+/// A payment to send, with its checkout and its sender.
 #[derive(Clone)]
 struct SendTarget {
     checkout: CheckoutId,
@@ -53,7 +53,7 @@ struct SendTarget {
     sender: String,
 }
 
-/// What became of a payment that waited.
+/// The result of sending a payment that waited.
 enum SlotWait {
     /// It is sent now, as one of those that are sent at once.
     Ready(SendSlot, Duration),
@@ -61,20 +61,20 @@ enum SlotWait {
     Abandoned,
 }
 
-/// Who sends payments.
+/// Sends payments.
 pub(crate) struct Dispatcher {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) gateway: Arc<dyn PaymentGateway>,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) metrics: Arc<Metrics>,
-    /// How many are sent at once.
+    /// The most that are sent at once.
     pub(crate) slots: SendSlots,
     /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
     /// for dead.
     pub(crate) max_send_delay: Duration,
 }
 
-/// What came back, and where something was sent, what was said.
+/// The result and, if something was sent, the exchange.
 type Outcome = (SendResult, Option<Exchange>);
 
 /// The failure of what the server itself did not send.

@@ -66,7 +66,7 @@ fn class_of(phone: &str) -> u8 {
 /// A request, ready to be sent once.
 pub(crate) struct GatewayRequest {
     body: Body,
-    /// What no answer to it may repeat to anybody.
+    /// The secrets that no response to it may repeat.
     secrets: Secrets,
 }
 
@@ -126,18 +126,18 @@ impl GatewayRequest {
         }
     }
 
-    /// What may be written down of its card.
+    /// The part of its card that may be stored.
     pub(crate) fn card_last4(&self) -> Option<String> {
         if let Body::Card(payment) = &self.body { last4(payment.card()) } else { None }
     }
 
-    /// What may be written down of its phone.
+    /// The part of its phone that may be stored.
     pub(crate) fn phone_last2(&self) -> Option<String> {
         let Body::Mbank(payment) = &self.body else { return None };
         payment.phone.get(payment.phone.len().checked_sub(2)?..).map(str::to_owned)
     }
 
-    /// What the gateway will be asked with.
+    /// The reference for status queries.
     pub(crate) fn reference(&self) -> PaymentRef {
         match &self.body {
             Body::PayForm(form) => form.payment_ref(),
@@ -205,7 +205,7 @@ fn nothing_happened(failure: Failure) -> SendResult {
 /// The core says by the variant alone whether anything can have happened.
 fn failed(error: &PaymentError, reference: PaymentRef, secrets: &Secrets) -> SendResult {
     match error {
-        // Whatever a gateway names: the amount that was asked for and our number stay ours.
+        // Whatever a gateway names: the requested amount and our number stay ours.
         PaymentError::OutcomeUnknown { payment, .. } => {
             let is_same = payment.order_number == reference.order_number && payment.amount == reference.amount;
             SendResult::Unknown { reference: if is_same { PaymentRef::clone(payment) } else { reference } }

@@ -1,5 +1,5 @@
-//! How many payments are sent at once. Each method has some places of its own, so that one whose endpoint hangs does not keep the
-//! others from being sent (bulkheads).
+//! Slots of concurrent sends. Each method has some slots of its own, so that a method whose endpoint hangs does not block the
+//! others (bulkheads).
 
 use std::sync::Arc;
 

@@ -238,7 +238,7 @@ fn name<S: serde::Serializer>(kind: &EventKind, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(kind.name())
 }
 
-/// An open enum (`x-extensible-enum`): readers are told which kinds there are, and that there can be more.
+/// An open enum (`x-extensible-enum`): it lists the known kinds, and readers must expect more.
 fn kinds(_: &mut SchemaGenerator) -> Schema {
     let kinds: Vec<&str> = EventKind::iter().map(EventKind::name).collect();
     json_schema!({ "type": "string", "x-extensible-enum": kinds })

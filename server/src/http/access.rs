@@ -30,7 +30,7 @@ use crate::{
 const MOST_GATEWAYS: usize = 1000;
 const GATEWAY_FOR: Duration = Duration::from_secs(24 * 3600);
 
-/// Who may call a route.
+/// The callers that may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
     /// The shop's back end, by an API key.
@@ -43,7 +43,7 @@ pub(super) enum Audience {
     Public,
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Clone)]
 pub(super) enum Identity {
     /// The shop's back end, by this API key.
@@ -73,7 +73,7 @@ impl Caller {
         }
     }
 
-    /// What the caller was let in by. Who waits is looked at again by it.
+    /// The credential that admitted the caller. It is checked again after a long poll.
     pub(super) fn credential(&self) -> Option<Credential> {
         match &self.identity {
             Identity::Shop(key) => Some(Credential::Key(key.clone())),
@@ -114,7 +114,7 @@ pub(super) struct Access {
     guesses: Lockout,
     /// Callbacks to addresses that no payment has.
     unknown_callbacks: RateLimit<Network>,
-    /// Who has called back about a payment of ours.
+    /// Callers that called back about a payment of ours.
     gateways: RecentCallers<Network>,
     metrics: Arc<Metrics>,
     wrong_key_log: LogLimit,
@@ -136,7 +136,7 @@ impl Access {
         }
     }
 
-    /// Who calls, where they may call what they call.
+    /// Authenticates the caller, and checks the permission for the route.
     pub(super) async fn authenticate(
         &self,
         server: &Server,

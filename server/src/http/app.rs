@@ -1,4 +1,4 @@
-//! What a payer's app calls, by a token that opens one checkout.
+//! Endpoints for payers' apps, by a client token for one checkout.
 
 use std::time::Duration;
 

@@ -135,7 +135,7 @@ fn is_plain(text: &str) -> bool {
 pub(super) struct ResolvePayment {
     pub(super) outcome: Resolution,
     pub(super) reason: String,
-    /// Who decides it.
+    /// The person who decides.
     pub(super) by: String,
 }
 
@@ -239,7 +239,7 @@ impl JsonBody for NewPayment {
     }
 }
 
-/// What the payer typed, and from which address.
+/// The payer's input, and the address it came from.
 fn read_card(fields: &mut BodyFields, from: IpAddr) -> Option<PayerCard> {
     let mut card = fields.object("card")?;
     // A year is checked also beside a wrong month: it has passed where its last month has.

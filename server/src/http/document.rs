@@ -38,7 +38,7 @@ pub(super) async fn serve(State(api): Api) -> JsonResponse {
     JsonResponse::text(api.description.clone())
 }
 
-/// What this server takes: cards are described where they are on.
+/// The description of this server. Cards are described only if they are on.
 pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

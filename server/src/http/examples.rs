@@ -119,7 +119,7 @@ fn checkout<T>(shown: &ShownCheckout, write: impl FnOnce(&ShopCheckout<'_>) -> T
     write(&views::shop_checkout(&view, Some(page_url)))
 }
 
-/// What an event contains beside its kind.
+/// The example data of an event, beside its kind.
 struct ShownEvent {
     checkout: CheckoutState,
     version: i64,

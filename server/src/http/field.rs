@@ -44,7 +44,7 @@ pub(super) enum Literal {
     Integer(i64),
 }
 
-/// What a field's value can be.
+/// The kind of a field's value.
 pub(super) enum Kind {
     /// A text that is not blank, has no control characters, and at most so many characters.
     Text { most: usize },
@@ -65,7 +65,7 @@ pub(super) enum Kind {
     Object(&'static [Field]),
 }
 
-/// What the fields of a body are.
+/// The fields of a body.
 pub(super) enum Shape {
     Object(&'static [Field]),
     /// The value of one field decides which others there are.

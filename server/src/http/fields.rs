@@ -56,7 +56,7 @@ impl BodyFields {
         self.value(name)?.into_text().map(|mut text| take(&mut *text))
     }
 
-    /// What a text stands for, such as an identifier or one of a few words.
+    /// Parses a text, such as an identifier or one of a few words.
     pub(super) fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
         self.value(name)?.into_text()?.parse().ok()
     }
@@ -162,7 +162,7 @@ impl BodyFields {
     }
 }
 
-/// How an unknown name is shown: it may hold anything.
+/// The printable form of an unknown name, which may hold anything.
 fn shown_name(name: &str) -> &str {
     let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_name { name } else { "a field" }

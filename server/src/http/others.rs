@@ -1,4 +1,4 @@
-//! What others call: the gateway its callbacks; health, for who starts and restarts the program, and readiness, for who sends it requests.
+//! Endpoints for others: callbacks for the gateway, health for supervisors of the program, and readiness for load balancers.
 
 use std::time::Duration;
 

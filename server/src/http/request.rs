@@ -1,4 +1,4 @@
-//! What handlers take and give: the shared state, the query, validated bodies, and JSON with its status.
+//! Extractors and responses of handlers: the shared state, the query, validated bodies, and JSON with its status.
 
 use std::{convert::Infallible, net::IpAddr, str::FromStr, sync::Arc};
 
@@ -27,7 +27,7 @@ use crate::{
     values::{CheckoutId, PaymentId, error::Checks, error::Rule, error::ServerError},
 };
 
-/// What all requests share, as handlers extract it.
+/// The shared state, as handlers extract it.
 pub(super) type Api = State<Arc<ApiState>>;
 
 impl<S: Sync> FromRequestParts<S> for QueryFields {
@@ -48,7 +48,7 @@ pub(super) fn payment_id(text: &str) -> Result<PaymentId, Problem> {
     text.parse().map_err(|_| ServerError::NotFound { what: "payment" }.into())
 }
 
-/// What a body is read by, beside what it says.
+/// The context in which a body is validated.
 pub(super) struct BodyRules {
     pub(super) takes_cards: bool,
     /// The caller's address.
@@ -155,7 +155,7 @@ impl QueryFields {
         given.filter(|_| !self.checks.is_broken(name))
     }
 
-    /// What the text of a parameter stands for.
+    /// Parses the text of a parameter.
     pub(super) fn parsed<T: FromStr>(&mut self, field: &Field) -> Option<T> {
         self.text(field)?.parse().ok()
     }
@@ -174,7 +174,7 @@ impl QueryFields {
     }
 }
 
-/// What all requests share.
+/// The state that all requests share.
 pub(super) struct ApiState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,

@@ -1,4 +1,4 @@
-//! What a route is: where it is, who may call it, what it takes, how it answers, and how it is described.
+//! The definition of a route: path, permitted callers, request, response and description.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) const IDEMPOTENCY_KEY: Field = Field::required("Idempotency-Key", KEY
     "A key that the caller generates for this attempt. The same key with the same body returns the same payment.",
 );
 
-/// What a route's body is.
+/// The body of a route's requests.
 #[derive(Clone, Copy)]
 pub(super) enum RequestBody {
     /// None, or an empty object.

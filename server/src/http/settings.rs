@@ -1,4 +1,4 @@
-//! What can be set of the HTTP interface.
+//! The settings of the HTTP interface.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct HttpSettings {
     pub answer_within: Duration,
     /// The longest that a long poll may wait.
     pub longest_wait: Duration,
-    /// How long a body may take to arrive.
+    /// The deadline of receiving a body.
     pub body_deadline: Duration,
     /// The largest body, in bytes.
     pub largest_body: usize,
@@ -24,9 +24,9 @@ pub struct HttpSettings {
     pub proxies: Proxies,
     /// How many requests a second an address may send, of an app's or without any key. Thousands of phones share one.
     pub per_address: u32,
-    /// How many a client token's checkout may get, and how many its hosted page.
+    /// The requests a second for a client token's checkout, and for its hosted page.
     pub per_token: u32,
-    /// How many an API key may send.
+    /// The requests a second of an API key.
     pub per_key: u32,
     /// Whether responses contain the URL of a checkout's hosted page: true where [`pay_router`](crate::pay_router) is merged in.
     pub has_pay_page: bool,

@@ -1,4 +1,4 @@
-//! What a shop's back end calls.
+//! Endpoints for a shop's back end.
 
 use axum::{
     extract::{Path, State},

@@ -1,4 +1,4 @@
-//! Metrics in Prometheus' text form: what happened is counted where it happens, and what there is now is told by who is asked.
+//! Metrics in Prometheus' text format. Events are counted where they happen; the state of the storage is read for each request.
 //!
 //! Written here: all labels are words of this program's, so that a map behind a lock is enough. The crate for it
 //! (prometheus-client) writes OpenMetrics, and brings macros and three crates that nothing else needs.
@@ -63,14 +63,14 @@ impl Metrics {
     /// The media type of [`text`](Self::text).
     pub const CONTENT_TYPE: &'static str = CONTENT_TYPE;
 
-    /// A request was answered. The route is the table's, never the path that was asked for.
+    /// A request was answered. The route is the table's, never the requested path.
     pub fn http_answered(&self, route: &'static str, status: u16, took: Duration) {
         let mut counters = self.locked();
         *counters.requests.entry((route, status)).or_default() += 1;
         counters.durations.entry(route).or_default().note(took);
     }
 
-    /// The gateway was asked about a payment.
+    /// A status query was answered.
     pub fn asked(&self, result: &'static str) {
         *self.locked().status_queries.entry(result).or_default() += 1;
     }
@@ -108,7 +108,7 @@ impl Metrics {
         WaitingGuard(self)
     }
 
-    /// All of it as Prometheus reads it, with whether the storage takes writes, and what it has now, if it can be asked.
+    /// All metrics in Prometheus' text format, with whether the storage takes writes, and with its state if it can be read.
     pub fn text(&self, is_writable: bool, storage: Option<&Statistics>) -> String {
         let mut text = Text::default();
         text.family("kassa_build_info", "gauge", "The version of the program.");
@@ -118,7 +118,7 @@ impl Metrics {
         text.end()
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// A panic cannot leave the locked value half-written: every step leaves it whole.
     fn locked(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::storage::outputs::Statistics;
 
-/// What its answer is said to be.
+/// The content type of the metrics.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A text of metrics as it grows. Each family is begun once, and its samples follow it.
@@ -48,9 +48,9 @@ impl Text {
     }
 }
 
-// What the storage has now, as it is told when somebody asks.
+// The state of the storage, read for each request of the metrics.
 
-/// Nothing where the storage cannot be asked, so that an old figure is not taken for today's.
+/// Nothing if the storage cannot be read, so that an old figure is not taken for today's.
 pub(super) fn write(is_writable: bool, storage: Option<&Statistics>, text: &mut Text) {
     let help = "1 where the database answers and takes writes, 0 where it does not.";
     text.gauge("kassa_database_up", help, u8::from(is_writable && storage.is_some()));
@@ -118,7 +118,7 @@ impl Histogram {
         self.seconds += seconds;
     }
 
-    /// How many took at most so long, by bound; the last of all.
+    /// The counts by upper bound; the last one counts all.
     pub(super) fn cumulative(&self) -> impl Iterator<Item = (String, u64)> {
         let bounds = BOUNDS.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
         let mut sum = 0;

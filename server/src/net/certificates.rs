@@ -22,7 +22,7 @@ use crate::values::text_file;
 const CERTIFICATE: &str = "tls.certificate";
 const KEY: &str = "tls.key";
 
-/// What shows that a file is another one: when it was changed, and its length.
+/// The signs that a file was replaced: its time of change and its length.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// The certificate that is shown, and the files it comes from.

@@ -46,7 +46,7 @@ use super::{
 /// The most that is read ahead, and so the largest head of a request. It bounds what a waiting connection keeps in memory.
 const MOST_READ_AHEAD: usize = 16 * 1024;
 
-/// Who answers connections.
+/// Serves connections.
 pub(super) struct ConnectionHandler {
     http: http1::Builder,
     service: TowerToHyperService<Router>,
@@ -198,7 +198,7 @@ pub(super) struct WriteLimited<S> {
     limit: Duration,
     /// Since when nothing could be written; there is no timer while writing goes on.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Who is told when everything is sent.
+    /// Notified when everything is sent.
     slot: Option<Arc<Slot>>,
 }
 

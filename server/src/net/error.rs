@@ -30,7 +30,7 @@ pub enum NetError {
     #[error("{text} is no address and no network of proxies: {detail}")]
     #[non_exhaustive]
     Proxy {
-        /// What was given.
+        /// The given value.
         text: String,
         /// Why.
         detail: String,

@@ -73,7 +73,7 @@ impl Listener {
         Self { metrics: Some(metrics), ..self }
     }
 
-    /// Where it listens; with the port that was free, where any was asked for.
+    /// The address that it listens on, with the actual port if port 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -110,7 +110,7 @@ impl Listener {
     }
 }
 
-/// Who is told that too many connections come.
+/// Logs and counts that a limit of connections was reached.
 #[derive(Default)]
 struct LimitLog {
     metrics: Option<Arc<Metrics>>,
@@ -170,10 +170,10 @@ fn log_panic(ended: &Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// How long it waits after a failure that is not the connection's own.
+/// The pause after a failure that is not the connection's own.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Who brings connections: the system, or a test.
+/// A source of connections: the system, or a test.
 pub(super) trait Acceptor {
     /// A connection.
     type Stream;
@@ -211,10 +211,10 @@ fn is_peer_error(problem: &io::Error) -> bool {
     matches!(problem.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
 }
 
-/// What everything but callers needs: requests to the gateway and to the shop, the database's files, listeners.
-const KEPT: usize = 256;
+/// Open files reserved for everything but callers: requests to the gateway and to the shop, the database's files, listeners.
+const RESERVED_FILES: usize = 256;
 
-/// How many connections may be open, of those that the settings allow.
+/// The most connections that may be open: the setting, or what the limit of open files leaves.
 pub(super) fn max_connections(wanted: usize) -> usize {
     let Some(allowed) = fs::read_to_string("/proc/self/limits").ok().and_then(|limits| allowed(&limits)) else {
         return wanted;
@@ -231,7 +231,7 @@ pub(super) fn max_connections(wanted: usize) -> usize {
 }
 
 fn for_callers(allowed: usize) -> usize {
-    allowed.saturating_sub(KEPT).max(allowed / 2)
+    allowed.saturating_sub(RESERVED_FILES).max(allowed / 2)
 }
 
 /// As Linux tells it; nothing where there is no limit.

@@ -1,5 +1,5 @@
-//! Which connections are open, whose they are, and which of them gives its place to a new one: idle ones close first, and no
-//! address holds more than its share. Each step costs the logarithm of their number at most.
+//! The open connections by address, and the choice of the one that is closed for a new one: idle ones close first, and no
+//! address holds more than its share. Each step costs at most the logarithm of their number.
 
 use std::{
     cmp::Reverse,
@@ -13,7 +13,7 @@ use std::{
 use kassa_pages::Network;
 use tokio::sync::Notify;
 
-/// Connections that were told to close and are still there: each has its file open until it is gone.
+/// Closing connections that are still open: each holds its file until it is gone.
 const MOST_CLOSING: usize = 64;
 /// The moment of a connection that is not idle.
 const BUSY: u64 = 0;
@@ -21,7 +21,7 @@ const BUSY: u64 = 0;
 /// All connections of a listener.
 pub(super) struct Registry {
     most: usize,
-    /// How many of them one address may hold.
+    /// The most of them that one address may hold.
     share: usize,
     slots: Mutex<Slots>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Registry {
 struct Slots {
     /// The moments when connections became idle, counted instead of measured: no two are the same.
     moment: u64,
-    /// Without those that were told to close.
+    /// Without the closing ones.
     open: usize,
     closing: usize,
     clients: HashMap<Network, Client>,
@@ -63,7 +63,7 @@ pub(super) enum LimitReached {
     Share,
 }
 
-/// What becomes of a new connection.
+/// The decision on a new connection.
 pub(super) struct Admission {
     /// Where it stays; there is none where it is to be closed at once.
     pub(super) slot: Option<Slot>,
@@ -106,7 +106,7 @@ impl Registry {
         self.locked().closing >= MOST_CLOSING
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// A panic cannot leave the locked value half-written: every step leaves it whole.
     fn locked(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What can be set of a listener.
+//! The settings of a listener.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -19,16 +19,16 @@ pub struct ListenerSettings {
     pub max_connections: usize,
     /// The proxies in front of the server, which may hold all connections: none.
     pub proxies: Proxies,
-    /// How long an encrypted connection may take to shake hands.
+    /// The deadline of a TLS handshake.
     pub handshake_limit: Duration,
-    /// How long a new connection may take to bring the head of its first request.
+    /// The deadline of the head of a new connection's first request.
     pub first_head_limit: Duration,
     /// How long a connection may wait for the next request, its head included. Longer than proxies and clients keep one that
     /// is idle: none is to close under a request that is on its way.
     pub idle_limit: Duration,
-    /// How long a caller may read nothing of an answer.
+    /// The time for which a caller may read nothing of a response.
     pub write_limit: Duration,
-    /// How often the files of TLS are looked at, whether they were renewed.
+    /// The interval at which the TLS files are checked for renewal.
     pub renewal_check: Duration,
 }
 

@@ -45,7 +45,7 @@ const MOST: usize = 8;
 /// add to an address carelessly: a second `?`, an escaped `#`, a `&amp;`.
 pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
 
-/// What was sent. It can hold a one-time password, so it prints as nothing.
+/// A submitted form. It can hold a one-time password, so it prints as nothing.
 #[derive(Clone, Default)]
 pub(super) struct Form(Vec<(String, String)>);
 

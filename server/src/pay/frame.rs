@@ -1,4 +1,4 @@
-//! What every page shows around its content, the addresses of a page, and pages as answers: also those that say what is not done.
+//! The frame around every page, the URLs of a page, and pages as responses, error pages included.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{
     values::{Hidden, error::ServerError},
 };
 
-/// What every page shows around its content.
+/// The frame that every page shows around its content.
 pub(super) struct Frame {
     pub(super) t: &'static Texts,
     /// The language's tag.

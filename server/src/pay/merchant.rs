@@ -1,4 +1,4 @@
-//! How the merchant is shown to payers: name, colour and logo.
+//! The merchant as payers see it: name, colour and logo.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::values::text_file::has_utf_16_mark;
 
-/// How the merchant is shown on the hosted page.
+/// The merchant as the hosted page shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merchant {
@@ -80,7 +80,7 @@ impl fmt::Display for Colour {
     }
 }
 
-/// What a payer on a slow line still loads at once.
+/// The largest logo that loads at once on a slow line.
 const LARGEST: usize = 256 * 1024;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";

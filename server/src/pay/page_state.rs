@@ -1,4 +1,4 @@
-//! What all pages share: the server, how the merchant is shown, the limits, the wrong guesses so far, and the files that pages load.
+//! The state that all pages share: the server, the merchant, the limits, the wrong guesses so far, and the files that pages load.
 
 use std::{
     net::IpAddr,
@@ -22,7 +22,7 @@ use crate::{
     values::{CheckoutId, error::ServerError},
 };
 
-/// What all pages share.
+/// The state that all pages share.
 pub(super) struct PageState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
@@ -31,7 +31,7 @@ pub(super) struct PageState {
     pub(super) assets: Assets,
     /// Whether the public URL is https.
     pub(super) is_secure: bool,
-    /// What a browser names as the origin of our own forms.
+    /// The origin that browsers send with our own forms.
     origin: String,
     addresses: RateLimit<Network>,
     checkouts: RateLimit<CheckoutId>,

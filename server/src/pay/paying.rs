@@ -1,5 +1,5 @@
-//! What the payer's forms do: begin a payment, confirm it, ask at once. **None of them begins a second payment** where one is
-//! under way: the page shows that one.
+//! The payer's forms: begin a payment, confirm it, query its status at once. **None of them begins a second payment** while one
+//! is under way: the page shows that one.
 
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// How long the gateway's answer is waited for; mostly it is there in a moment.
+/// The time that a page waits for the gateway's response; mostly it is there in a moment.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
-/// What was begun; nothing where it takes long. It goes on then, and the page shows it.
+/// The payment; nothing if the gateway takes long. Then it goes on, and the page shows it.
 type StartResult = Option<Result<Payment, ServerError>>;
 
 pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> {

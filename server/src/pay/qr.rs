@@ -40,7 +40,7 @@ pub(super) fn draw(text: &str) -> Option<Drawing> {
     Some(Drawing { cells, pixels: cells * (WIDEST / cells).max(2), path })
 }
 
-/// What opens a code on the phone that shows it.
+/// Links that open a code on the phone that shows it.
 #[derive(Default)]
 pub(super) struct CodeLinks {
     /// Of the first button: where the code itself leads, unless one of the banks is there; else any bank.

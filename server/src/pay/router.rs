@@ -37,7 +37,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// The parts of a path; none where they are no text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
-/// Who may post to a route.
+/// The origins from which a route accepts forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Posts {
     /// Pages of ours.
@@ -84,7 +84,7 @@ fn routes() -> [(&'static str, MethodRouter<Arc<PageState>>, Posts); 8] {
     ]
 }
 
-/// What the admission to a route needs to know of it.
+/// The properties of a route that decide on admission.
 #[derive(Clone)]
 struct Route {
     pages: Arc<PageState>,
@@ -152,7 +152,7 @@ async fn admitted(
     Ok(RequestContext { pages: pages.clone(), view, links: links.clone(), query, form: Form::default(), is_head })
 }
 
-/// What was posted, from a page of ours; from anywhere where the route allows that, and then it is not read.
+/// Reads the form that a page of ours posted. If the route allows posts from anywhere, the body is not read.
 async fn form(pages: &PageState, posts: Posts, head: &Parts, body: Body) -> Result<Form, ErrorPage> {
     if head.method != Method::POST {
         return Ok(Form::default());

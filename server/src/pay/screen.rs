@@ -1,4 +1,4 @@
-//! What a payer is shown, as one pure function of the checkout and its payments.
+//! The screen of the hosted page, as one pure function of the checkout and its payments.
 
 use crate::{
     checkouts::CheckoutView,
@@ -6,14 +6,14 @@ use crate::{
     values::{CheckoutState, Method, PaymentState},
 };
 
-/// What the page shows.
+/// The screen that the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Screen<'a> {
     /// The ways to pay.
     Choose,
     /// A payment is on its way to the gateway.
     UnderWay,
-    /// The one-time password is asked for.
+    /// The form for the one-time password.
     EnterCode(&'a Payment),
     /// No password may be tried any more, and the payment has not ended.
     NoCodesLeft,
@@ -35,7 +35,7 @@ pub(super) enum Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    /// Paid is told before everything else, then what could make somebody pay twice.
+    /// A charge comes before everything else, then whatever could make somebody pay twice.
     pub(super) fn of(view: &'a CheckoutView) -> Self {
         let any = |state| view.payments.iter().any(|payment| payment.state == state);
         let in_doubt = |payment: &Payment| payment.state.is_in_doubt();
@@ -132,7 +132,7 @@ fn can_be_paid(view: &CheckoutView) -> bool {
     view.payments.iter().any(|payment| payment.state.may_take_money() && !is_left(payment))
 }
 
-/// How the last try ended, where it did, and no money was taken.
+/// The end of the last try, if it ended and no money was taken.
 pub(super) fn last_failed(view: &CheckoutView) -> Option<&Payment> {
     view.payments.last().filter(|last| matches!(last.state, PaymentState::NotMade | PaymentState::Rejected))
 }

@@ -225,12 +225,12 @@ impl<'a> StateFragment<'a> {
         self.screen.reload_after().filter(|_| !self.is_choosing())
     }
 
-    /// Whether the other ways to pay are shown without being asked for.
+    /// Whether the other ways to pay are shown at once.
     fn is_choosing(&self) -> bool {
         self.typed.is_choosing || self.typed.method.is_some()
     }
 
-    /// A payment that was not made is told where another one can be begun.
+    /// A payment that was not made is shown where another one can be begun.
     fn shows_end(&self) -> bool {
         self.screen.offers_ways()
     }

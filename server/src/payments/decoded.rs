@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::values::card_number::{ascii_digit, is_unseen};
 
-/// How often a text may have been encoded: an address within an address, within JSON, within JSON.
+/// The depth of nested encodings that is decoded: an address within an address, within JSON, within JSON.
 const MOST_LAYERS: usize = 6;
 /// The longest character reference that is read, such as `&#1114111;`.
 const LONGEST_REFERENCE: usize = 10;

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::values::card_number::{digits_of_possible_card_numbers, is_separator};
 
-/// How a phone begins with its country, and how long it is then.
+/// The country code with which a phone number begins, and its whole length.
 const COUNTRY: &str = "996";
 const PHONE: usize = 12;
 /// The same as it is dialled within the country.
@@ -18,17 +18,17 @@ const SHORTEST_PHONE: usize = 7;
 const MOST_SEPARATORS: usize = 8;
 /// The longest name of a value that is looked at.
 const LONGEST_NAME: usize = 24;
-/// What a text calls a phone, in the languages of the payers.
+/// The words for a phone, in the languages of the payers.
 const PHONE_NAMES: [&str; 5] = ["phone", "msisdn", "subscriber", "телефон", "абонент"];
 const SHORT_PHONE_NAMES: [&str; 3] = ["tel", "mobile", "тел"];
-/// What a text calls a one-time password or a security code (CVC).
+/// The words for a one-time password or a security code (CVC).
 const CODE_NAMES: [&str; 3] = ["password", "passcode", "пароль"];
 const SHORT_CODE_NAMES: [&str; 3] = ["otp", "cvc", "cvv"];
 const CODE: RangeInclusive<usize> = 3..=12;
 pub(super) const MASK: &str = "***";
 /// Digits of a security code (CVC).
 const LONGEST_CODE: usize = 4;
-/// What stands before the secret of an address of the server's own.
+/// The path before the secret in the server's own addresses.
 const OWN_ADDRESSES: [&str; 2] = ["pay/", "callbacks/"];
 /// How many digits such a secret has, and how many of them would be too many to tell, where a gateway cuts the address.
 const SECRET: usize = 32;
@@ -67,7 +67,7 @@ pub(super) fn short_numbers(text: &str) -> Vec<Found> {
     short.flatten().map(|digit| (digit..digit + 1, "*")).collect()
 }
 
-/// What a text calls a one-time password or a security code: a word with a digit in it.
+/// Finds one-time passwords and security codes after their names: words with a digit.
 pub(super) fn named_codes(text: &str) -> Vec<Found> {
     let (mut found, mut begin) = (Vec::new(), None);
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -244,7 +244,7 @@ fn is_joined(between: &str, digits: &str) -> bool {
     !is_decimal && between.chars().all(is_between) && between.chars().count() <= MOST_SEPARATORS
 }
 
-/// What people and forms write between the digits of a phone.
+/// The characters that people and forms write between the digits of a phone.
 fn is_between(c: char) -> bool {
     is_separator(c) || matches!(c, '(' | ')' | '+')
 }

@@ -1,5 +1,5 @@
-//! Exchanges with the gateway (audit trail): what it was asked about a payment, and what it answered, for a person who looks
-//! the payment up. Nothing follows from them: what a response means, the core's verdict alone says.
+//! Exchanges with the gateway (audit trail): the requests about a payment and their responses, for a person who looks the
+//! payment up. They decide nothing: only the core's verdict says what a response means.
 
 use kassa::{
     CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, PaymentRef, QrData,
@@ -9,7 +9,7 @@ use strum::{Display, EnumString, IntoStaticStr};
 
 use super::response::{Secrets, shortened, words};
 
-/// What the gateway was asked.
+/// The kind of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ExchangeKind {
@@ -17,7 +17,7 @@ pub enum ExchangeKind {
     Create,
     /// To take the payer's one-time password.
     Confirm,
-    /// What became of it.
+    /// A status query.
     Status,
     /// Nothing: the gateway called back by itself.
     Callback,
@@ -100,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// The gateway was asked what became of a payment, perhaps by a claimed number.
+    /// The result of a status query, perhaps by a claimed number.
     pub(crate) fn about(claim: Option<&str>, result: &Result<Verdict, PaymentError>) -> Self {
         let exchange = match result {
             Ok(verdict) => Self::judged(verdict),

@@ -8,7 +8,7 @@ use crate::{
     values::{Method, PaymentState},
 };
 
-/// What can happen to a payment.
+/// The triggers of a payment's transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
 pub enum Trigger {
     /// Its sender takes it to send it now.
@@ -29,11 +29,11 @@ pub enum Trigger {
     NotConfirmed,
     /// The gateway's report: open.
     ReportedOpen,
-    /// The gateway's report: charged, and nothing contradicts what was asked for.
+    /// The gateway's report: charged, and nothing contradicts the request.
     ReportedCharged,
     /// The gateway's report: rejected.
     ReportedRejected,
-    /// The gateway's reports: something else than was asked for.
+    /// The gateway's reports: another order, amount or currency than requested.
     ReportedMismatch,
     /// The gateway's reports: a charge that cannot be verified.
     ReportedUnverifiable,
@@ -53,13 +53,13 @@ pub fn is_for_a_person(state: PaymentState) -> bool {
 pub struct Transition {
     /// The state from now on.
     pub to: PaymentState,
-    /// What is told of it.
+    /// The event to record.
     pub event: EventKind,
     /// The state before, where money came after an end without any, and where a person decided.
     pub after: Option<PaymentState>,
 }
 
-/// What changes; nothing where it comes too late or does not fit.
+/// The transition; nothing if the trigger comes too late or does not fit.
 ///
 /// - **Charged is absorbing**, and the gateway's own report makes it from every other state.
 /// - **Unknown ends by a report or a person**, or by the answer of its own sender, which came late; never by time. A report

@@ -1,4 +1,4 @@
-//! Payments: tries to pay a checkout, how their states follow from what happens, what the gateway was asked, and a payer's card on its way.
+//! Payments: attempts to pay a checkout, their state machine, the exchanges with the gateway, and a payer's card in transit.
 
 mod decoded;
 mod detect;
@@ -21,7 +21,7 @@ use crate::values::{
 /// The advice on the place of a QR code's text, by its field.
 const ADVICE_ON_PAYLOAD: &str = "dialect.endpoints.qr_data.qr_payload";
 
-/// How many payments of a checkout may be replaced: each sends somebody a message.
+/// The most payments of a checkout that may be replaced: each sends somebody a message.
 pub(crate) const MOST_REPLACED: usize = 5;
 
 /// One try to pay a checkout, by one method, made of one payment at the gateway.
@@ -38,7 +38,7 @@ pub struct Payment {
     pub method: Method,
     /// Where it stands.
     pub state: PaymentState,
-    /// What the gateway is asked with.
+    /// The reference for status queries.
     pub reference: PaymentRef,
     /// The page that the payer opens.
     pub page_url: Option<String>,
@@ -50,7 +50,7 @@ pub struct Payment {
     pub phone_last2: Option<String>,
     /// Why it was not made, or the last confirmation was not.
     pub failure: Option<Failure>,
-    /// How many one-time passwords may still be tried.
+    /// The number of one-time passwords that may still be tried.
     pub attempts_left: u32,
     /// It has been open for three days, or may have been paid by a code that nobody can ask about, or a callback about such a code
     /// said what the dialect does not know: a person should look.
@@ -166,7 +166,7 @@ impl Failure {
 // A payer's card on its way through memory: it lives for one call and is wiped after it (zeroization).
 
 pub(crate) const LONGEST_NAME: usize = 100;
-/// What the gateway's page for the payer speaks unless the app says otherwise.
+/// The default language of the gateway's page for the payer.
 pub(crate) const LANGUAGE: &str = "ru";
 pub(crate) const LANGUAGE_RULE: &str = "must be two small letters, such as ky";
 
@@ -241,7 +241,7 @@ pub(crate) fn is_language(text: &str) -> bool {
     text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// What may be shown and stored of a card.
+/// The part of a card that may be shown and stored.
 pub(crate) fn last4(card: &Card) -> Option<String> {
     card.masked_number().strip_prefix("**** ").map(str::to_owned)
 }

@@ -16,14 +16,14 @@ use crate::values::{Hidden, card_number::looks_like_card_number};
 /// In bytes: a row with it stays within one page of the database.
 const LONGEST_RESPONSE: usize = 800;
 const LONGEST_WORDS: usize = 200;
-/// How much of a text is looked at, in bytes. Nothing behind it is kept.
+/// The most bytes of a text that are read. Nothing beyond is stored.
 const LONGEST_READ: usize = 64 * 1024;
 /// A one-time password that is shorter is no more than a number among others.
 const LONG_OTP: usize = 4;
 /// A secret that is known is found by so many of its digits.
 const WINDOW: usize = 8;
 
-/// What a request held that its answer may not repeat to anybody.
+/// The secrets of a request, which its response may not repeat.
 #[derive(Default)]
 pub(crate) struct Secrets {
     /// The digits of the payer's phone.

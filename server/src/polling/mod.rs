@@ -1,5 +1,5 @@
-//! Polling: asks the gateway about what is due, and records what it answers. Any number of workers do this side by side:
-//! the lease of a question is its schedule, so that a dead worker's question is simply asked at its next time.
+//! Polling: queries the gateway for due payments, and records the results. Any number of workers do this concurrently: the
+//! lease of a poll is its schedule, so a dead worker's poll simply becomes due again.
 
 use std::sync::Arc;
 
@@ -27,20 +27,20 @@ const SWEPT: u32 = 100;
 /// How many answers share a commit at most.
 const RECORDED: usize = 64;
 
-/// What one turn did.
+/// The result of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollSummary {
-    /// How many payments were asked about.
+    /// The number of polled payments.
     pub asked: usize,
     /// The time until the next one is due, where one waits.
     pub next_in_ms: Option<Millis>,
 }
 
-/// Who is told which checkout changed.
+/// Listeners for changed checkouts.
 pub(crate) type Notify<'a> = &'a (dyn Fn(&CheckoutId) + Send + Sync);
 
-/// What time does. True where there may be more of it.
+/// Sweeps. True if there may be more to sweep.
 pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, notify: Notify<'_>) -> Result<bool, ServerError> {
     let swept = storage.sweep(Sweep { most: SWEPT, keep_for_ms }).await?;
     swept.changed.iter().for_each(notify);
@@ -52,7 +52,7 @@ pub(crate) struct PollBatch {
     pub(crate) asking: Vec<Boxed<'static, PollResult>>,
     /// The places that are left.
     pub(crate) places: Slots,
-    /// The time until the next one may be asked, where one waits.
+    /// The time until the next poll may start, if one waits.
     pub(crate) next_in_ms: Option<Millis>,
 }
 
@@ -160,7 +160,7 @@ fn said(verdict: Verdict) -> Report {
 /// None of these says anything of the payment.
 fn not_said(error: &PaymentError) -> Report {
     match error {
-        // One that cannot be reached, or does not answer in time, is asked less as well: it will come back slowly.
+        // The rate also falls for a gateway that cannot be reached or does not answer in time: it will come back slowly.
         PaymentError::Unavailable { retry_after, .. } => {
             Report::Trouble { is_overload: true, retry_after: *retry_after }
         }

@@ -1,4 +1,4 @@
-//! What was found by one request.
+//! The finding of one request.
 
 use super::text::shown;
 
@@ -6,23 +6,23 @@ use super::text::shown;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProbeFinding {
-    /// What was done, such as `mobile bank: create`.
+    /// The step, such as `mobile bank: create`.
     pub step: String,
     /// The endpoint by its name in a dialect.
     pub endpoint: String,
-    /// What was sent, in words.
+    /// The request, in words.
     pub request: String,
-    /// What the SDK made of the response, in words.
+    /// The SDK's answer, in words.
     pub answer: String,
     /// The response.
     pub raw: Option<String>,
-    /// What the given dialect reads in it: the field, where it stands, its value.
+    /// The fields that the given dialect reads in it, each with its place and its value.
     pub fields: Vec<(String, String, String)>,
     /// Where there is something that the given dialect does not read.
     pub unread: Vec<String>,
-    /// What is unknown, missing or contradictory.
+    /// Everything unknown, missing or contradictory.
     pub problems: Vec<String>,
-    /// What is worth knowing, and not wrong.
+    /// Everything worth knowing that is not wrong.
     pub notes: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! What the probe has made, and what happened to the money of each.
+//! The payments that the probe created, and what happened to the money of each.
 
 use kassa::{PaymentRef, Verdict};
 
 /// One payment, pay-form or code.
 pub(super) struct Made {
-    /// What it is, such as `mobile bank`.
+    /// The kind of payment, such as `mobile bank`.
     pub(super) what: String,
     pub(super) payment: PaymentRef,
     pub(super) state: MadeState,

@@ -1,4 +1,4 @@
-//! What the probe tries, and with which test values.
+//! The plan of a probe: steps and test values.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl ProbeStep {
     }
 }
 
-/// What the probe tries, and with what. Nothing of it is printed: cards, phones and one-time passwords stand in it.
+/// The plan of a probe: steps and test values. It is never printed, because it holds cards, phones and one-time passwords.
 #[derive(Clone)]
 pub struct ProbePlan {
     /// The flows to play.
@@ -70,13 +70,13 @@ pub struct ProbePlan {
     pub charged_words: Vec<String>,
     /// Status words of which a person knows that the payment ended without it.
     pub rejected_words: Vec<String>,
-    /// A number of an existing payment: it alone is asked about, and nothing is created.
+    /// A number of an existing payment: only its status is queried, and nothing is created.
     pub status_query: Option<String>,
-    /// How long a payment that must end is asked about.
+    /// The time for which a payment that must end is polled.
     pub patience: Duration,
     /// The pause between two questions.
     pub pause: Duration,
-    /// What else must not be printed, such as the merchant's login.
+    /// Other texts that must not be printed, such as the merchant's login.
     pub secrets: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ impl ProbePlan {
     }
 }
 
-/// What is known of a card in advance.
+/// A test card's known outcome.
 pub(super) fn card_label(number: &str) -> &'static str {
     PUBLISHED_CARDS.iter().find(|(known, _)| *known == number).map_or("as given", |(_, label)| label)
 }

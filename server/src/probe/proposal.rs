@@ -11,10 +11,10 @@ const STATES: [&str; 6] = ["status", "state", "paymentstatus", "paymentstate", "
 /// Objects in which the result of a request stands, whatever its parts are called.
 const RESULTS: [&str; 4] = ["result", "response", "status", "head"];
 const LONGEST_CODE: usize = 8;
-/// How the base64 of a PNG begins.
+/// The beginning of a PNG in base64.
 const PNG: &str = "iVBORw0KGgo";
 
-/// What a request said of its payment, by which its echo in a response is known.
+/// The request's values, which identify its echo in a response.
 #[derive(Clone, Default)]
 pub(super) struct Known {
     pub(super) order_number: Option<String>,
@@ -206,7 +206,7 @@ fn pretty(form: &Value) -> String {
     format!("{text}\n")
 }
 
-/// What has to be said beside the base.
+/// The differences from the base.
 fn difference(name: &str, base: &Value, wanted: &Value) -> Option<Value> {
     match (base, wanted) {
         _ if base == wanted => None,
@@ -260,7 +260,7 @@ fn plain(part: Option<&String>) -> String {
     letters.collect::<String>().to_lowercase()
 }
 
-/// The most probable place of a field. The gateway's own numbers are not guessed by their looks: they are asked by.
+/// The most probable place of a field. The gateway's own numbers are not guessed by their looks, because queries use them.
 fn place<'a>(field: &str, leaves: &'a [Leaf], known: &Known) -> Option<&'a Leaf> {
     let mut all = leaves.iter();
     match field {

@@ -10,13 +10,13 @@ use super::{
 /// The most characters of a response.
 const LONGEST_RESPONSE: usize = 4000;
 
-/// What a report says beside the findings. Every text is masked.
+/// The summary of a report, beside the findings. Every text is masked.
 pub(super) struct Conclusion {
-    /// What is unread, unknown, contradictory or skipped.
+    /// Everything unread, unknown, contradictory or skipped.
     pub(super) summary: Vec<String>,
-    /// What happened to the money of each payment.
+    /// The money of each payment, one line each.
     pub(super) money: Vec<String>,
-    /// What the proposed dialect leaves open.
+    /// The advice that the proposed dialect leaves open.
     pub(super) advice: Vec<String>,
     /// The proposed dialect.
     pub(super) dialect: String,

@@ -2,7 +2,7 @@
 
 use crate::runtime::Boxed;
 
-/// Who runs the probe: reads what it finds, and permits what moves money.
+/// The person who runs the probe: reads findings, and permits what moves money.
 pub trait ProbeTalk: Send {
     /// Shows a line.
     fn say(&mut self, line: &str);

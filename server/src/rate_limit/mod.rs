@@ -16,7 +16,7 @@ use std::{
 const MOST_KEYS: usize = 50_000;
 /// So many seconds' worth may come at once (burst).
 const BURST_SECONDS: u32 = 10;
-/// How often idle ones are looked for.
+/// The interval at which idle buckets are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// So many calls in such a time for each key, all at once or one after another.
@@ -35,7 +35,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 pub struct RateLimit<K> {
     /// From one call to the next, where they are spread evenly.
     interval: Duration,
-    /// How far a bucket may run ahead.
+    /// The burst: how far a bucket may run ahead.
     ahead: Duration,
     buckets: Mutex<Buckets<K>>,
 }
@@ -97,7 +97,7 @@ impl<K: Eq + Hash> RateLimit<K> {
         }
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// A panic cannot leave the locked value half-written: every step leaves it whole.
     fn locked(&self) -> MutexGuard<'_, Buckets<K>> {
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +116,7 @@ impl<K: Eq + Hash> Buckets<K> {
 
 // Who was here of late: a bounded number of keys, each for a time.
 
-/// Keys that were noted within a time. Where there are too many, the one that was noted first is forgotten.
+/// Keys that called within a time. If there are too many, the oldest one is dropped.
 #[derive(Debug)]
 pub(crate) struct RecentCallers<K> {
     most: usize,
@@ -144,7 +144,7 @@ impl<K: Copy + Eq + Hash> RecentCallers<K> {
         self.locked().get(&key).is_some_and(|at| now.saturating_duration_since(*at) < self.within)
     }
 
-    /// What is behind the lock is whole after every step, whatever panicked.
+    /// A panic cannot leave the locked value half-written: every step leaves it whole.
     fn locked(&self) -> MutexGuard<'_, HashMap<K, Instant>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,10 +152,10 @@ impl<K: Copy + Eq + Hash> RecentCallers<K> {
 
 // Lines of the log that whoever calls can bring about at will: they must not fill the disk.
 
-/// How often the same is logged.
+/// The interval between two log lines of the same kind.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// One kind of lines: it is told once a minute at most, and then with how many were left out since.
+/// A kind of log lines: logged once a minute at most, with the number of lines suppressed since.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<State>);
 
@@ -166,7 +166,7 @@ struct State {
 }
 
 impl LogLimit {
-    /// Where it is to be told now: how many were left out since the last one (`repeated`).
+    /// If a line is to be logged now: the number of lines suppressed since the last one (`repeated`).
     pub(crate) fn is_time(&self, now: Instant) -> Option<u64> {
         // What is behind the lock is whole after every step, whatever panicked.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

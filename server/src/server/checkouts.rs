@@ -1,4 +1,4 @@
-//! What callers do with checkouts: they open, read and cancel them, let payers in by tokens, and read their events.
+//! Operations on checkouts: open, read, cancel, issue client tokens, and read events.
 
 use std::time::Duration;
 
@@ -122,7 +122,7 @@ impl Server {
         Ok(self.shared.storage.was_token(TokenHash::of(token)).await?)
     }
 
-    /// Revokes all client tokens of a checkout; how many. Who waits with one of them is told so.
+    /// Revokes all client tokens of a checkout, and returns how many. Waiting callers with such a token get an error.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].

@@ -19,7 +19,7 @@ use crate::{
     values::{ApiKeyId, CheckoutId, error::ServerError},
 };
 
-/// What somebody was let in by.
+/// The credential that admitted a caller.
 #[derive(Clone, Debug)]
 pub(crate) enum Credential {
     /// A client token.
@@ -66,7 +66,7 @@ impl Server {
             Some(Credential::Token(hash)) => Ok(storage.checkout(CheckoutLookup::Token(*hash)).await?),
             Some(Credential::Key(key)) => {
                 let view = self.checkout(id).await;
-                // After the checkout was read: what happened after the key was revoked is not told.
+                // Checked after the checkout was read: a revoked key gets no later changes.
                 let stored = storage.api_key(key.clone()).await?;
                 let is_good = stored.is_some_and(|stored| stored.revoked_at.is_none());
                 if is_good { view.map(Some) } else { Ok(None) }
@@ -138,7 +138,7 @@ impl Drop for Subscription {
     }
 }
 
-/// What is behind the lock is whole after every step, whatever panicked.
+/// A panic cannot leave the locked value half-written: every step leaves it whole.
 fn locked(channels: &Mutex<Channels>) -> MutexGuard<'_, Channels> {
     channels.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -42,9 +42,9 @@ pub(crate) use long_poll::Credential;
 pub(crate) const LONGEST_KEY: usize = 64;
 pub(crate) const LONGEST_REASON: usize = 200;
 pub(crate) const LONGEST_NAME: usize = 100;
-/// How long stopping waits for what is under way. What does not end is asked about after the next start.
+/// The time that stopping waits for work in flight. Whatever does not end is polled after the next start.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the figures for the metrics may take.
+/// The deadline of reading the figures for the metrics.
 const LONGEST_FIGURES: Duration = Duration::from_secs(8);
 
 /// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
@@ -78,7 +78,7 @@ struct Shared {
 }
 
 impl Server {
-    /// A server over a storage and a gateway. Nothing is done before it is asked, or [`run`](Self::run).
+    /// A server over a storage and a gateway. It does nothing before a call, or [`run`](Self::run).
     ///
     /// # Errors
     /// [`ServerError::Invalid`] where a setting cannot work.
@@ -156,7 +156,7 @@ impl Server {
         }
     }
 
-    /// What it was set to.
+    /// Its settings.
     pub fn settings(&self) -> &ServerSettings {
         &self.shared.settings
     }
@@ -178,12 +178,12 @@ impl Server {
         probe.outcome(runtime, || Box::pin(async move { storage.check_writable().await })).await
     }
 
-    /// What it counts; who serves it over HTTP counts there, too.
+    /// Its metrics. Listeners count there, too.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics
     }
 
-    /// All that is counted, as Prometheus reads it. Where the database cannot be asked or written, the text says so.
+    /// All metrics in Prometheus' text format, which also says whether the database can be read and written.
     pub async fn metrics_text(&self) -> String {
         let (writable, storage) = join(self.check_writable(), self.statistics()).await;
         if let Err(problem) = &storage {
@@ -248,7 +248,7 @@ impl Server {
 }
 
 impl Shared {
-    /// Something happened to a checkout: who waits for it is told, and its events go out.
+    /// Reports a change of a checkout: wakes its waiting callers, and delivers its events.
     fn changed(&self, checkout: &CheckoutId) {
         self.watchers.notify(checkout);
         self.peer_notifications.note(checkout);

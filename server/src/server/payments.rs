@@ -1,4 +1,4 @@
-//! What is done with payments: they are begun and confirmed, called back about, and decided on by a person.
+//! Operations on payments: begin, confirm, take a callback, and resolve by a person.
 
 use ring::digest::{SHA256, digest};
 
@@ -187,7 +187,7 @@ impl Server {
     /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
     /// confirming, mismatched or unverifiable. The event `payment.resolved` tells the state before, the reason, who
     /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun.
-    /// The gateway is asked on for 30 days: if it reports a charge after all, that counts and is told.
+    /// Polling continues for 30 days: a charge that the gateway reports after all counts, and has an event.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
@@ -226,7 +226,7 @@ impl Server {
     }
 
     /// Takes a callback of the gateway's, by the end of the address that it came to. **It proves nothing**: the payment is
-    /// asked about at once. What of it cannot be read is logged, and shown to the staff. True where it is news.
+    /// polled at once. Its unreadable part is logged, and shown to the staff. True if it is new.
     ///
     /// # Errors
     /// [`ServerError::NotFound`] for an address that nobody was given, [`ServerError::Unavailable`].
@@ -272,7 +272,7 @@ impl Server {
     }
 }
 
-/// What of a callback could not be read, masked and shortened.
+/// Logs the unreadable part of a callback, masked and truncated.
 fn log_unread(payment: &PaymentId, reading: Readability, exchange: &Exchange) {
     let (words, body) = (exchange.words.as_deref(), exchange.response.as_deref());
     let sentence = "a callback could not be read in full; its payment is asked about all the same";

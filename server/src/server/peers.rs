@@ -1,4 +1,4 @@
-//! Servers on one database wake one another's waiting apps. What changed is collected for a moment and told at once (debounce).
+//! Servers on one database wake one another's waiting apps. Changes are collected for a moment and announced together (debounce).
 
 use std::{
     collections::HashSet,
@@ -17,12 +17,12 @@ use tokio::sync::Notify;
 use super::Server;
 use crate::{storage::PeerChannel, values::CheckoutId};
 
-/// How long changes are collected. Nobody notices it on a screen.
+/// The time for which changes are collected (debounce). Nobody notices it on a screen.
 const COLLECTING: Duration = Duration::from_millis(50);
-/// How long is waited before the others are listened to again.
+/// The pause before listening to the other servers again.
 const BEFORE_NEXT: Duration = Duration::from_secs(1);
 
-/// What changed here, and was not told yet.
+/// Changes that were not announced yet.
 #[derive(Default)]
 pub(super) struct PendingNotifications {
     /// Whether somebody tells it.

@@ -13,7 +13,7 @@ use crate::{
     storage::StorageError,
 };
 
-/// How long an outcome is good.
+/// The time for which an outcome is reused.
 const GOOD_FOR: Duration = Duration::from_secs(1);
 /// From when on a disk that says nothing takes no writes. Prometheus waits for 10 s.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -54,7 +54,7 @@ impl Probe {
             let outcome = receiver.borrow().clone();
             let is_good = match &outcome {
                 Some(outcome) => runtime.monotonic().saturating_sub(outcome.at) < GOOD_FOR,
-                // One whose task was dropped tells nothing any more.
+                // A receiver whose task was dropped gets no outcome.
                 None => receiver.has_changed().is_ok(),
             };
             if is_good {

@@ -1,4 +1,4 @@
-//! What can be set of a server as a library. Files, environment and flags are the program's.
+//! The settings of a server as a library. Files, environment and flags are the program's.
 
 use std::time::Duration;
 
@@ -27,13 +27,13 @@ pub struct ServerSettings {
     pub dialect: Dialect,
     /// The gateway's own deadline for payments: 60 s unless its configuration says otherwise. The two must agree.
     pub payment_deadline: Duration,
-    /// How much longer than that nobody takes the sender of a payment for dead.
+    /// The time beyond that deadline after which the sender of a payment is presumed dead.
     pub send_margin: Duration,
-    /// How long a payment may wait to be sent, before it is given up.
+    /// The time for which a payment may wait to be sent, before it is given up.
     pub longest_wait: Duration,
-    /// How many payments are sent at once.
+    /// The most payments that are sent at once.
     pub max_concurrent_sends: u32,
-    /// How many one-time passwords may be tried for a payment.
+    /// The most one-time passwords that may be tried for a payment.
     pub otp_attempts: u32,
     /// How many cards may be tried for a checkout, so that nobody finds out with one which stolen cards are good, or guesses a
     /// security code (card testing).
@@ -44,19 +44,19 @@ pub struct ServerSettings {
     /// Whether pay-forms are offered for a checkout that names no ways to pay: false where the dialect is such that no charge of
     /// one could be verified ([`Dialect::verifies_pay_forms`](kassa::Dialect::verifies_pay_forms)).
     pub offers_pay_forms: bool,
-    /// How long a client token is good.
+    /// The lifetime of a client token.
     pub token_lifetime: Duration,
     /// The most HTTP requests a second with which the whole fleet asks the gateway. A question about a pay-form counts three.
     pub poll_rate: u32,
-    /// How many questions a worker asks at once, and how many workers there are.
+    /// The most polls of a worker at once.
     pub max_concurrent_polls: u32,
-    /// How many workers follow payments.
+    /// The number of workers that poll payments.
     pub poll_workers: u32,
-    /// How long a question belongs to who asks it: longer than the gateway's deadline for questions.
+    /// The lease of a poll: longer than the gateway's deadline for status queries.
     pub poll_lease: Duration,
-    /// How many streams of events are delivered at once.
+    /// The most streams of events that are delivered at once.
     pub deliveries_at_once: u32,
-    /// How long a delivery belongs to who makes it: longer than its deadline.
+    /// The lease of a delivery: longer than its deadline.
     pub delivery_lease: Duration,
     /// The kinds of events that are delivered to the shop, and all where there is nothing. Streams step over the others, for good;
     /// the feed has all of them.

@@ -1,4 +1,4 @@
-//! What the merchant's staff does beside what a shop can: logging in, lists, histories, reconciliation; and the keys of both.
+//! Operations of the merchant's staff: login, lists, histories, reconciliation; and the keys of staff and shops.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// A session is noted as used so often at most: looking around writes little.
+/// The least time between two recorded uses of a session, so that browsing writes little.
 const NOTED_EVERY: Millis = 60 * 1000;
 
 impl Server {
@@ -40,7 +40,7 @@ impl Server {
         if self.shared.storage.add_staff_session(new).await? { Ok(token) } else { Err(nowhere()) }
     }
 
-    /// Who is logged in by this token. Calling keeps the session up.
+    /// The person logged in by this token. Each call extends the session.
     pub(crate) async fn staff_session(&self, token: &str) -> Result<Option<StaffSession>, ServerError> {
         let hash = TokenHash::of(token);
         let found = self.shared.storage.staff_session(hash).await?;
@@ -65,8 +65,8 @@ impl Server {
         Ok(self.shared.storage.count_needs().await?)
     }
 
-    /// Reads all that happened to a checkout, as the staff's pages show it: its payments, events, what the gateway was asked and
-    /// answered, and what callbacks claimed.
+    /// Reads all that happened to a checkout, as the staff's pages show it: its payments, events, exchanges with the
+    /// gateway, and the claims of callbacks.
     ///
     /// # Errors
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
@@ -80,9 +80,9 @@ impl Server {
     }
 
     /// A person gave the money of one payment of an overpaid checkout back, at the gateway. The event `checkout.refund_noted`
-    /// tells the reason and who; once there is one for each payment too many, the checkout needs nobody any more. `version` is
-    /// the checkout's, as that person saw it: where it has moved on, nothing is noted, so that two people never note one refund
-    /// twice.
+    /// has the reason and the person; once there is one for each payment too many, the checkout needs nobody any more. `version` is
+    /// the checkout's, as that person saw it: if it has changed since, nothing is recorded, so that two people never record one
+    /// refund twice.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;

@@ -19,7 +19,7 @@ use crate::{
     webhooks::{self, Deliveries},
 };
 
-/// How often a worker looks for what time does.
+/// The interval of sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 impl Server {
@@ -70,7 +70,7 @@ impl Server {
 struct PollWork {
     shared: Arc<Shared>,
     sweep_at: Duration,
-    /// What is under way, by method.
+    /// The polls in flight, by method.
     places: Slots,
     /// Before the last answers came a method had no place left.
     had_no_room: bool,
@@ -168,15 +168,15 @@ impl Shared {
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// How long is waited at least: what becomes due meanwhile shares a commit.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(10);
-/// How many outcomes share a commit at most.
+/// The most outcomes that share a commit.
 const RECORDED: usize = 64;
 
 /// Pieces on their ways to their outcomes, and the time until more are due.
 pub(super) type Claimed<T> = Result<(Vec<Boxed<'static, T>>, Option<Millis>), ServerError>;
 
-/// What is done side by side.
+/// Work that runs concurrently.
 pub(super) trait Work: Send {
-    /// What a piece comes to.
+    /// The result of one piece of work.
     type Outcome: Send + 'static;
 
     /// Whether what was recorded last may have made more due at once, or given a place to what is due.

@@ -17,7 +17,7 @@ impl DatabasePlace {
     /// Reads where the database is, and nothing else, for commands that need nothing else.
     ///
     /// # Errors
-    /// What is wrong with it, or with the file of settings as a whole.
+    /// The problem of the setting, or of the settings file as a whole.
     pub fn read(sources: &Sources) -> Result<Self, Vec<SettingProblem>> {
         let mut values = Values::collect(sources);
         match read(&mut values) {

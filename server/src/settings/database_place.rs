@@ -1,4 +1,4 @@
-//! What the setting `database` can name: a file, or a PostgreSQL database.
+//! The value of the setting `database`: a file, or a PostgreSQL database.
 
 use std::{fmt, path::PathBuf};
 
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<DatabasePlace, String> {
     sources::path(text).map(DatabasePlace::File)
 }
 
-/// What of the value may be printed. One that cannot be read may hold a password anywhere.
+/// The printable part of the value. A value that cannot be parsed may hold a password anywhere.
 pub(super) fn shown(text: &str) -> String {
     parse(text).map_or_else(|_| "(an address)".to_owned(), |place| place.to_string())
 }

@@ -69,7 +69,7 @@ fn password(values: &mut Values) -> Parsed<Hidden> {
     }
 }
 
-/// How else a secret is given.
+/// The other ways to give a secret.
 pub(super) fn or_file(in_file: &Setting) -> String {
     format!(", or {} must name a file that contains it", in_file.name)
 }

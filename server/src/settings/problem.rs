@@ -6,7 +6,7 @@ use std::{fmt, path::PathBuf};
 use super::table::Setting;
 use crate::values::error::ServerError;
 
-/// What a violation says, without the name that the library has for the field.
+/// The sentence of a violation, without the library's name for the field.
 pub(super) fn rule(problem: &ServerError) -> String {
     match problem {
         ServerError::Invalid { violations } => {
@@ -63,7 +63,7 @@ impl fmt::Display for Source {
 pub struct SettingProblem {
     /// The setting and its source, or the source alone.
     what: String,
-    /// What it must be.
+    /// The rule that it must satisfy.
     rule: String,
 }
 

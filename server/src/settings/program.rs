@@ -39,7 +39,7 @@ use crate::{
 const CALLBACKS: &str = "callbacks";
 /// The longest name of a merchant: on a phone it takes two lines.
 const LONGEST_NAME: usize = 60;
-/// How much longer than the deadline for questions a question belongs to who asks it.
+/// The time by which the lease of a poll exceeds the deadline of status queries.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 /// All settings of the program.
@@ -50,9 +50,9 @@ pub struct ProgramSettings {
     pub listener: ListenerSettings,
     /// Where metrics are read.
     pub metrics_listen: Option<SocketAddr>,
-    /// What the HTTP interface is set to, with the server's address as the world sees it.
+    /// The settings of the HTTP interface, with the server's public URL.
     pub http: HttpSettings,
-    /// How the merchant is shown on the hosted pages, which are there where `http.has_pay_page` says so.
+    /// The merchant as the hosted pages show it, if `http.has_pay_page` is on.
     pub merchant: Merchant,
     /// Whether the staff's pages are there.
     pub has_staff_pages: bool,
@@ -62,15 +62,15 @@ pub struct ProgramSettings {
     pub gateway: GatewayConfig,
     /// The shop's address for events. It may hold a secret of the shop's.
     pub events_url: Option<Hidden>,
-    /// What the library is set to.
+    /// The settings of the library.
     pub server: ServerSettings,
-    /// What is logged, and how.
+    /// The settings of the log.
     pub log: LogSettings,
     /// Where traces go.
     pub traces: Option<CollectorSettings>,
-    /// What works, and should not stay so.
+    /// Settings that work, and should be changed.
     pub warnings: Vec<String>,
-    /// What was given: name, value as it may be printed, place.
+    /// The given settings: name, printable value, place.
     pub given: Vec<(&'static str, String, String)>,
 }
 
@@ -82,7 +82,7 @@ pub struct GatewaySettings {
     pub config: GatewayConfig,
     /// The merchant's login, which is a part of no report.
     pub login: Hidden,
-    /// What works, and should not stay so.
+    /// Settings that work, and should be changed.
     pub warnings: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl GatewaySettings {
     }
 }
 
-/// What is logged, and how.
+/// The settings of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSettings {
     /// A filter of `tracing-subscriber`.
@@ -189,7 +189,7 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     })
 }
 
-/// What the library is set to; its own check is the last word.
+/// Reads the settings of the library, which checks them once more.
 fn server(values: &mut Values) -> Parsed<ServerSettings> {
     let poll_rate = values.read(&POLL_RATE, sources::count(1..=1_000_000));
     let poll_workers = values.read(&POLL_WORKERS, sources::count(1..=10_000));
@@ -216,7 +216,7 @@ fn server(values: &mut Values) -> Parsed<ServerSettings> {
     })
 }
 
-/// How the merchant is shown to payers.
+/// Reads how the merchant is shown to payers.
 fn merchant(values: &mut Values) -> Parsed<Merchant> {
     let name = values.optional(&MERCHANT_NAME, |text| {
         let mut checks = Checks::default();

@@ -25,13 +25,13 @@ use crate::{
     values::{Hidden, text_file},
 };
 
-/// What was given to the program, unread.
+/// The settings given to the program, unparsed.
 pub struct Sources {
     /// The settings file, where there is one.
     pub file: Option<PathBuf>,
     /// The environment.
     pub variables: BTreeMap<OsString, OsString>,
-    /// What flags say, by the names of settings.
+    /// The values of flags, by the names of settings.
     pub flags: BTreeMap<&'static str, OsString>,
 }
 
@@ -47,7 +47,7 @@ impl Sources {
     }
 }
 
-// The settings file: TOML, read key by key, so that each problem has its line, and all are told at once.
+// The settings file: TOML, read key by key, so that each problem has its line, and all are reported at once.
 
 /// Reads a file; nothing where none of it could be read.
 pub(super) fn read(path: &Path, problems: &mut Vec<SettingProblem>) -> Option<RawValues> {
@@ -158,7 +158,7 @@ pub(super) struct RawValue {
     pub(super) source: Source,
 }
 
-/// What somebody said, by the names of settings.
+/// Given values, by the names of settings.
 pub(super) type RawValues = BTreeMap<&'static str, RawValue>;
 
 // Values that are no times.

@@ -245,15 +245,15 @@ pub struct Setting {
     pub flag: Option<&'static str>,
     /// The form of the value, with its unit.
     pub value: &'static str,
-    /// What applies if it is not set.
+    /// The default.
     pub if_unset: IfUnset,
     /// The description.
     pub meaning: &'static str,
-    /// How much of it may be printed.
+    /// The printable part of it.
     pub shown: Visibility,
 }
 
-/// What applies if a setting is not set.
+/// The default of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfUnset {
     /// This default value.
@@ -264,7 +264,7 @@ pub enum IfUnset {
     Needed,
 }
 
-/// How much of a setting's value may be printed.
+/// The printable part of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// All of it.

@@ -1,5 +1,4 @@
-//! What is given, by precedence: a flag over a variable over the file over the default; and what is wrong with it, all
-//! at once.
+//! Given values, by precedence: a flag over a variable over the file over the default; and their problems, all at once.
 
 use std::{
     ffi::OsString,
@@ -20,14 +19,14 @@ use crate::values::{Hidden, text_file};
 const LONGEST_SECRET: u64 = 64 * 1024;
 const PREFIX: &str = "KASSA_SERVER_";
 
-/// What is wrong was noted already.
+/// The problem was recorded already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AlreadyReported;
 
 /// A setting that was read, or is wrong.
 pub(super) type Parsed<T> = Result<T, AlreadyReported>;
 
-/// What is given, and what was found wrong so far.
+/// The given values, and the problems found so far.
 pub(super) struct Values {
     given: RawValues,
     /// The settings file could not be read: what is not given elsewhere may stand in it.
@@ -168,7 +167,7 @@ impl Values {
         AlreadyReported
     }
 
-    /// Who reads a file with a secret has it.
+    /// Warns of other users who can read a file with a secret.
     pub(super) fn warn_of_readers(&mut self, path: &Path) {
         if is_readable_by_all(path) {
             let path = PathBuf::from(path);
@@ -179,7 +178,7 @@ impl Values {
         }
     }
 
-    /// What was given, as it may be printed: name, value, place.
+    /// The given settings in printable form: name, value, place.
     pub(super) fn shown(&self) -> Vec<(&'static str, String, String)> {
         let rows = SETTINGS.iter().filter_map(|setting| Some((setting, self.given.get(setting.name)?)));
         rows.map(|(setting, given)| (setting.name, shown(setting, given.text.expose()), given.source.to_string()))

@@ -1,4 +1,4 @@
-//! What all pages share, and who comes to them.
+//! The state that all staff pages share, and their sessions.
 
 use std::{
     net::IpAddr,
@@ -25,7 +25,7 @@ use crate::{
     values::{ApiKeyId, error::ServerError},
 };
 
-/// What all pages share.
+/// The state that all pages share.
 pub(super) struct AdminState {
     pub(super) server: Server,
     pub(super) settings: HttpSettings,
@@ -33,7 +33,7 @@ pub(super) struct AdminState {
     pub(super) is_secure: bool,
     /// The address of the first page, with which all others begin: `/staff` under the path of the public address.
     pub(super) home: String,
-    /// What a browser names as the origin of our own forms.
+    /// The origin that browsers send with our own forms.
     origin: String,
     /// Reconciling reads much: one person does it at a time. So does drawing a day.
     pub(super) reconciling: Arc<Semaphore>,
@@ -50,7 +50,7 @@ pub(super) struct StaffUser {
     pub(super) name: String,
     pub(super) key: ApiKeyId,
     pub(super) may: Permission,
-    /// What each form of the session carries (synchronizer token): another site cannot know it.
+    /// The CSRF token of the session's forms (synchronizer token): another site cannot know it.
     pub(super) csrf: String,
 }
 
@@ -94,7 +94,7 @@ impl AdminState {
         self.guesses.right(from);
     }
 
-    /// Who is logged in.
+    /// The logged-in person.
     pub(super) async fn user(&self, headers: &HeaderMap) -> Result<Option<StaffUser>, ServerError> {
         let Some(token) = cookie::read(headers, self.is_secure, &self.home) else { return Ok(None) };
         let session = self.server.staff_session(token).await?;

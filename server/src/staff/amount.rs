@@ -8,7 +8,7 @@ const MOST_DECIMALS: usize = 6;
 /// A longer cell is a text, and is not searched for signs and currencies.
 const LONGEST: usize = 64;
 
-/// What a cell says.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Amount {
     /// Without its sign.

@@ -74,7 +74,7 @@ struct ClaimRow {
     reason: Option<String>,
 }
 
-/// What the gateway was asked, and answered.
+/// One exchange with the gateway.
 struct ExchangeRow {
     at: String,
     /// The last of several in a row.
@@ -151,12 +151,12 @@ pub(super) async fn shown(
     Ok(page(status, &template))
 }
 
-/// Whether the gateway may say something new: also where it said something else than was asked for.
+/// Whether the gateway may report something new, also after a mismatch.
 fn may_be_asked(state: PaymentState) -> bool {
     !state.is_final() || state.is_in_doubt()
 }
 
-/// What a decision says once it is done.
+/// The notice after a decision.
 fn done(what: &str) -> Option<&'static str> {
     Some(match what {
         "asked" => "The gateway is asked now. Open this page again in a moment.",

@@ -20,7 +20,7 @@ use crate::{
 /// Checkouts on a page, and those that need a person on top of it.
 const PAGE: u32 = 50;
 const ON_TOP: u32 = 10;
-/// What is looked for is no longer than a reference.
+/// The longest search text: that of a reference.
 const LONGEST: usize = 200;
 
 #[derive(Template)]
@@ -37,7 +37,7 @@ struct Page {
     next: Option<String>,
 }
 
-/// What was looked for.
+/// A search for checkouts.
 struct Search {
     q: String,
     /// The same as the page shows it again: nothing of it where it looks like a card number.
@@ -92,7 +92,7 @@ impl Search {
         self.which() != CheckoutFilter::All || self.problem.is_some()
     }
 
-    /// What leads to the page after this one. A link would show again what was looked for.
+    /// The form fields that lead to the next page. A link would repeat the search text.
     fn next(&self, listed: &CheckoutList) -> Option<String> {
         if self.shown != self.q {
             return None;

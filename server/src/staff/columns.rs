@@ -142,7 +142,7 @@ pub(super) struct Columns {
     pub(super) currency: Option<usize>,
 }
 
-/// What a column is called.
+/// The names of a column.
 struct Heading {
     name: String,
     /// Without the currency behind it.

@@ -57,12 +57,12 @@ impl RequestContext {
         self.user.as_ref().is_some_and(|user| user.may >= Permission::Decide)
     }
 
-    /// What a page of a section shows around its content.
+    /// The frame around the content of a section's page.
     pub(super) fn frame(&self, section: Section) -> Frame {
         Frame::of(&self.admin.home, self.user.as_ref(), Some(section))
     }
 
-    /// What each form carries.
+    /// The CSRF token that each form carries.
     pub(super) fn csrf(&self) -> String {
         self.user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default()
     }

@@ -21,7 +21,7 @@ fn path(path: &str) -> &str {
     if path == OWN_HOST || path.contains(';') { "/" } else { path }
 }
 
-/// How a statement was read last: no secret, and nothing that another site could make use of.
+/// The mapping of the last statement. It is no secret, and of no use to another site.
 const REMEMBERED: &str = "kassa_statement";
 /// A year.
 const LONG: u32 = 365 * 24 * 3600;
@@ -31,7 +31,7 @@ pub(super) fn read<'a>(headers: &'a HeaderMap, is_secure: bool, home: &str) -> O
     read_cookie(headers, name(is_secure, home)).filter(|token| !token.is_empty())
 }
 
-/// How the last statement was read, if the browser remembers.
+/// The mapping of the last statement, if the browser sends it.
 pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
     read_cookie(headers, REMEMBERED)
 }

@@ -23,7 +23,7 @@ use crate::{
 const MOST: u32 = 200_000;
 const HOUR: Millis = 3600 * 1000;
 const DAY: Millis = 24 * HOUR;
-/// How payments end, and where nobody knows.
+/// The ends of payments, and the unknown ones.
 const ENDS: [PaymentState; 4] =
     [PaymentState::Charged, PaymentState::Rejected, PaymentState::NotMade, PaymentState::Unknown];
 

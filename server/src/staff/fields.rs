@@ -13,7 +13,7 @@ use crate::values::card_number::looks_like_card_number;
 /// No form and no query of ours has more: of a body of ten million fields the rest is not looked at.
 const MOST: usize = 16;
 
-/// What was sent.
+/// The fields of a submitted form.
 #[derive(Clone, Default)]
 pub(super) struct FormFields(Vec<(String, String)>);
 

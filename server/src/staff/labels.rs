@@ -1,4 +1,4 @@
-//! What people read of states, events and methods, with one line that explains each; and moments, days and money as texts.
+//! Labels of states, events and methods, with one line that explains each; and moments, days and money as texts.
 
 use kassa::Decimal;
 use time::{Date, OffsetDateTime, format_description::FormatItem, macros::format_description};

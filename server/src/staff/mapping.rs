@@ -1,12 +1,12 @@
-//! How a gateway's export is read (column mapping): what its columns are called, what stands between them, and which words say
-//! that money was taken. A browser remembers what its person said last.
+//! The column mapping of a gateway's export: the names of its columns, their separator, and the words for taken money. A browser
+//! remembers the last mapping of its person.
 
 use super::fields::{FormFields, query};
 
 /// The longest name of a column, so that all of them fit a cookie.
 const LONGEST_NAME: usize = 60;
 const LONGEST_WORDS: usize = 120;
-/// What a status says where money was taken, unless somebody says it.
+/// The default status words for taken money.
 const CHARGED: [&str; 33] = [
     "charge",
     "charged",
@@ -42,7 +42,7 @@ const CHARGED: [&str; 33] = [
     "ийгиликтүү",
     "аткарылды",
 ];
-/// What a status begins with where money went back.
+/// The beginnings of status words for refunds.
 const REFUNDED: [&str; 14] = [
     "refund",
     "refunded",
@@ -77,7 +77,7 @@ const REFUND_STEMS: [&str; 14] = [
     "жокко",
 ];
 
-/// What a person said; nothing where it was left open.
+/// The person's entries; empty if left open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) separator: Option<char>,
@@ -91,7 +91,7 @@ pub(super) struct Mapping {
     pub(super) charged: String,
 }
 
-/// What can stand between two columns, as the form calls it.
+/// The separators of columns, by their names in the form.
 pub(super) const SEPARATORS: [(&str, char); 4] = [("comma", ','), ("semicolon", ';'), ("tab", '\t'), ("bar", '|')];
 
 impl Mapping {

@@ -7,14 +7,14 @@ use time::Date;
 use super::{rows::StatementLine, statement::Statement};
 use crate::storage::staff::Charge;
 
-/// What came of it. All lines and all charges are in it, each once.
+/// The result of a comparison. It contains all lines and all charges, each once.
 #[derive(Debug, Default)]
 pub(super) struct Comparison<'a> {
     /// Both say the same.
     pub(super) matched: Vec<(&'a Charge, &'a StatementLine)>,
     /// Both know it, with other amounts.
     pub(super) differing: Vec<(&'a Charge, &'a StatementLine)>,
-    /// The statement tells of a payment that another line of it has told of.
+    /// Payments that another line of the statement already had.
     pub(super) repeated: Vec<(&'a Charge, &'a StatementLine)>,
     /// The statement alone.
     pub(super) only_in_statement: Vec<&'a StatementLine>,

@@ -23,13 +23,13 @@ pub(super) enum Section {
     Reconciliation,
 }
 
-/// What every page shows around its content.
+/// The frame that every page shows around its content.
 pub(super) struct Frame {
     /// With what every address begins.
     pub(super) home: String,
     pub(super) stylesheets: [String; 3],
     pub(super) section: Option<Section>,
-    /// Who is logged in, and what the form that ends it carries.
+    /// The logged-in person, and the token of the logout form.
     pub(super) person: Option<(String, String)>,
 }
 

@@ -40,10 +40,10 @@ const STATEMENT: usize = 8 * 1024 * 1024;
 /// The parts of a path; none where they are no text.
 type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
-/// Who may come.
+/// The people who may open a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequiredAccess {
-    /// Who is logged in, and may do this.
+    /// Logged-in people with this permission.
     Staff(Permission),
     /// Anybody.
     Public,
@@ -103,7 +103,7 @@ async fn wrong_method(State(admin): State<Arc<AdminState>>) -> Response {
     error.page(&admin.home, None)
 }
 
-/// What the admission to a route needs to know of it.
+/// The properties of a route that decide on admission.
 #[derive(Clone)]
 struct Route {
     admin: Arc<AdminState>,
@@ -161,7 +161,7 @@ async fn answer(route: &Route, parameters: Parameters, request: Request, next: N
     }
 }
 
-/// What a part of the path names, if it can be.
+/// Parses a part of the path.
 fn named<T: FromStr>(parameters: &RawPathParams, name: &str) -> Option<T> {
     parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
 }
@@ -173,7 +173,7 @@ fn may_only_look() -> ErrorPage {
     )
 }
 
-/// What was posted: from a page of ours, and where somebody is logged in, from one of that session's.
+/// Reads a posted form: from a page of ours and, if somebody is logged in, from a page of that session.
 async fn form(route: &Route, head: &Parts, body: Body, user: Option<&StaffUser>) -> Result<FormFields, ErrorPage> {
     if head.method != Method::POST {
         return Ok(FormFields::default());
@@ -203,7 +203,7 @@ async fn form(route: &Route, head: &Parts, body: Body, user: Option<&StaffUser>)
     }
 }
 
-/// What stands between the parts of a form with files.
+/// The boundary between the parts of a multipart form.
 fn boundary(headers: &HeaderMap) -> Option<String> {
     let media_type = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     multer::parse_boundary(media_type).ok()

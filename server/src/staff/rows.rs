@@ -19,7 +19,7 @@ use crate::values::card_number::looks_like_card_number;
 /// The names of the columns stand in one of so many first lines.
 const MOST_ABOVE: usize = 100;
 const LONGEST_SHOWN: usize = 100;
-/// What stands between columns, where nobody says it.
+/// Separators of columns that are recognized.
 const SEPARATORS: [u8; 4] = [b'\t', b';', b',', b'|'];
 /// What a line begins with that adds others up, or tells what was before or after them.
 const TOTALS: [&str; 24] = [
@@ -71,7 +71,7 @@ pub(super) struct StatementLine {
     pub(super) day: Option<Date>,
 }
 
-/// What a line is.
+/// The kind of a line.
 pub(super) enum Entry {
     Payment(StatementLine),
     Refund(StatementLine),
@@ -87,7 +87,7 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Where the names of the columns stand.
 pub(super) struct HeadPlace {
-    /// How many lines are above.
+    /// The number of lines above it.
     pub(super) above: u64,
     /// Where their line begins, in bytes.
     from: usize,
@@ -160,12 +160,12 @@ pub(super) fn table(text: &str, place: &HeadPlace) -> String {
     table
 }
 
-/// How lines are read.
+/// Reads the lines of a statement.
 pub(super) struct Rows<'a> {
     pub(super) columns: Columns,
     pub(super) mapping: &'a Mapping,
     pub(super) amount_name: String,
-    /// How many columns have a name.
+    /// The number of columns with a name.
     pub(super) width: usize,
     pub(super) separator: char,
     /// A day could not be read in a column that nobody chose.

@@ -11,7 +11,7 @@ use crate::values::card_number::looks_like_card_number;
 
 /// Of more lines nothing is compared: the payments of a time are no more either.
 const MOST: usize = 100_000;
-/// That many lines that cannot be read are told at once.
+/// The most unreadable lines that are reported at once.
 const MOST_PROBLEMS: usize = 10;
 /// So many names of columns are shown.
 const MOST_NAMES: usize = 40;
@@ -22,7 +22,7 @@ const MOST_STATUSES: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OtherLine {
     pub(super) at: u64,
-    /// What it says; nothing where it must not be shown.
+    /// Its text; empty if it must not be shown.
     pub(super) text: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Statement {
     pub(super) refunds: Vec<StatementLine>,
     /// Lines whose status says that no money was taken.
     pub(super) skipped: u64,
-    /// What those statuses are, each once.
+    /// Those statuses, each once.
     pub(super) skipped_statuses: Vec<String>,
     /// The first lines without a payment, and how many there are.
     pub(super) other_lines: Vec<OtherLine>,
@@ -77,7 +77,7 @@ impl Statement {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StatementError {
     pub(super) problems: Vec<String>,
-    /// What its columns are called, so that a person can say which is which.
+    /// The names of its columns, so that a person can map them.
     pub(super) names: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl StatementError {
 /// Reads a statement.
 ///
 /// # Errors
-/// What is wrong, line by line. Nothing is compared with half a statement.
+/// Lists the problems, line by line. A partly read statement is never compared.
 pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, StatementError> {
     if let Some(kind) = other_format(text) {
         let problem = format!("This is {kind}, which cannot be read. Open it and save it as CSV.");
@@ -171,7 +171,7 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Statement
     Ok(statement)
 }
 
-/// What some programs offer beside CSV, or give a name that ends like it.
+/// Recognizes other formats that programs offer beside CSV, or save under its file name.
 fn other_format(text: &str) -> Option<&'static str> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let has = |mark: &str| start.starts_with(mark);

@@ -1,5 +1,5 @@
-//! Storage: what the server must not forget, behind one trait whose methods are one transaction each (unit of work). The
-//! rules of what follows from what are pure functions below; a storage runs them inside its transactions.
+//! Storage: the server's durable state, behind one trait whose methods are one transaction each (unit of work). The rules of
+//! state changes are pure functions in `aggregate`; a storage runs them inside its transactions.
 
 mod aggregate;
 pub mod inputs;
@@ -157,7 +157,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Whether it can be written: commits something that changes nothing, and waits until it is on the disk.
     fn check_writable(&self) -> Stored<'_, ()>;
 
-    /// The other servers on this database, where they can be told something.
+    /// The channel to the other servers on this database, if there is one.
     fn peers(&self) -> Option<Arc<dyn PeerChannel>> {
         None
     }
@@ -182,14 +182,14 @@ pub enum StorageError {
     #[error("the database cannot be used: {detail}")]
     #[non_exhaustive]
     Failed {
-        /// What it said.
+        /// The error text.
         detail: String,
     },
     /// The database cannot be reached. Nothing was written.
     #[error("the database cannot be reached: {detail}")]
     #[non_exhaustive]
     Unreachable {
-        /// What it said, or the system.
+        /// The error text of the database or the system.
         detail: String,
     },
     /// Too much waits for the database. Nothing was written.
@@ -202,7 +202,7 @@ pub enum StorageError {
     #[error("the database holds a {what} that cannot be read")]
     #[non_exhaustive]
     Damaged {
-        /// What it is.
+        /// The damaged thing.
         what: &'static str,
     },
 }
@@ -257,7 +257,7 @@ impl From<ServerError> for StorageError {
 // Other servers on the same database. What they say wakes those who wait for a change, and nothing more: what is not heard is
 // seen a little later all the same.
 
-/// Who is told of a checkout that changed, or that any may have changed.
+/// Listens for a checkout that changed, or that any may have changed.
 pub type Wake<'a> = &'a (dyn Fn(Option<&CheckoutId>) + Send + Sync);
 
 /// The others (publish and subscribe, best effort).

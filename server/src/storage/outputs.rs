@@ -14,11 +14,11 @@ use crate::{
 pub struct ApiKeyRow {
     /// Its identifier.
     pub id: ApiKeyId,
-    /// Who calls with it.
+    /// The role of its owner.
     pub role: KeyRole,
-    /// What a person may do with it on the staff's pages.
+    /// The person's permission on the staff's pages.
     pub may: Permission,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// Its hash.
     pub hash: TokenHash,
@@ -28,12 +28,12 @@ pub struct ApiKeyRow {
     pub revoked_at: Option<Millis>,
 }
 
-/// What became of taking a payment that waited.
+/// The result of taking a payment that waited.
 #[derive(Clone, Debug)]
 pub enum SendTurn {
     /// Send it now.
     Send,
-    /// The gateway asked to wait so long.
+    /// Wait for the gateway's `Retry-After`.
     Wait(Millis),
     /// It is not waiting any more.
     Gone,
@@ -86,16 +86,16 @@ pub struct ChangedCheckouts {
     pub changed: Vec<CheckoutId>,
 }
 
-/// What time did.
+/// The outcome of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct SweepOutcome {
     /// Which checkouts changed.
     pub changed: Vec<CheckoutId>,
-    /// There may be more to do than was asked for.
+    /// There may be more to sweep.
     pub is_more: bool,
 }
 
-/// What became of a hint.
+/// The outcome of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintOutcome {
     /// So many payments are due at once.
@@ -111,22 +111,22 @@ pub enum HintOutcome {
 pub struct DuePoll {
     /// Which.
     pub payment: PaymentId,
-    /// What it pays for.
+    /// Its checkout.
     pub checkout: CheckoutId,
-    /// How it is paid.
+    /// Its method.
     pub method: Method,
     /// Nobody else asks before.
     pub leased_until: Millis,
-    /// What to ask with: the payment's own reference, or what callbacks claimed.
+    /// The status queries: by the payment's own reference, or by claims.
     pub ask: Vec<StatusQuery>,
 }
 
 /// One question.
 #[derive(Clone, Debug)]
 pub struct StatusQuery {
-    /// The claimed number that is asked by.
+    /// The claimed number of the query.
     pub claim: Option<String>,
-    /// What to ask with.
+    /// The reference of the query.
     pub reference: PaymentRef,
 }
 
@@ -135,7 +135,7 @@ pub struct StatusQuery {
 pub struct ClaimedPolls {
     /// Them.
     pub questions: Vec<DuePoll>,
-    /// The time until the next question may be asked, where one waits.
+    /// The time until the next poll may start, if one waits.
     pub next_in_ms: Option<Millis>,
 }
 
@@ -167,7 +167,7 @@ pub struct SkippedEvent {
     pub event: String,
     /// Its kind.
     pub kind: EventKind,
-    /// What the shop said, such as `it answered 400`.
+    /// The shop's response, such as `it answered 400`.
     pub why: String,
 }
 
@@ -191,9 +191,9 @@ pub struct Statistics {
     pub stuck_payments: u64,
     /// For how long that one of them has been unknown which has been so for the longest.
     pub oldest_unknown_ms: Millis,
-    /// How long the gateway asked to wait still.
+    /// The rest of the gateway's `Retry-After`.
     pub gateway_wait_ms: Millis,
-    /// How many should have been asked about by now.
+    /// The number of overdue polls.
     pub due_payments: u64,
     /// For how long the first of those has been due.
     pub oldest_due_ms: Millis,

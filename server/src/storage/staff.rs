@@ -14,11 +14,11 @@ use crate::{
     values::{ApiKeyId, CheckoutId, CheckoutState, ClaimState, Method, Millis, PaymentId, PaymentState},
 };
 
-/// How long a payment may be unknown before a person has to look: most end at the next question.
+/// The time after which an unknown payment needs a person: most end at the next poll.
 pub const UNKNOWN_FOR: Millis = 2 * 60 * 1000;
 /// The longest that somebody stays logged in.
 pub const LONGEST_SESSION: Millis = 12 * 3600 * 1000;
-/// How long without calling.
+/// The idle time.
 pub const LONGEST_IDLE: Millis = 3600 * 1000;
 
 /// Somebody who logs in.
@@ -37,9 +37,9 @@ pub struct StaffSession {
     pub key: ApiKeyId,
     /// The key's name, which is the person's.
     pub name: String,
-    /// What the person may do.
+    /// The person's permission.
     pub may: Permission,
-    /// For how long nobody noted that it is used.
+    /// The time since its last recorded use.
     pub unused_for: Millis,
 }
 
@@ -49,7 +49,7 @@ pub struct StaffSession {
 pub enum Need {
     /// Nobody has known for two minutes what became of a payment.
     Unknown,
-    /// The gateway reports something else than was asked for.
+    /// The gateway reports another order, amount or currency than requested.
     Mismatch,
     /// The gateway reports a charge that cannot be verified, or one more of a payment that is charged.
     Unverifiable,
@@ -123,7 +123,7 @@ pub struct StoredExchange {
     pub first_at: Millis,
     /// When last.
     pub last_at: Millis,
-    /// How often.
+    /// The count.
     pub times: u64,
 }
 
@@ -132,7 +132,7 @@ pub struct StoredExchange {
 pub struct ListedClaim {
     /// The number.
     pub number: String,
-    /// Who carried the payment out, as the callback has it.
+    /// The provider, as the callback names it.
     pub provider: Option<String>,
     /// Where it stands.
     pub state: ClaimState,
@@ -142,20 +142,20 @@ pub struct ListedClaim {
     pub at: Millis,
 }
 
-/// What became of a checkout, and what its shop knows of that.
+/// The history of a checkout, with what was delivered to its shop.
 #[derive(Clone, Debug)]
 pub struct History {
     /// The checkout, and why a person has to look at it.
     pub listed: ListedCheckout,
     /// All that happened, in order.
     pub events: Vec<Event>,
-    /// What the gateway was asked about each of its payments, in their order.
+    /// The exchanges about each of its payments, in their order.
     pub exchanges: Vec<Vec<StoredExchange>>,
     /// The numbers that callbacks claimed for each of its payments, in their order.
     pub claims: Vec<Vec<ListedClaim>>,
     /// The place of the last event that the shop took; 0 where it took none.
     pub delivered: i64,
-    /// How often it did not take the next one.
+    /// The number of failed deliveries of the next event.
     pub failures: u32,
     /// Nobody tries any more.
     pub is_given_up: bool,
@@ -170,7 +170,7 @@ pub struct RefusedEvent {
     pub seq: i64,
     /// When it was stepped over.
     pub at: Millis,
-    /// What the shop said last, such as `it answered 400`.
+    /// The shop's last response, such as `it answered 400`.
     pub reason: String,
 }
 
@@ -246,27 +246,27 @@ pub struct EndCount {
     pub method: Method,
     /// The currency's three letters.
     pub currency: String,
-    /// How many.
+    /// The count.
     pub count: u64,
-    /// What was asked for; nothing where it is too much to add up.
+    /// The sum; nothing if it overflows.
     pub sum: Option<Decimal>,
 }
 
-/// How payments ended in a time.
+/// The ends of payments in a period.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     /// The first hour first.
     pub alike: Vec<EndCount>,
-    /// There were more than were asked for.
+    /// There were more than the limit.
     pub is_more: bool,
 }
 
-/// What was charged in a time.
+/// The charges of a period.
 #[derive(Clone, Debug, Default)]
 pub struct Charges {
     /// The first one first.
     pub charges: Vec<Charge>,
-    /// There were more than were asked for.
+    /// There were more than the limit.
     pub is_more: bool,
 }
 
@@ -277,7 +277,7 @@ const HOUR: Millis = 3600 * 1000;
 /// Hour, state, method and currency.
 type Alike = (Millis, String, String, String);
 
-/// What was added up so far.
+/// The sums so far.
 #[derive(Debug, Default)]
 pub(super) struct Adding(BTreeMap<Alike, (u64, Option<Decimal>)>);
 

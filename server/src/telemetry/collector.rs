@@ -31,13 +31,13 @@ use crate::{runtime::http_client, values::error::ServerError};
 
 /// After which time a collector that has not answered has failed.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// How long the last spans are waited for when the server stops.
+/// The time that a stopping server waits for the last spans.
 const LAST_SPANS: Duration = Duration::from_millis(200);
 /// It says which spans it did not take.
 const LONGEST_ANSWER: usize = 64 * 1024;
 const NAME: &str = "kassa-server";
 
-/// Who takes the traces.
+/// The collector of traces.
 #[derive(Clone)]
 pub struct Collector {
     provider: SdkTracerProvider,

@@ -72,7 +72,7 @@ impl ApiKey {
         &self.id
     }
 
-    /// Who calls with it, by its own word.
+    /// The role of its owner, as the key states it.
     pub fn role(&self) -> KeyRole {
         self.role
     }
@@ -82,7 +82,7 @@ impl ApiKey {
         format!("{}{}_{}", self.role.prefix(), self.id.bare(), self.secret)
     }
 
-    /// What is kept of it.
+    /// The stored part of it.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.expose())
     }
@@ -168,7 +168,7 @@ impl From<&str> for DecidedBy {
 
 // What a person of the staff may do (role-based access control): each permission holds the one before it.
 
-/// What a key's owner may do on the staff's pages.
+/// The permission of a key's owner on the staff's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Permission {
@@ -180,7 +180,7 @@ pub enum Permission {
 
 // What a key is for. A key of one role opens nothing of another's.
 
-/// Who calls with a key.
+/// The role of a key's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum KeyRole {
@@ -191,7 +191,7 @@ pub enum KeyRole {
 }
 
 impl KeyRole {
-    /// What its keys begin with.
+    /// The prefix of its keys.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Shop => "ak_",

@@ -66,23 +66,23 @@ impl DeliveryError {
     }
 }
 
-/// Who carries events to the shop.
+/// Sends events to the shop.
 pub trait WebhookSender: Send + Sync + 'static {
     /// Delivers an event. Whatever is not an answer 2xx is an error.
     fn post(&self, notice: WebhookMessage) -> Boxed<'_, Result<(), DeliveryError>>;
 }
 
-/// What one turn did.
+/// The result of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deliveries {
-    /// How many events were tried to be delivered.
+    /// The number of attempted deliveries.
     pub tried: usize,
     /// The time until the next one is due, where one waits.
     pub next_in_ms: Option<Millis>,
 }
 
-/// How many outcomes share a commit at most.
+/// The most outcomes that share a commit.
 const RECORDED: usize = 64;
 
 /// Takes the next event of each stream that is due, each on its way to the shop, and tells when the next one is.

@@ -198,7 +198,7 @@ async fn events(settings: &ProgramSettings) -> Finding {
 // One harmless question to the gateway: the status of a payment that does not exist. Each answer says something about
 // the way there, the credentials and the dialect.
 
-/// How much of an answer is shown. The core has masked secrets in it.
+/// The most of a response that is shown. The core has masked its secrets.
 const SHOWN: usize = 300;
 const UNDERSTOOD: &str = "reached, credentials accepted, understood";
 
@@ -219,7 +219,7 @@ pub(crate) async fn ask(settings: &ProgramSettings) -> Finding {
     }
 }
 
-/// It told a status of a payment that there is not.
+/// It reported a status of a payment that does not exist.
 fn answered(report: &StatusReport) -> Finding {
     let odd = "reached, credentials accepted, understood; but of a payment that does not exist it says that it is";
     match &report.status {
@@ -283,7 +283,7 @@ fn said(body: Option<&str>) -> String {
 
 // What `check` finds.
 
-/// How something was found.
+/// The state of a checked part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Ok,
@@ -292,7 +292,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// How its line begins.
+    /// The beginning of its line.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -302,5 +302,5 @@ impl State {
     }
 }
 
-/// How something is, and what to do.
+/// A finding, and what to do.
 pub(crate) type Finding = (State, String);

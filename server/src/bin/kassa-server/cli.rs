@@ -16,7 +16,7 @@ use kassa_server::{
     settings::{IfUnset, SETTINGS, Setting, Sources},
 };
 
-/// What the program is to do.
+/// The command of the program.
 pub(crate) enum Task {
     Serve(ServeOptions),
     Check,
@@ -28,13 +28,13 @@ pub(crate) enum Task {
     Secret,
 }
 
-/// What concerns how the program runs, and not what it does.
+/// Options of how the program runs.
 pub(crate) struct ServeOptions {
     pub(crate) announce_json: bool,
     pub(crate) exit_with_stdin: bool,
 }
 
-/// What the probe may do, with which test values, and where it writes what it found.
+/// The permissions of the probe, its test values, and where it writes its findings.
 pub(crate) struct ProbeOptions {
     /// The host that a person says is a test environment.
     pub(crate) test_environment: Option<String>,

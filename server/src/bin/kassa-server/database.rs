@@ -31,7 +31,7 @@ pub(crate) async fn try_open(place: &DatabasePlace) -> Result<Arc<dyn Storage>, 
     })
 }
 
-/// What a command does where there is no database.
+/// The behavior of a command without a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IfMissing {
     Make,
@@ -58,7 +58,7 @@ pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) ->
     }
 }
 
-/// What there is. It stays as it is.
+/// Reads the state of an existing database, and changes nothing.
 pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageError> {
     match place {
         DatabasePlace::File(path) => SqliteStorage::look(path),
@@ -66,7 +66,7 @@ pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageE
     }
 }
 
-/// What is in it concerns its owner alone. SQLite gives the files beside it the same permissions.
+/// Restricts it to its owner. SQLite gives the files beside it the same permissions.
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     use std::{fs::OpenOptions, io::ErrorKind, os::unix::fs::OpenOptionsExt};

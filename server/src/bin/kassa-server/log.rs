@@ -1,6 +1,6 @@
-//! What the program tells by `tracing`: its log, to the standard error as lines for people or JSON objects, and its spans to
-//! whoever collects them. Both are the server's own alone: what libraries say of what they carry would hold secrets, as
-//! PostgreSQL's does of each statement's values.
+//! The program's `tracing`: its log, on the standard error as lines for people or JSON objects, and its spans, for a collector.
+//! Both have only the server's own events: those of libraries would hold secrets, such as the values of each statement to
+//! PostgreSQL.
 
 use std::{
     io::{self, IsTerminal},
@@ -63,9 +63,9 @@ fn is_own(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("kassa")
 }
 
-// Traces, where the program is built with them and told where they go.
+// Traces, if the program is built with them and has the URL of a collector.
 
-/// Who collects them, if anybody.
+/// The collector, if there is one.
 #[derive(Default)]
 pub(crate) struct Traces {
     #[cfg(feature = "opentelemetry")]
@@ -93,7 +93,7 @@ impl Traces {
         }
     }
 
-    /// The same routes; requests to them are told of.
+    /// The same routes, with a span for each request.
     pub(crate) fn over(&self, routes: Router) -> Router {
         match &self.collector {
             Some(collector) => collector.over(routes),

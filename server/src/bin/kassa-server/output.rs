@@ -1,4 +1,4 @@
-//! What commands print. `println!` and `eprintln!` panic where nobody reads, or a disk is full.
+//! The output of commands. `println!` and `eprintln!` panic if nobody reads, or a disk is full.
 
 use std::{
     fmt,
@@ -28,13 +28,13 @@ pub(crate) fn unwritten(problem: io::Error) -> Failure {
     Failure::new(format_args!("the output could not be written: {problem}"))
 }
 
-// Why a command could not do what it was asked, in words for a terminal.
+// Why a command failed, in words for a terminal.
 
-/// What ends a command. It is printed as it is.
+/// The failure that ends a command. It is printed as it is.
 #[derive(Debug)]
 pub(crate) struct Failure(String);
 
-/// What a command comes to.
+/// The result of a command.
 pub(crate) type CommandResult<T> = Result<T, Failure>;
 
 impl Failure {

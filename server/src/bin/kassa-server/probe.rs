@@ -120,7 +120,7 @@ async fn play(settings: GatewaySettings, options: ProbeOptions) -> Result<u8, Fa
     }
 }
 
-/// How the run came to its end.
+/// The end of the run.
 enum ProbeEnd {
     Run(Result<(), String>),
     Interrupted,

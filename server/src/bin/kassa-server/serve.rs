@@ -32,10 +32,10 @@ use super::{
     output::{self, CommandResult, Failure},
 };
 
-/// How long requests under way may go on once it is to stop. All of stopping takes 5 s at most.
+/// The grace period of requests in flight at shutdown. A whole shutdown takes 5 s at most.
 const REQUESTS: Duration = Duration::from_millis(4_300);
 const STOPPING: Duration = Duration::from_millis(4_600);
-/// How long what was handed to the disk is waited for after that.
+/// The time to wait for the disk after that.
 const DISK: Duration = Duration::from_millis(150);
 
 pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> CommandResult<ExitCode> {
@@ -45,7 +45,7 @@ pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> CommandResult<Ex
     log::start(&settings.log, &traces);
     runtime.block_on(serve(&settings, options, &traces))?;
     traces.close();
-    // What still runs is given up: it is asked about after the next start.
+    // Running work is given up: it is polled after the next start.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -199,9 +199,9 @@ impl Addresses {
     }
 }
 
-// Graceful shutdown: by a signal or, where that is asked for, by the end of the standard input.
+// Graceful shutdown: by a signal or, if configured, by the end of the standard input.
 
-/// What a shell would say of a program that SIGTERM ended.
+/// The exit code that a shell gives a program ended by SIGTERM.
 const AT_ONCE: i32 = 128 + 15;
 
 /// Completes when the server is to stop. A second SIGINT or SIGTERM ends the program at once. Must be called inside a runtime.
@@ -235,7 +235,7 @@ pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> 
     })
 }
 
-/// What a signal says.
+/// The kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Somebody wants the program to stop.
@@ -290,7 +290,7 @@ fn outlives_its_terminal() -> bool {
     is_ignored.unwrap_or_else(|| !io::stdout().is_terminal())
 }
 
-/// What `/proc/self/status` says of SIGHUP, which is signal 1: the lowest bit.
+/// The bit of SIGHUP (signal 1) in `/proc/self/status`: the lowest.
 #[cfg(unix)]
 fn ignores_hang_up(status: &str) -> Option<bool> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

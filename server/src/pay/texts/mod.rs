@@ -77,7 +77,7 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) or_bank: &'static str,
     /// In the place of a bank's name.
     pub(in crate::pay) any_bank: &'static str,
-    /// What shows the banks where the page is not on a phone.
+    /// The label that shows the banks if the page is not on a phone.
     pub(in crate::pay) bank_apps: &'static str,
     pub(in crate::pay) show_code: &'static str,
     pub(in crate::pay) other_than_code: &'static str,

@@ -12,7 +12,7 @@ use crate::probe::{
     proposal::{Known, Leaf, Proposal},
 };
 
-/// What came of the confirmations. At most one of them may have moved money.
+/// The result of the confirmations. At most one of them may have moved money.
 enum Confirmed {
     /// None was accepted, or none was permitted.
     No,
@@ -130,7 +130,7 @@ impl Probe<'_> {
     /// As the dialect says first; then in a field of the identifier's own name, in the place of the order number, and nowhere.
     fn places(&self, payment: &PaymentRef, numbers: &[Leaf]) -> Vec<Place> {
         let proposed = self.proposal.confirm_field();
-        // The number that was asked by is the surest candidate.
+        // The number of the query is the surest candidate.
         let asked_by = numbers.iter().find(|leaf| payment.gateway_number.as_ref() == Some(&leaf.text));
         let leaf = asked_by.or(numbers.first());
         let (identifier, pointer) = match &payment.confirm_identifier {

@@ -25,7 +25,7 @@ use super::{
     text::visible,
 };
 
-/// What is paid for, as payers and the gateway's dashboard see it.
+/// The description of test payments, as payers and the gateway's dashboard see it.
 const DESCRIPTION: &str = "Kassa probe";
 
 /// Plays the flows of a plan against a test environment.
@@ -42,7 +42,7 @@ pub struct Probe<'t> {
     gateway: Gateway,
     findings: Vec<ProbeFinding>,
     made: Vec<Made>,
-    /// What was learned since the last finding.
+    /// Changes learned since the last finding.
     learned: Vec<String>,
     /// The gateway answers about numbers that nobody has, so an answer proves no number.
     answers_about_anything: bool,
@@ -173,7 +173,7 @@ impl<'t> Probe<'t> {
         lines.iter().map(|line| self.scrubber.text(line)).collect()
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn findings(&self) -> &[ProbeFinding] {
         &self.findings
     }

@@ -1,4 +1,4 @@
-//! What came of a request, and its response: shown beside what the given dialect reads in it, and learned from.
+//! Responses: shown beside what the given dialect reads in them, and learned from.
 
 use kassa::{Gateway, PaymentError, StatusReport};
 
@@ -10,7 +10,7 @@ use crate::probe::{
 
 /// The shortest text that may be a number of the gateway's.
 const SHORTEST_NUMBER: usize = 6;
-/// The most numbers of a response that are asked about.
+/// The most numbers of a response that are queried.
 const MOST_NUMBERS: usize = 6;
 
 /// A request, and what came of it.
@@ -71,7 +71,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// How a response counts.
+/// The kind of a response.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Came {
     /// It is an answer.
@@ -176,7 +176,7 @@ impl Probe<'_> {
         }
     }
 
-    /// What a response holds beside what is read, and looks like a number of the gateway's.
+    /// Unread values of a response that look like a number of the gateway's.
     pub(super) fn numbers_in(&self, endpoint: &str, raw: &str, order: &str) -> Vec<Leaf> {
         let read = reading(self.proposal.dialect(), endpoint, raw);
         let unread = read.map(|read| read.unread).unwrap_or_default();
@@ -242,7 +242,7 @@ impl Probe<'_> {
         Gateway::new(self.config.clone().with_dialect(proposal.dialect().clone()))
     }
 
-    /// What was learned counts from the next request on.
+    /// Applies what was learned from the next request on.
     pub(super) fn renew(&mut self) {
         if let Ok(gateway) = self.gateway_with(&self.proposal) {
             self.gateway = gateway;
@@ -250,7 +250,7 @@ impl Probe<'_> {
     }
 }
 
-/// What a response of an endpoint must have to be of use.
+/// The fields that a response of an endpoint must have.
 fn needed(endpoint: &str) -> &'static [&'static str] {
     match endpoint {
         "card_payment" | "mbank_payment" | "mbank_confirm" => &["code"],

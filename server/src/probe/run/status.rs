@@ -12,7 +12,7 @@ use crate::probe::{
     proposal::{Known, Leaf, Proposal},
 };
 
-/// Whether the money of a payment can have moved when its status is asked.
+/// Whether the money of a payment can have moved when its status is queried.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stage {
     /// Nobody has confirmed or paid it yet.
@@ -349,7 +349,7 @@ impl Probe<'_> {
         self.gateway.qr_status(number).await
     }
 
-    /// A question that was not understood is asked once more where its response taught how to read it.
+    /// A query whose response was not understood is repeated once if the response taught how to read it.
     fn may_ask_again(
         &mut self,
         endpoint: &'static str,

@@ -87,7 +87,7 @@ pub(super) fn due_since(db: &Connection, id: &PaymentId) -> Result<Option<Millis
     Ok(statement.query_row([id.as_str()], |row| row.get(0)).optional()?)
 }
 
-/// What callbacks claimed of a payment.
+/// The claims of a payment's callbacks.
 pub(super) fn claims(db: &Connection, id: &PaymentId) -> Result<Vec<ClaimRow>, StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT number, provider, state, reason, at, asked_at FROM claims WHERE payment_id = ?1 ORDER BY at, number",

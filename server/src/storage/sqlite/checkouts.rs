@@ -88,7 +88,7 @@ pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -
     existing_view(db, id)
 }
 
-/// How long an expired token is known by its hash.
+/// The time for which the hash of an expired token is stored.
 const REMEMBERED: Millis = 24 * 3600 * 1000;
 
 pub(super) fn add_token(db: &Connection, new: &NewToken) -> Result<bool, StorageError> {

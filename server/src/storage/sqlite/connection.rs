@@ -207,7 +207,7 @@ impl Files {
         if found.is_none() && !self.is_trouble.load(Ordering::Acquire) {
             return None;
         }
-        // Looked at once more by one thread at a time, so that each change is told once.
+        // One thread at a time checks again, so that each change is logged once.
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.look();
         if *logged != found {
@@ -256,9 +256,9 @@ fn identity(_: &Path) -> io::Result<Identity> {
     Ok((0, 0))
 }
 
-// What a file is, told without changing it.
+// The state of a file, read without changing it.
 
-/// What stands in the place of a database.
+/// The state of the file at the database's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DatabaseFile {

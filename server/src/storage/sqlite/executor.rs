@@ -38,7 +38,7 @@ pub enum JobSource {
 pub struct Job {
     /// The storage's method that it does.
     pub name: &'static str,
-    /// Who started it.
+    /// The source of the work.
     pub source: JobSource,
     work: Work,
 }

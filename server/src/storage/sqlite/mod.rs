@@ -71,7 +71,7 @@ impl SqliteStorage {
         Ok(Self::over(Arc::new(Threads::open(path, clock)?)))
     }
 
-    /// What a file is. It stays as it is.
+    /// Reads the state of a file, and changes nothing.
     ///
     /// # Errors
     /// [`StorageError::Newer`] for a file of a newer server's, and [`StorageError::Failed`] where it cannot be read.
@@ -84,7 +84,7 @@ impl SqliteStorage {
         Self { executor }
     }
 
-    /// What a caller asks for.
+    /// Runs a caller's job.
     fn write<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -94,7 +94,7 @@ impl SqliteStorage {
         answered(name, self.executor.write(job), answer)
     }
 
-    /// What the server began, and goes on with.
+    /// Runs a job that the server began.
     fn go_on<T: Send + 'static>(
         &self,
         name: &'static str,

@@ -125,7 +125,7 @@ pub(super) fn claim(db: &Connection, now: Millis, claim: &ClaimDeliveries) -> Re
     Ok(Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) })
 }
 
-/// What a stream goes on with.
+/// The next event of a stream.
 struct Next {
     /// The next event whose kind is delivered.
     delivery: Option<Delivery>,

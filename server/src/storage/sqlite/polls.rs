@@ -1,4 +1,4 @@
-//! Transactions about polling: what time does, what is asked, what was answered.
+//! Transactions about polling: sweeps, claims of due polls, and their results.
 
 use rusqlite::Connection;
 
@@ -71,8 +71,8 @@ fn overdue(db: &Connection, now: Millis, most: u32) -> Result<Vec<PaymentId>, St
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// The lease is the schedule: a question that nobody records is asked again at its end. Where none is asked, nothing is written,
-/// so that looking costs the disk nothing: the limit fills from when it was written last.
+/// The lease is the schedule: a poll whose result nobody records is due again at its end. If none is claimed, nothing is written,
+/// so that looking costs the disk nothing: the limit fills from its last write.
 pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls, StorageError> {
     let now = now(db)?;
     let leased_until = now.saturating_add(claim.lease_ms);
@@ -93,7 +93,7 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
         }
     }
     let limit = limit.corrected(&polls::unused(&granted, &polls_due), &limit);
-    // A clock that was put back is noted.
+    // A clock that was set back is recorded.
     let may_stay = polls_due.is_empty() && before.is_some_and(|before| !before.is_ahead(now));
     if !may_stay {
         write_limit(db, before.as_ref(), &limit)?;
@@ -102,7 +102,7 @@ pub(super) fn claim(db: &Connection, claim: &ClaimPolls) -> Result<ClaimedPolls,
     Ok(ClaimedPolls { questions: polls_due, next_in_ms })
 }
 
-/// How many are due of each queue, as far as somebody wants them.
+/// Counts the due polls of each queue, up to the wanted number.
 fn due(db: &Connection, now: Millis, most: u32) -> Result<[u32; QUEUES], StorageError> {
     let mut statement =
         db.prepare_cached("SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE queue = ?1 AND at <= ?2 LIMIT ?3)")?;

@@ -147,12 +147,12 @@ pub(super) fn existing_view(db: &Connection, id: &CheckoutId) -> Result<Checkout
     view(db, id)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })
 }
 
-// What the gateway was asked about a payment, and what it answered, with run-length encoding: an answer that is the same as the
-// one before to the same question is counted. Written in the transaction of what it records.
+// Exchanges with the gateway about a payment, with run-length encoding: a response that equals the last one to the same kind of
+// request is counted. They are written in the transaction of the change that they record.
 
 type ExchangeColumns = (Exchange, Millis, Millis, i64);
 
-/// What somebody was told by the gateway, and where a request was sent once, by whom.
+/// An exchange to insert; of a request that is sent once, also its sender.
 pub(super) struct ExchangeInsert<'a> {
     pub(super) now: Millis,
     pub(super) of: &'a PaymentId,

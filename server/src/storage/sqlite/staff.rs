@@ -247,7 +247,7 @@ fn page(from: &str, condition: &str) -> String {
     )
 }
 
-/// What became unknown before has been so for too long.
+/// Payments that became unknown before this moment have been so for too long.
 fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
     Ok(now(db)?.saturating_sub(UNKNOWN_FOR))
 }
@@ -263,7 +263,7 @@ fn listed_one(db: &Connection, id: &CheckoutId, unknown_since: Millis) -> Result
     Ok(ListedCheckout { view, needs })
 }
 
-/// How many checkouts need a person, and why; those of each kind are counted up to a limit.
+/// Counts the checkouts that need a person, by reason; each up to a limit.
 pub(super) fn count_needs(db: &Connection) -> Result<Vec<(Need, u64)>, StorageError> {
     let unknown_since = unknown_since(db)?;
     let count = |known: &Needing| {
@@ -329,7 +329,7 @@ pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Char
     Ok(Charges { charges, is_more })
 }
 
-/// What ended in a time, added up by what is alike.
+/// Adds up the payments that ended in a period.
 pub(super) fn ends(db: &Connection, period: Period, most: u32) -> Result<Ends, StorageError> {
     let mut statement = db.prepare_cached(ENDS)?;
     let mut rows = statement.query((period.from, period.until, most.saturating_add(1)))?;

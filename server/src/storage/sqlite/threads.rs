@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{runtime::Boxed, storage::StorageError};
 
-/// How many jobs share a commit at most.
+/// The most jobs that share a commit.
 const GROUP: usize = 256;
 const READERS: usize = 3;
-/// From how many waiting jobs on callers are refused: what is answered too late is asked for again, and makes it worse.
+/// The number of queued jobs from which callers are refused: late answers cause retries, which make it worse.
 const LONGEST_QUEUE: usize = 2048;
 const LONGEST_READ_QUEUE: usize = 16_384;
 
@@ -66,13 +66,13 @@ impl Executor for Threads {
     }
 }
 
-/// What was handed over is finished first.
+/// Finishes the queued jobs first.
 impl Drop for Threads {
     fn drop(&mut self) {
         self.writes.close();
         self.reads.close();
         for thread in self.threads.drain(..) {
-            // One that panicked has told nobody that it wrote.
+            // A job that panicked has confirmed no write.
             let _ = thread.join();
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     };
     use crate::values::error::ServerError;
 
-    /// What a commit refuses was told to nobody as done.
+    /// A job is not confirmed before its commit, which can still reject it.
     #[test]
     fn sqlite_job_is_answered_after_commit() {
         let db = Connection::open_in_memory().unwrap();
