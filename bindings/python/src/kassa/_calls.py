@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import weakref
-from struct import Struct
 from typing import Any
 
 from . import _boundary, _codec, _logs, _schedulers
 from ._core import raise_error, read
 
-_HEAD = Struct(">iQ").pack
-
 
 class Operation:
-    """A call that takes time: how its arguments are written, and its answer is read."""
+    """A call that takes time: how its message is written, and its answer is read."""
 
-    __slots__ = ("_answer", "_kinds", "_number", "_writers", "comes_once")
+    __slots__ = ("_answer", "comes_once", "message")
 
     def __init__(self, name: str, answer: str | None, *, comes_once: bool = False) -> None:
-        self.comes_once = comes_once
-        self._number = 1 + [each for each, _ in _codec.ENUMS["AsyncCall"]].index(name)
-        # Its object comes first, as its handle.
-        self._kinds = [kind for _, kind in _codec.ENUMS["AsyncCall"][self._number - 1][1][1:]]
         self._answer = answer
-        self._writers: list[_codec.Writer] | None = None
-
-    def message(self, target: Any, arguments: tuple[Any, ...]) -> bytes:
-        """The call as the core reads it. It has a share of its object, which is the core's from then on."""
-        if self._writers is None:
-            self._writers = [_codec.writer(kind) for kind in self._kinds]
-        content = bytearray()
-        for write, argument in zip(self._writers, arguments, strict=True):
-            write(argument, content)
-        return _HEAD(self._number, target.cloned()) + content
+        self.comes_once = comes_once
+        self.message: Any = getattr(_codec.tables, f"call_{name}")
+        """Makes the message, from the core's object and the arguments. The core gets a share of the object with it."""
 
     def answer(self, completion: _boundary.Completion) -> Any:
         """What the call was answered with; raises what it failed with."""
@@ -68,7 +54,7 @@ def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
     """Makes a call, and blocks until it has ended. Other threads run meanwhile, and other greenlets, if any."""
     loop = _schedulers.cooperative_loop()
     if loop is None:
-        message = operation.message(target, arguments)
+        message = operation.message(target, *arguments)
         log = _logs.begin()
         try:
             return operation.answer(_boundary.call(message, log))
@@ -103,7 +89,7 @@ async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[An
         if left:
             return operation.answer(left.pop(0))
         keep = left.append
-    message = operation.message(target, arguments)
+    message = operation.message(target, *arguments)
     log = _logs.begin()
     try:
         return operation.answer(await _boundary.submit(loop, message, log, keep))

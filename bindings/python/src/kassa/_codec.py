@@ -1,8 +1,7 @@
-"""Values in UniFFI's serialization: read straight into the classes of this package, and written from them.
+"""What the package's classes are to the core: the generated functions (`_native/kassa.py`) read values straight into them.
 
-The generated tables say what a type is made of. A class says what it stands for where it is defined (`record`, `variant`,
-`flat_enum`, `read_as`, `write_as`); a record without a class gets a plain one. A type's reader and writer are compiled when
-they are first needed, each as one flat function.
+A class says what it stands for where it is defined (`record`, `variant`, `flat_enum`, `read_as`, `write_as`); a record without
+a class gets a plain one. What a function needs of a class is looked up when it first comes to a value of it.
 """
 
 from __future__ import annotations
@@ -11,39 +10,29 @@ import enum
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from datetime import datetime, timedelta, timezone
-from decimal import Decimal
-from struct import Struct
+from operator import attrgetter
 from types import MemberDescriptorType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from ._native import kassa as _kassa
 
 T = TypeVar("T")
-Field: TypeAlias = tuple[str, str]
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """Reads a value that begins at a place, and says where it ends."""
 Writer: TypeAlias = Callable[[Any, bytearray], None]
 
 # To a type checker it is what it may contain, and not what it happens to.
 tables: Any = _kassa
-RECORDS: dict[str, tuple[Field, ...]] = tables.RECORDS
-ENUMS: dict[str, tuple[tuple[str, tuple[Field, ...]], ...]] = tables.ENUMS
+RECORDS: dict[str, tuple[str, ...]] = tables.RECORDS
+ENUMS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = tables.ENUMS
 
-_LENGTH = Struct(">i")
-_NUMBERS = {"u8": ">B", "i8": ">b", "u16": ">H", "i16": ">h", "u32": ">I", "i32": ">i", "u64": ">Q", "i64": ">q"}
-_TIME = Struct(">qI")
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-# By the name of a record or of a variant ("Verdict.Charged"): what makes the value from its fields.
+# By the name of a record, of a variant ("Verdict.Charged") or of an object ("@Card"): its class, or what makes the value.
 _made_by: dict[str, Callable[..., Any]] = {}
-# By the name of a record or an enum: what gives the fields, or the variant and its fields, of a value.
+# By the name of a record, an enum or an object: what gives the fields, the variant with its fields, or the core's object.
 _parts_of: dict[str, Callable[[Any], Any]] = {}
 # By the name of an enum: its variants by their classes.
 _variants: dict[str, dict[type, str]] = {}
 _classes: dict[str, Any] = {}
-
-_readers: dict[str, Reader] = {}
 _writers: dict[str, Writer] = {}
 
 
@@ -51,8 +40,7 @@ def record(name: str) -> Callable[[type[T]], type[T]]:
     """A class that has the fields of a record."""
 
     def register(own: type[T]) -> type[T]:
-        _classes[name] = own
-        _made_by[name] = _maker(own, [field for field, _ in RECORDS[name]])
+        _classes[name] = _made_by[name] = own
         return own
 
     return register
@@ -64,7 +52,7 @@ def variant(name: str) -> Callable[[type[T]], type[T]]:
 
     def register(own: type[T]) -> type[T]:
         _variants.setdefault(of, {})[own] = its_name
-        _made_by[name] = _maker(own, [field for field, _ in dict(ENUMS[of])[its_name]])
+        _made_by[name] = own
         return own
 
     return register
@@ -81,7 +69,7 @@ def flat_enum(name: str) -> Callable[[type[T]], type[T]]:
 
 
 def read_as(name: str, make: Callable[..., Any]) -> None:
-    """What a record or a variant is read as, from its fields in their order."""
+    """What a record or a variant is read as, from its fields in their order; an object, from the core's."""
     _made_by[name] = make
 
 
@@ -97,9 +85,10 @@ def write_as(name: str, parts: Callable[[Any], Any]) -> None:
 
 
 def write_with(name: str, write: Writer) -> Writer:
-    """How a record is written where its fields alone do not tell; gives what writes its fields."""
+    """How an argument is written where its fields alone do not tell; gives what writes its fields."""
+    generated = writer(name)
     _writers[name] = write
-    return _record_writer(RECORDS[name], None)
+    return generated
 
 
 def class_of(name: str) -> Any:
@@ -109,8 +98,7 @@ def class_of(name: str) -> Any:
     known = _classes.get(name)
     if known is None:
         if name in RECORDS:
-            known = _plain(name, tuple(field for field, _ in RECORDS[name]))
-            _made_by[name] = known
+            known = _plain(name, RECORDS[name])
         else:
             make: Any = enum.Enum
             known = make(name, [member_name(each) for each, _ in ENUMS[name]])
@@ -135,186 +123,31 @@ def _plain(name: str, names: tuple[str, ...]) -> type:
     return type(name, (), {"__slots__": names, "__init__": init, "__reduce_ex__": no_pickle})
 
 
-def _maker(own: type, names: list[str]) -> Callable[..., Any]:
-    """Fills in the slots of a class whose values the core has checked already; any other one is called."""
-    given: dict[str, Any] = {}
-    call: Callable[..., Any] = own
-    classes: tuple[type, ...] = own.__mro__
-    if is_dataclass(own):
-        given = {field.name: field.default for field in fields(own)}
-    slots: dict[str, Any] = {
-        name: next((vars(each)[name] for each in classes if name in vars(each)), None) for name in given
-    }
-    if not given or not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
-        return lambda *values: call(**dict(zip(names, values, strict=True)))
-    known: dict[str, Any] = {"new": object.__new__, "own": own}
-    lines = [f"def make({', '.join(f'f_{name}' for name in names)}):", " made = new(own)"]
-    for at, (name, slot) in enumerate(slots.items()):
-        known |= {f"set{at}": slot.__set__, f"default{at}": given[name]}
-        lines.append(f" set{at}(made, {f'f_{name}' if name in names else f'default{at}'})")
-    return _compiled([*lines, " return made"], "make", known)
-
-
 def member_name(name: str) -> str:
     """The name of an enum's member in Python: ``M_BANK`` for ``MBank``."""
     return "".join(f"_{c}" if c.isupper() and at else c for at, c in enumerate(name)).upper()
 
 
-def _compiled(lines: list[str], name: str, known: dict[str, Any]) -> Callable[..., Any]:
-    exec("\n".join(lines), known)  # noqa: S102 (lines are made here, of names in the tables)
-    made: Callable[..., Any] = known[name]
-    return made
-
-
-# Objects. They are the core's own (`_core.Object`), or a class of this package that holds one.
-
-
-def _no_class(name: str) -> Any:
-    raise LookupError(name)
-
-
-object_class: Callable[[str], Any] = _no_class
-
-
-def made_of(kind: str) -> Callable[[int], Any]:
-    """What makes an object from its handle."""
-    of: Callable[[int], Any] = object_class(kind[1:]).of
-    own = _made_by.get(kind)
-    return of if own is None else lambda handle: own(of(handle))
-
-
-def core_of(kind: str) -> Callable[[Any], Any]:
-    """What gives the core's object of a value."""
-    parts = _parts_of.get(kind)
-    # Settings that came from the core hold its own objects.
-    return lambda value: value if parts is None or hasattr(value, "cloned") else parts(value)
-
-
-# Reading.
-
-
 def reader(kind: str) -> Reader:
-    """The reader of a type."""
-    known = _readers.get(kind)
-    if known is None:
-        known = _readers[kind] = _new_reader(kind)
-    return known
+    """The reader of a type. Of those that only calls are answered with, the generator does not know that they are optional."""
+    read: Reader | None = getattr(tables, f"read_{_suffix(kind)}", None)
+    if read is not None:
+        return read
+    if kind[0] != "?":
+        raise LookupError(kind)
+    some = reader(kind[1:])
+    return lambda b, i: some(b, i + 1) if b[i] else (None, i + 1)
 
 
-def _new_reader(kind: str) -> Reader:
-    if kind[0] == "[":
-        return _sequence_reader(reader(kind[1:]))
-    if kind[0] == "{":
-        return _map_reader(reader(kind[1:]))
-    if kind in ENUMS:
-        return _enum_reader(kind)
-    if kind in RECORDS:
-        return _fields_reader(RECORDS[kind], _maker_of(kind))
-    known: dict[str, Any] = {}
-    return _compiled(["def read(b, i):", *_reading(kind, "v", known), " return v, i"], "read", known)
+def writer(kind: str) -> Writer:
+    """The writer of a type."""
+    if kind not in _writers:
+        _writers[kind] = getattr(tables, f"write_{_suffix(kind)}")
+    return _writers[kind]
 
 
-def _maker_of(name: str) -> Callable[..., Any]:
-    if name not in _made_by:
-        of = name.partition(".")[0]
-        class_of(name) if of in RECORDS else _ask_for(of)
-    return _made_by[name]
-
-
-def _fields_reader(fields: tuple[Field, ...], make: Callable[..., Any]) -> Reader:
-    known: dict[str, Any] = {"make": make}
-    lines = ["def read(b, i):"]
-    for at, (_, kind) in enumerate(fields):
-        lines += _reading(kind, f"v{at}", known)
-    values = ", ".join(f"v{at}" for at in range(len(fields)))
-    return _compiled([*lines, f" return make({values}), i"], "read", known)
-
-
-def _reading(kind: str, name: str, known: dict[str, Any]) -> list[str]:
-    """The lines that read a value at ``b[i]``. The frequent ones stand in place, the others are called."""
-    if kind[0] == "?":
-        inner = _reading(kind[1:], name, known)
-        return [" i += 1", " if b[i - 1]:", *(f" {line}" for line in inner), " else:", f"  {name} = None"]
-    text = [" e = i + 4 + length(b, i)[0]", f" {name} = b[i + 4 : e].decode()", " i = e"]
-    known["length"] = _LENGTH.unpack_from
-    if kind == "string":
-        return text
-    if kind == "Decimal":
-        known["Decimal"] = Decimal
-        return [*text, f" {name} = Decimal({name})"]
-    if kind == "bytes":
-        return [text[0], f" {name} = b[i + 4 : e]", text[2]]
-    if kind == "bool":
-        return [f" {name} = b[i] == 1", " i += 1"]
-    if kind in _NUMBERS:
-        form = Struct(_NUMBERS[kind])
-        known[kind] = form.unpack_from
-        return [f" {name} = {kind}(b, i)[0]", f" i += {form.size}"]
-    if kind in ("timestamp", "duration"):
-        known |= {"time": _TIME.unpack_from, "timedelta": timedelta, "epoch": _EPOCH}
-        lines = [" s, n = time(b, i)", " i += 12", f" {name} = timedelta(0, s, n // 1000 if s >= 0 else -(n // 1000))"]
-        return lines if kind == "duration" else [*lines, f" {name} = epoch + {name}"]
-    known[f"read_{name}"] = reader(kind) if kind[0] != "@" else _object_reader(kind)
-    return [f" {name}, i = read_{name}(b, i)"]
-
-
-def _object_reader(kind: str) -> Reader:
-    made = made_of(kind)
-    handle = Struct(">Q").unpack_from
-    return lambda b, i: (made(handle(b, i)[0]), i + 8)
-
-
-def _sequence_reader(read_item: Reader) -> Reader:
-    def read(b: bytes, i: int) -> tuple[tuple[Any, ...], int]:
-        count = _LENGTH.unpack_from(b, i)[0]
-        i += 4
-        items: list[Any] = []
-        for _ in range(count):
-            item, i = read_item(b, i)
-            items.append(item)
-        return tuple(items), i
-
-    return read
-
-
-def _map_reader(read_value: Reader) -> Reader:
-    read_key = reader("string")
-
-    def read(b: bytes, i: int) -> tuple[dict[str, Any], int]:
-        count = _LENGTH.unpack_from(b, i)[0]
-        i += 4
-        items: dict[str, Any] = {}
-        for _ in range(count):
-            key, i = read_key(b, i)
-            items[key], i = read_value(b, i)
-        return items, i
-
-    return read
-
-
-def _enum_reader(kind: str) -> Reader:
-    variants = ENUMS[kind]
-    if _is_flat(kind):
-        own = class_of(kind)
-        members = [own[member_name(name)] for name, _ in variants]
-        return lambda b, i: (members[_LENGTH.unpack_from(b, i)[0] - 1], i + 4)
-    # Each when it first comes: an error has a status, and a status never an error.
-    readers: dict[int, Reader] = {}
-
-    def read(b: bytes, i: int) -> tuple[Any, int]:
-        at: int = _LENGTH.unpack_from(b, i)[0] - 1
-        read_variant = readers.get(at)
-        if read_variant is None:
-            name, its = variants[at]
-            read_variant = readers[at] = _fields_reader(its, _maker_of(f"{kind}.{name}"))
-        return read_variant(b, i + 4)
-
-    return read
-
-
-def _is_flat(kind: str) -> bool:
-    _ask_for(kind)
-    return all(not fields for _, fields in ENUMS[kind]) and f"{kind}.{ENUMS[kind][0][0]}" not in _made_by
+def _suffix(kind: str) -> str:
+    return kind.replace("?", "optional_").replace("[", "list_").replace("{", "map_").replace("@", "object_")
 
 
 def read_whole(kind: str, content: bytes) -> Any:
@@ -325,116 +158,143 @@ def read_whole(kind: str, content: bytes) -> Any:
     return value
 
 
-# Writing.
+# What the generated functions look up.
 
 
-def writer(kind: str) -> Writer:
-    """The writer of a type."""
-    known = _writers.get(kind)
-    if known is None:
-        known = _writers[kind] = _new_writer(kind)
-    return known
+class _Found(dict[str, Any]):
+    """What belongs to a name, from when it was first looked up."""
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, name: str) -> Any:
+        found = self[name] = self._find(name)
+        return found
 
 
-def _new_writer(kind: str) -> Writer:
-    if kind[0] == "[":
-        return _sequence_writer(writer(kind[1:]))
-    if kind in ENUMS:
-        return _enum_writer(kind)
-    if kind in RECORDS:
-        return _record_writer(RECORDS[kind], _parts_of.get(kind))
-    known: dict[str, Any] = {}
-    return _compiled(["def write(x, out):", *_writing(kind, "x", "x", known)], "write", known)
+def _no_class(name: str) -> Any:
+    raise LookupError(name)
 
 
-def _record_writer(fields: tuple[Field, ...], parts: Callable[[Any], Any] | None) -> Writer:
-    known: dict[str, Any] = {"parts": parts}
-    lines = ["def write(value, out):", " pass"]
-    if parts is not None:
-        lines.append(" values = parts(value)")
-    for at, (field, kind) in enumerate(fields):
-        source = f"value.{field}" if parts is None else f"values[{at}]"
-        lines += [f" x = {source}", *_writing(kind, "x", f"x{at}", known)]
-    return _compiled(lines, "write", known)
+object_class: Callable[[str], Any] = _no_class
+"""The core's own class of an object (`_core.Object`)."""
 
 
-def _writing(kind: str, name: str, own: str, known: dict[str, Any]) -> list[str]:
-    """The lines that write the value of a name; what they need is known by a name of its own."""
-    if kind[0] == "?":
-        inner = _writing(kind[1:], name, own, known)
-        return [f" if {name} is None: out += b'\\0'", " else:", "  out += b'\\1'", *(f" {line}" for line in inner)]
-    known["length"] = _LENGTH.pack
-    if kind == "string":
-        return [f" s = {name}.encode()", " out += length(len(s))", " out += s"]
-    if kind == "Decimal":
-        # The method, not format(): that would silently take a float.
-        known["digits"] = Decimal.__format__
-        return [f" s = digits({name}, 'f').encode()", " out += length(len(s))", " out += s"]
-    if kind == "bytes":
-        return [f" out += length(len({name}))", f" out += {name}"]
-    if kind == "bool":
-        return [f" out += b'\\1' if {name} else b'\\0'"]
-    if kind in _NUMBERS:
-        known[kind] = Struct(_NUMBERS[kind]).pack
-        return [f" out += {kind}({name})"]
-    if kind in ("timestamp", "duration"):
-        known |= {"time": _TIME.pack, "epoch": _EPOCH}
-        span = name if kind == "duration" else f"({name} - epoch)"
-        return [f" d = {span}", " out += time(d.days * 86400 + d.seconds, d.microseconds * 1000)"]
-    known[f"write_{own}"] = writer(kind) if kind[0] != "@" else _object_writer(kind)
-    return [f" write_{own}({name}, out)"]
+def _maker(name: str) -> Callable[..., Any]:
+    """What makes a value from its fields, or an object from its handle."""
+    of, _, its_variant = name.partition(".")
+    if name[0] == "@":
+        from_handle: Callable[[int], Any] = object_class(name[1:]).of
+        own = _made_by.get(name)
+        if own is None:
+            return from_handle
+        made_by: Callable[..., Any] = own
+
+        def of_handle(handle: int) -> Any:
+            return made_by(from_handle(handle))
+
+        return of_handle
+    if name not in _made_by:
+        _ask_for(of)
+    if its_variant:
+        return _filled(_made_by[name], dict(ENUMS[of])[its_variant])
+    return _filled(_made_by[name], RECORDS[name]) if name in _made_by else class_of(name)
 
 
-def _object_writer(kind: str) -> Writer:
-    pack, core = Struct(">Q").pack, core_of(kind)
+def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
+    """Fills in the slots of a class, because the core has checked the values already; anything else is called."""
+    if not isinstance(own, type):
+        return own
+    kind: Any = own
+    defaults = _defaults(kind)
+    slots: dict[str, Any] = {name: getattr(kind, name, None) for name in defaults}
+    if not defaults or not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
 
-    def write(value: Any, out: bytearray) -> None:
-        out += pack(core(value).cloned())
+        def call(*values: Any) -> Any:
+            return kind(**dict(zip(names, values, strict=True)))
 
-    return write
+        return call
+    puts = [slots[name].__set__ for name in names]
+    others = [(slots[name].__set__, default) for name, default in defaults.items() if name not in names]
+    new: Callable[[Any], Any] = object.__new__
+
+    def make(*values: Any) -> Any:
+        made: Any = new(kind)
+        for put, value in zip(puts, values, strict=True):
+            put(made, value)
+        for put, value in others:
+            put(made, value)
+        return made
+
+    return make
 
 
-def _sequence_writer(write_item: Writer) -> Writer:
-    def write(items: Any, out: bytearray) -> None:
-        out += _LENGTH.pack(len(items))
-        for item in items:
-            write_item(item, out)
-
-    return write
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(kind)} if is_dataclass(kind) else {}
 
 
-def _enum_writer(kind: str) -> Writer:
-    variants = ENUMS[kind]
-    heads = {name: _LENGTH.pack(1 + at) for at, (name, _) in enumerate(variants)}
+def _parts(name: str) -> Callable[[Any], Any]:
+    """What gives the fields of a record's value, or the number of a variant and the fields of its value."""
+    parts = _parts_of.get(name)
+    if name in RECORDS:
+        return parts or _fields(RECORDS[name])
+    return _parts_by_name(ENUMS[name], parts) if parts else _parts_by_class(ENUMS[name], _variants[name])
+
+
+def _fields(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
+
+
+def _parts_by_name(variants: Any, parts: Callable[[Any], Any]) -> Callable[[Any], tuple[int, Any]]:
+    numbers = {name: 1 + at for at, (name, _) in enumerate(variants)}
+
+    def parts_of(value: Any) -> tuple[int, Any]:
+        name, *values = parts(value)
+        return numbers[name], values
+
+    return parts_of
+
+
+def _parts_by_class(variants: Any, by_class: dict[type, str]) -> Callable[[Any], tuple[int, Any]]:
+    known = {name: (1 + at, _fields(names)) for at, (name, names) in enumerate(variants)}
+
+    def variant_of(kind: type) -> str:
+        """Of a user's subclass, too."""
+        if kind not in by_class:
+            by_class[kind] = next(by_class[each] for each in kind.__mro__ if each in by_class)
+        return by_class[kind]
+
+    def parts_of(value: Any) -> tuple[int, Any]:
+        number, values = known[variant_of(value.__class__)]
+        return number, values(value)
+
+    return parts_of
+
+
+def _members(name: str) -> dict[int, Any]:
+    """An enum's members by their numbers."""
+    own = class_of(name)
+    return {1 + at: own[member_name(each)] for at, (each, _) in enumerate(ENUMS[name])}
+
+
+def made_of(kind: str) -> Callable[[int], Any]:
+    """What makes an object from its handle."""
+    make: Callable[[int], Any] = tables.make[kind]
+    return make
+
+
+def core_of(kind: str) -> Callable[[Any], Any]:
+    """What gives the core's object of a value."""
     parts = _parts_of.get(kind)
-    if parts is not None:
-        by_parts = {name: _record_writer(fields, tuple) for name, fields in variants}
+    # Settings that came from the core hold its own objects.
+    return lambda value: value if parts is None or hasattr(value, "cloned") else parts(value)
 
-        def write_parts(value: Any, out: bytearray) -> None:
-            name, *values = parts(value)
-            out += heads[name]
-            by_parts[name](values, out)
 
-        return write_parts
-    if _is_flat(kind):
-        own = class_of(kind)
-        members = {own[member_name(name)]: heads[name] for name, _ in variants}
-
-        def write_member(value: Any, out: bytearray) -> None:
-            out += members[value]
-
-        return write_member
-    fields_of = dict(variants)
-    writers: dict[type, tuple[bytes, Writer]] = {}
-
-    def write(value: Any, out: bytearray) -> None:
-        of = value.__class__
-        known = writers.get(of)
-        if known is None:
-            classes: tuple[type, ...] = of.__mro__
-            name = next(_variants[kind][each] for each in classes if each in _variants[kind])
-            known = writers[of] = heads[name], _record_writer(fields_of[name], None)
-        out += known[0]
-        known[1](value, out)
-
-    return write
+tables.make = _Found(_maker)
+tables.parts = _Found(_parts)
+tables.members = _Found(_members)
+tables.numbers = _Found(lambda name: {member: number for number, member in tables.members[name].items()})
+tables.core = _Found(core_of)

@@ -1,8 +1,13 @@
-//! The Python package's description of the native library: plain tables of functions, objects, records and enums, which `_core.py` of
-//! that package makes calls and values from.
+//! What the Python package knows of the native library, as one module: tables of functions, objects, records and enums, which
+//! `_core.py` of that package makes calls from, and the functions that read and write values.
 //!
-//! UniFFI's own generator writes a class for every value, which Python has to import and the package to convert once more. From these
-//! tables, the package reads values straight into its own classes.
+//! UniFFI's own generator writes a class for every value, which Python has to import and the package to convert once more. These
+//! functions read values straight into the package's own classes.
+//!
+//! One module, because maturin imports all that a generator has written where the package's folder is imported.
+
+mod functions;
+mod reach;
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -11,6 +16,17 @@ use uniffi_bindgen::{
     BindgenLoader, BindgenPaths, GlobalConfig,
     interface::{Argument, AsType, Callable, ComponentInterface, Enum, Field, Function, Method, Object, Type},
 };
+
+// maturin imports everything from here into the package of the folder: nothing, by `__all__`.
+const HEAD: &str = r#""""What the native library has, and functions that read and write its values. Generated; not to be edited."""
+
+# mypy: ignore-errors
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from struct import Struct
+
+__all__ = ()
+"#;
 
 /// Writes `kassa.py` into a folder, for the library that is given.
 pub fn generate(library: &str, folder: &Path) -> Result<()> {
@@ -23,7 +39,7 @@ pub fn generate(library: &str, folder: &Path) -> Result<()> {
 }
 
 fn tables(interface: &ComponentInterface) -> Result<String> {
-    let mut out = String::from("\"\"\"What the native library has. Generated; not to be edited.\"\"\"\n\n");
+    let mut out = String::from(HEAD);
     let version = interface.uniffi_contract_version();
     writeln!(out, "CONTRACT = ({:?}, {version})", interface.ffi_uniffi_contract_version().name())?;
     writeln!(out, "ALLOC = {:?}", interface.ffi_rustbuffer_alloc().name())?;
@@ -46,7 +62,7 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
         entry(&mut out, 4, record.name(), &fields(record.fields())?)?;
     }
     out.push_str("}\nENUMS = {\n");
-    for each in interface.enum_definitions() {
+    for each in interface.enum_definitions().iter().filter(|each| each.name() != reach::CALLS) {
         entry(&mut out, 4, each.name(), &variants(each)?)?;
     }
     // Of records and enums. The value is the first argument.
@@ -60,6 +76,7 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
         }
     }
     out.push_str("}\n");
+    out.push_str(&functions::functions(interface)?);
     Ok(out)
 }
 
@@ -138,7 +155,7 @@ fn variants(each: &Enum) -> Result<String> {
 fn fields(of: &[Field]) -> Result<String> {
     let mut out = String::from("(");
     for field in of {
-        write!(out, "({:?}, {:?}), ", field.name(), name_of(&field.as_type())?)?;
+        write!(out, "{:?}, ", field.name())?;
     }
     out.push(')');
     Ok(out)
