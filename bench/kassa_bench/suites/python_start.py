@@ -70,7 +70,7 @@ def run() -> Section:
         ],
         why_missed=(
             "Missed: `import kassa` imports almost nothing, and a name what it needs. Of the first query, Python's own "
-            "start is a fifth; most of the rest are its modules for C functions, decimals, enums and data classes, and "
+            "start is a fifth; most of the rest are its modules for C functions, decimals and enums, and "
             "the creation of the classes of Kassa's values."
         ),
     )

@@ -54,13 +54,14 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
 
 
 def test_a_program_that_waits_imports_no_more_than_it_needs(raw: RawGateway) -> None:
-    """asyncio would be a third of what its start takes; logging, which nobody listens by here, and pathlib a sixth."""
+    """asyncio would be a third of what its start takes; dataclasses, with inspect, a quarter; logging, which nobody listens by
+    here, and pathlib a sixth."""
     raw.answers(CHARGED)
     program = f"""
 import sys, kassa
 with kassa.Gateway({raw.url!r}, kassa.Credentials("shop", "secret")) as gateway:
     assert gateway.provider_status("o-1", kassa.Provider.MBANK).status is kassa.PaymentStatus.CHARGED
-assert not {{"asyncio", "logging", "pathlib"}} & set(sys.modules)
+assert not {{"asyncio", "dataclasses", "inspect", "logging", "pathlib"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 

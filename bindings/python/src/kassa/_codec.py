@@ -9,11 +9,10 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
-from operator import attrgetter
 from types import MemberDescriptorType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
+from ._dataclass import defaults_of, values_of
 from ._native import kassa as _kassa
 
 T = TypeVar("T")
@@ -207,7 +206,7 @@ def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., An
     if not isinstance(own, type):
         return own
     kind: Any = own
-    defaults = _defaults(kind)
+    defaults = defaults_of(kind)
     slots: dict[str, Any] = {name: getattr(kind, name, None) for name in defaults}
     if not defaults or not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
 
@@ -230,22 +229,12 @@ def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., An
     return make
 
 
-def _defaults(kind: Any) -> dict[str, Any]:
-    return {field.name: field.default for field in fields(kind)} if is_dataclass(kind) else {}
-
-
 def _parts(name: str) -> Callable[[Any], Any]:
     """What gives the fields of a record's value, or the number of a variant and the fields of its value."""
     parts = _parts_of.get(name)
     if name in RECORDS:
-        return parts or _fields(RECORDS[name])
+        return parts or values_of(RECORDS[name])
     return _parts_by_name(ENUMS[name], parts) if parts else _parts_by_class(ENUMS[name], _variants[name])
-
-
-def _fields(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 def _parts_by_name(variants: Any, parts: Callable[[Any], Any]) -> Callable[[Any], tuple[int, Any]]:
@@ -259,7 +248,7 @@ def _parts_by_name(variants: Any, parts: Callable[[Any], Any]) -> Callable[[Any]
 
 
 def _parts_by_class(variants: Any, by_class: dict[type, str]) -> Callable[[Any], tuple[int, Any]]:
-    known = {name: (1 + at, _fields(names)) for at, (name, names) in enumerate(variants)}
+    known = {name: (1 + at, values_of(names)) for at, (name, names) in enumerate(variants)}
 
     def variant_of(kind: type) -> str:
         """Of a user's subclass, too."""

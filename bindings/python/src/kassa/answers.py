@@ -1,12 +1,12 @@
 """Answers: the gateway accepted a request."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn, TypeAlias
 
 from . import _check
 from ._codec import record, variant
 from ._core import method
+from ._dataclass import dataclass
 from .payment_entry import PaymentEntry
 from .payments import PaymentRef
 from .violations import Advice

@@ -1,6 +1,5 @@
 """Callbacks of the gateway, and the payer's return. Both are hints."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -8,6 +7,7 @@ from typing import Any, NoReturn
 from . import _check
 from ._codec import read_as, read_whole, record, write_as, write_with
 from ._core import method, native, raw_answer
+from ._dataclass import dataclass, field
 from .dialect import Dialect
 from .errors import Invalid
 from .payments import PaymentRef, PaymentStatus, Provider

@@ -1,12 +1,12 @@
 """A card form while the payer types."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from . import _check
 from ._codec import flat_enum, read_as, variant, write_as
 from ._core import native
+from ._dataclass import dataclass
 from .secrets import Card, Secretive, card_of, held, hold
 from .violations import Violation
 

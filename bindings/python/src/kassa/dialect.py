@@ -1,11 +1,11 @@
 """Dialects: the names and codes in the gateway's responses, which the interface does not document."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from . import _check
 from ._codec import record, write_as
 from ._core import native
+from ._dataclass import dataclass
 from .violations import Advice
 
 

@@ -1,11 +1,11 @@
 """ELQR, Kyrgyzstan's national format of payment QR codes."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from . import _check
 from ._codec import flat_enum, record
 from ._core import method, native
+from ._dataclass import dataclass
 
 
 @flat_enum("ElqrKind")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
-from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
 from . import _check
@@ -51,9 +50,10 @@ class PaymentError(Exception):
         # Each is the core's error of its name, and made with its fields.
         if cls.__module__ != __name__:
             return
-        init: Callable[..., None] = cls.__init__
+        init: Any = cls.__init__
         cls._kind = cls.__name__
-        cls._names = tuple(signature(init).parameters)[1:]
+        code = init.__code__
+        cls._names = code.co_varnames[1 : code.co_argcount]
         variant(f"PaymentError.{cls.__name__}")(cls)
 
         @wraps(init)

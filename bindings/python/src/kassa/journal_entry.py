@@ -1,12 +1,12 @@
 """Entries of a journal."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from . import _check
 from ._codec import flat_enum, itself, read_as, record, variant
+from ._dataclass import dataclass
 from .payments import PaymentRef
 
 

@@ -1,10 +1,9 @@
 """The record of a payment that an app stores."""
 
-from dataclasses import dataclass
-
 from . import _check
 from ._codec import record
 from ._core import method, native
+from ._dataclass import dataclass
 from .payments import PaymentRef
 
 

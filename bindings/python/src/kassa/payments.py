@@ -1,6 +1,5 @@
 """Payment references, and the gateway's reports."""
 
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import ClassVar, Literal, NoReturn
@@ -8,6 +7,7 @@ from typing import ClassVar, Literal, NoReturn
 from . import _check
 from ._codec import flat_enum, read_as, record, write_as
 from ._core import method, native
+from ._dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -194,6 +194,8 @@ class PaymentRef:
     def with_entry_id(self, entry_id: str) -> "PaymentRef":
         """The same payment of a pay-form or a QR code with the id of its journal entry, for a reference that is signed into a
         URL (``entry_id``) before the request. Give the request the same `CallbackKey`."""
+        from dataclasses import replace
+
         return replace(self, entry_id=_check.text("entry_id", entry_id))
 
     @property

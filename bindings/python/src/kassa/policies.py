@@ -1,10 +1,10 @@
 """How a watch and a recovery poll."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from . import _check
 from ._codec import record
+from ._dataclass import dataclass
 
 
 @record("PollPolicy")

@@ -1,11 +1,11 @@
 """Requests that create payments, pay-forms and QR codes."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from . import _check
 from ._codec import record
 from ._core import method
+from ._dataclass import dataclass
 from .payments import PaymentRef
 from .secrets import Card
 from .violations import Advice

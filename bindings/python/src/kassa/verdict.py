@@ -1,11 +1,11 @@
 """Verdicts: the gateway's report on a payment, compared with the request."""
 
-from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
 from . import _check
 from ._codec import variant
 from ._core import method
+from ._dataclass import dataclass, field
 from .payments import PaymentRef, PaymentStatus, StatusReport
 
 

@@ -1,11 +1,11 @@
 """Violations of the input rules, and advice."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from . import _check
 from ._codec import flat_enum, record
 from ._core import method, native
+from ._dataclass import dataclass
 
 
 @flat_enum("Language")

@@ -1,13 +1,13 @@
 """Watches: polling of one payment until it is final."""
 
 import os
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from . import _check
 from ._calls import WATCH_NEXT, WATCH_OUTCOME, ask, wait
 from ._codec import itself, read_as
+from ._dataclass import dataclass
 from .errors import Misconfigured, PaymentError
 from .verdict import Verdict
 

@@ -1,11 +1,11 @@
 """Details of a checkout."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 
 from .._codec import flat_enum, record
+from .._dataclass import dataclass
 from ..violations import Language
 from .amounts import amount_text, pay_text
 

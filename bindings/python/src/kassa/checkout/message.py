@@ -1,11 +1,11 @@
 """Messages for the payer beside a state."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from .. import _check
 from .._codec import flat_enum, record
 from .._core import method
+from .._dataclass import dataclass
 from ..violations import Language
 
 

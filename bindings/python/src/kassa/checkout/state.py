@@ -1,11 +1,11 @@
 """The states of a checkout as its payer sees it (state machine)."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal, NoReturn, TypeAlias
 
 from .. import _check
 from .._codec import variant
+from .._dataclass import dataclass
 from .details import PaymentMethod
 from .message import CheckoutMessage
 

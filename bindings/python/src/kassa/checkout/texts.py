@@ -1,13 +1,12 @@
 """Texts of a payment screen: states, buttons, fields, amounts, and the phone that a code goes to."""
 
-import dataclasses
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, get_args
 
 from .. import _check
 from .._codec import record
 from .._core import native
+from .._dataclass import dataclass
 from ..violations import Language
 from .details import PaymentMethod
 from .state import CheckoutState, EnterOtp, OpenPage, Paid, ShowQr, Waiting
@@ -51,6 +50,8 @@ def _state(state: Any) -> Any:
     """As much of a state as its texts depend on. The rest may be what cannot be handed to the core."""
     if not isinstance(state, _STATES):
         raise _check.wrong("state", "a kassa.checkout.CheckoutState", state)
+    import dataclasses
+
     match state:
         case EnterOtp(attempts_left=left):
             return dataclasses.replace(state, attempts_left=min(max(0, left), _MOST_ATTEMPTS))

@@ -1,11 +1,11 @@
 """Faults of calls to the fake gateway."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, get_args
 
 from .. import _check
 from .._codec import write_as
+from .._dataclass import dataclass
 
 _Kind = Literal[
     "no_connection",

@@ -1,11 +1,11 @@
 """Payments of the fake gateway, as a test sees them."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
 from .. import _check
 from .._codec import record
+from .._dataclass import dataclass
 from ..payments import PaymentKind, PaymentStatus
 
 

@@ -1,11 +1,11 @@
 """What happens to the fake gateway's payments automatically."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal, get_args
 
 from .. import _check
 from .._codec import write_as
+from .._dataclass import dataclass
 
 _Kind = Literal["stay_pending", "charge", "reject"]
 
