@@ -4,7 +4,10 @@
 //! the package, `_codec.py` of the package provides by the names of types: `make` makes a value from its fields, `parts` gives the
 //! fields of a value, `members` and `numbers` map an enum's members, and `core` gives the core's object of a value.
 
-use std::fmt::{Display, Write as _};
+use std::{
+    collections::BTreeSet,
+    fmt::{Display, Write as _},
+};
 
 use anyhow::{Context as _, Result, bail};
 use uniffi_bindgen::interface::{AsType as _, ComponentInterface, Field, Type, Variant};
@@ -38,7 +41,7 @@ const NUMBERS: [(&str, &str, usize); 10] = [
 /// The functions for everything that is read, written or called.
 pub fn functions(interface: &ComponentInterface) -> Result<String> {
     let reach = Reach::of(interface)?;
-    let mut code = Code { interface, out: String::from(HEAD) };
+    let mut code = Code { interface, out: String::from(HEAD), lengths: BTreeSet::new() };
     for (name, form, _) in NUMBERS {
         code.line(0, format_args!("get_{name}, put_{name} = Struct({form:?}).unpack_from, Struct({form:?}).pack"))?;
     }
@@ -47,6 +50,9 @@ pub fn functions(interface: &ComponentInterface) -> Result<String> {
     }
     for type_ in &reach.read {
         code.reader(type_)?;
+    }
+    for length in code.lengths.clone() {
+        code.filler(length)?;
     }
     for type_ in &reach.written {
         code.writer(type_)?;
@@ -61,13 +67,15 @@ fn suffix(type_: &Type) -> Result<String> {
 }
 
 /// The variables of so many fields, as in a call.
-fn variables(fields: &[Field]) -> String {
-    (0..fields.len()).map(|at| format!("v{at}")).collect::<Vec<_>>().join(", ")
+fn variables(length: usize) -> String {
+    (0..length).map(|at| format!("v{at}")).collect::<Vec<_>>().join(", ")
 }
 
 struct Code<'a> {
     interface: &'a ComponentInterface,
     out: String,
+    /// How many fields there are in what is read.
+    lengths: BTreeSet<usize>,
 }
 
 impl Code<'_> {
@@ -131,7 +139,20 @@ impl Code<'_> {
         for (at, field) in fields.iter().enumerate() {
             self.read(depth, &field.as_type(), &format!("v{at}"))?;
         }
-        self.line(depth, format_args!("return make[{maker:?}]({}), i", variables(fields)))
+        self.lengths.insert(fields.len());
+        self.line(depth, format_args!("return make[{maker:?}]({}), i", variables(fields.len())))
+    }
+
+    /// `fill_LENGTH`: what makes a value of so many fields, of a blank one and what puts each field into it.
+    fn filler(&mut self, length: usize) -> Result<()> {
+        let puts: String = (0..length).map(|at| format!(", p{at}")).collect();
+        self.line(0, format_args!("\n\ndef fill_{length}(blank{puts}):"))?;
+        self.line(1, format_args!("def make({}):", variables(length)))?;
+        self.line(2, "made = blank()")?;
+        for at in 0..length {
+            self.line(2, format_args!("p{at}(made, v{at})"))?;
+        }
+        self.lines(1, &["    return made", "return make"])
     }
 
     /// Reads the value at `b[i]`, and goes behind it.
@@ -182,7 +203,7 @@ impl Code<'_> {
             Type::Record { name, .. } => {
                 let fields = self.fields(name)?;
                 if !fields.is_empty() {
-                    self.line(1, format_args!("{}, = parts[{name:?}](x)", variables(fields)))?;
+                    self.line(1, format_args!("{}, = parts[{name:?}](x)", variables(fields.len())))?;
                 }
                 self.write_fields(1, fields)
             }
@@ -193,7 +214,7 @@ impl Code<'_> {
                     let fields = variant.fields();
                     if !fields.is_empty() {
                         self.line(1, format_args!("if at == {}:", at + 1))?;
-                        self.line(2, format_args!("{}, = values", variables(fields)))?;
+                        self.line(2, format_args!("{}, = values", variables(fields.len())))?;
                         self.write_fields(2, fields)?;
                     }
                 }

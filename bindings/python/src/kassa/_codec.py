@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import MemberDescriptorType
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
@@ -214,19 +215,24 @@ def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., An
             return kind(**dict(zip(names, values, strict=True)))
 
         return call
-    puts = [slots[name].__set__ for name in names]
+    fill: Callable[..., Callable[..., Any]] = getattr(tables, f"fill_{len(names)}")
+    return fill(_blank(kind, slots, defaults, names), *[slots[name].__set__ for name in names])
+
+
+def _blank(kind: Any, slots: dict[str, Any], defaults: dict[str, Any], names: tuple[str, ...]) -> Callable[[], Any]:
+    """What makes a value that has the fields only which the core does not know."""
     others = [(slots[name].__set__, default) for name, default in defaults.items() if name not in names]
     new: Callable[[Any], Any] = object.__new__
+    if not others:
+        return partial(new, kind)
 
-    def make(*values: Any) -> Any:
-        made: Any = new(kind)
-        for put, value in zip(puts, values, strict=True):
-            put(made, value)
-        for put, value in others:
-            put(made, value)
+    def blank() -> Any:
+        made = new(kind)
+        for put, default in others:
+            put(made, default)
         return made
 
-    return make
+    return blank
 
 
 def _parts(name: str) -> Callable[[Any], Any]:
