@@ -1,4 +1,4 @@
-//! The journal's part of one call: written down before it is sent, and what came back noted.
+//! The journal's part of one call: the entry is written before the request is sent, and the result is recorded.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +29,7 @@ pub(crate) struct Journaling {
     journal: Journal,
     what: What,
     note: Option<Arc<str>>,
-    /// From when it was written until what came back was noted.
+    /// From the write until the result is recorded.
     held: Mutex<Option<EntryGuard>>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct UnlessSent<'a>(pub(crate) &'a Journaling, pub(crate) &'a Reque
 impl Drop for UnlessSent<'_> {
     fn drop(&mut self) {
         if self.1.give_up() {
-            self.0.note(SendOutcome::NothingHappened);
+            self.0.record_outcome(SendOutcome::NothingHappened);
         }
     }
 }
@@ -91,10 +91,10 @@ impl Journaling {
             && self.is_anothers_page(page_url)
         {
             let payment = PaymentRef { gateway_number: None, ..entry.payment.clone() };
-            self.note(SendOutcome::Unanswered { payment: &payment, code });
+            self.record_outcome(SendOutcome::Unanswered { payment: &payment, code });
             return Err(outcome::anothers_page(payment, code));
         }
-        self.note(SendOutcome::Accepted { entry, code });
+        self.record_outcome(SendOutcome::Accepted { entry, code });
         Ok(())
     }
 
@@ -102,9 +102,9 @@ impl Journaling {
         match error {
             PaymentError::OutcomeUnknown { payment, code, .. } => {
                 self.adopt_numbers(payment);
-                self.note(SendOutcome::Unanswered { payment, code: code.as_deref() });
+                self.record_outcome(SendOutcome::Unanswered { payment, code: code.as_deref() });
             }
-            _ => self.note(SendOutcome::NothingHappened),
+            _ => self.record_outcome(SendOutcome::NothingHappened),
         }
     }
 
@@ -124,10 +124,10 @@ impl Journaling {
     }
 
     /// At most once.
-    fn note(&self, noted: SendOutcome<'_>) {
+    fn record_outcome(&self, outcome: SendOutcome<'_>) {
         let held = self.held().take();
         if let Some(held) = held {
-            self.journal.record(&held, noted);
+            self.journal.record(&held, outcome);
         }
     }
 }

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_that_blocks_costs_only_what_the_queue_has_no_room_for() {
+    fn blocking_log_job_drops_only_overflow() {
         let queue = Queue::start().unwrap();
         let (release, released) = channel::<()>();
         let (began, begins) = channel();

@@ -170,7 +170,11 @@ mod tests {
         }
     }
 
-    fn counter(timers: &Arc<Timers>, transport: &Arc<dyn Transport>, then: Vec<Instant>) -> (Arc<Counter>, Arc<AtomicUsize>) {
+    fn counter(
+        timers: &Arc<Timers>,
+        transport: &Arc<dyn Transport>,
+        then: Vec<Instant>,
+    ) -> (Arc<Counter>, Arc<AtomicUsize>) {
         let calls = Arc::new(AtomicUsize::new(0));
         let (timers, transport) = (timers.clone(), transport.clone());
         (Arc::new(Counter { calls: calls.clone(), then: Mutex::new(then), timers, transport }), calls)
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_entry_is_called_at_its_moment() {
+    async fn entry_is_called_at_its_moment() {
         let transport = Scripted::transport(|_| Act::Refuse);
         let timers = Arc::default();
         let (late, late_calls) = counter(&timers, &transport, vec![]);
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_ends_with_its_runtime_calls_everyone() {
+    fn ended_timer_task_calls_all_waiters() {
         let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let transport = Scripted::transport(|_| Act::Refuse);
         let timers = Arc::default();
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn entries_of_the_gone_are_removed() {
+    async fn entries_of_dropped_owners_are_removed() {
         let transport = Scripted::transport(|_| Act::Refuse);
         let timers = Arc::default();
         for _ in 0..10 * FEW {

@@ -39,7 +39,7 @@ use crate::{
     violation::Rule,
 };
 
-/// How a watch polls.
+/// The interval and the deadline of a watch.
 ///
 /// ```
 /// use std::time::Duration;
@@ -83,7 +83,7 @@ impl Default for PollPolicy {
     }
 }
 
-/// What one query of a watch brought.
+/// The result of one query of a watch.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[cfg_attr(
     feature = "serde",
@@ -96,7 +96,7 @@ pub enum WatchReport {
     /// The gateway answered.
     #[non_exhaustive]
     Status {
-        /// Its answer, compared with what was asked for. One that ends the watch is the last report.
+        /// Its report, compared with the request. One that ends the watch is the last report.
         verdict: Verdict,
     },
     /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
@@ -110,16 +110,16 @@ pub enum WatchReport {
 /// Polls the status of one payment: a query at once, then one every interval, one at a time, until there is a final
 /// [`Verdict`].
 ///
-/// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report
-/// that contradicts what was asked for do, where three queries in a row end in them: one odd response (a firewall's page, a
-/// captive portal's certificate, a cache's response about another payment) does not. Where a question is refused or its
-/// answer not understood, the next-best one is asked within the same tick. A tick that is missed because a query took
-/// long is skipped. A `Retry-After` of the gateway delays the next query. Closing the gateway ends the watch at once, also
-/// in the middle of a wait or a query.
+/// Failed queries and "not found" are reported and do not end the watch. Wrong credentials, a wrong configuration and a report
+/// that contradicts the request end it after three queries in a row: a single odd response (a firewall's page, a captive
+/// portal's certificate, a cache's response about another payment) does not. If a query is refused or its response is not
+/// understood, the next-best query is sent within the same tick. A tick that is missed because a query took long is
+/// skipped. A `Retry-After` of the gateway delays the next query. Closing the gateway ends the watch at once, also in the
+/// middle of a pause or a query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
-/// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them.
-/// The methods are cancellation safe: where a future is dropped, a query under way goes on, and its report is the next
+/// [`outcome`](Self::outcome). Between calls no query is sent. Clones are the same watch; a report goes to one of them.
+/// The methods are cancellation safe: if a future is dropped, a query in flight continues, and its report is the next
 /// one.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
@@ -145,8 +145,8 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// How many queries in a row must end in what only a person can mend before the watch does: wrong credentials, a wrong
-/// configuration, a report about something else than was asked for.
+/// The number of queries in a row that must fail in a way only a person can mend before the watch ends: wrong credentials, a
+/// wrong configuration, a report that contradicts the request.
 const ODD_IN_A_ROW: u32 = 3;
 
 #[derive(Default)]
@@ -215,7 +215,7 @@ impl Wake for Waiter {
 }
 
 impl StatusWatch {
-    /// A watch that asks a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
+    /// A watch that queries a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
     /// reports as one of [`Gateway::watch`](crate::Gateway::watch) does.
     ///
     /// ```
@@ -306,7 +306,7 @@ impl StatusWatch {
             if let Some(end) = &progress.end {
                 return Result::clone(end);
             }
-            // An error that ends the watch is kept as its end.
+            // An error that ends the watch is stored as its end.
             let _ = self.shared.next(&mut progress).await;
         }
     }
@@ -384,7 +384,7 @@ impl Shared {
         })
     }
 
-    /// Has the source's timers start the query when it is due, for as long as the guard is held: between calls nothing is asked.
+    /// Has the source's timers start the query when it is due, for as long as the guard is held: between calls no query is sent.
     fn wait_for(self: &Arc<Self>, due: Instant, deadline: Instant) -> Waiting<'_> {
         let moment = due.min(deadline);
         let is_listed = {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_waits_for_the_step_that_does_not_end() {
+    fn pending_request_names_unfinished_step() {
         for (hangs, expected) in [(Stage::LookingUp, Stage::LookingUp), (Stage::Connecting, Stage::Connecting)] {
             let request = request();
             let connecting = during(Stage::Connecting, Stage::Response, async move {
@@ -235,7 +235,7 @@ mod tests {
 
     /// Another query has given its connection back, and the one that was begun for this one goes on by itself.
     #[test]
-    fn a_request_that_got_another_connection_waits_for_its_response() {
+    fn request_on_other_connection_awaits_response() {
         let request = request();
         let mut connecting: Boxed<()> = Box::pin(during(Stage::Connecting, Stage::Response, pending::<()>()));
         let polled = CURRENT.sync_scope(request.clone(), || poll(&mut connecting));

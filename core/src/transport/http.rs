@@ -317,7 +317,7 @@ mod tests {
 
     /// Cancelled at the last moment: the connection is established, and nothing may be written to it.
     #[tokio::test]
-    async fn a_connection_that_comes_too_late_carries_nothing() {
+    async fn late_connection_carries_no_request() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let config = crate::GatewayConfig::new(url, crate::Credentials::basic("a", "b"));

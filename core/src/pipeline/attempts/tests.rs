@@ -29,7 +29,7 @@ async fn ask(gateway: &Gateway) -> PaymentError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_payment_is_tried_again_only_where_no_connection_was_made() {
+async fn payment_is_retried_only_without_connection() {
     let (gateway, memory) = Scripted::gateway(|_| Act::Refuse);
     assert_eq!(pay(&gateway).await.kind(), "Unavailable");
     assert_eq!(memory.attempted_at().len(), 3);
@@ -70,7 +70,7 @@ async fn patience(gateway: &Gateway) -> [u64; 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn payments_have_a_deadline_of_their_own_and_a_call_another() {
+async fn payment_deadline_differs_from_query_deadline() {
     let silence = |_| Act::slow_status(1000, "NEW");
     let (gateway, _memory) = Scripted::gateway(silence);
     assert_eq!(patience(&gateway).await, [60, 30]);
@@ -87,7 +87,7 @@ async fn payments_have_a_deadline_of_their_own_and_a_call_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
+async fn clone_with_deadline_closes_with_gateway() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
     let patient = gateway.with_deadline(Duration::from_secs(100)).unwrap();
     let started = Instant::now();
@@ -104,7 +104,7 @@ async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_close_with_a_limit_leaves_the_payment_on_its_way() {
+async fn close_within_limit_leaves_payment_in_flight() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
     let started = Instant::now();
     let under_way = tokio::spawn({
@@ -131,7 +131,7 @@ async fn no_retries_where_none_are_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_while_connecting_prevents_the_payment() {
+async fn drop_while_connecting_prevents_payment() {
     let (gateway, memory) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(5)));
     {
         let mut call = pin!(pay(&gateway));
@@ -144,7 +144,7 @@ async fn giving_up_while_connecting_prevents_the_payment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn out_of_time_while_connecting_means_that_nothing_happened() {
+async fn deadline_while_connecting_sends_nothing() {
     let (gateway, _) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(100)));
     let started = Instant::now();
     assert_eq!(pay(&gateway).await.kind(), "Unavailable");
@@ -152,7 +152,7 @@ async fn out_of_time_while_connecting_means_that_nothing_happened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_name_that_is_looked_up_for_ever_is_told() {
+async fn endless_host_lookup_is_named_in_error() {
     for asks in [true, false] {
         let (gateway, memory) = Scripted::gateway(|_| Act::NeverLookedUp);
         let error = if asks { ask(&gateway).await } else { pay(&gateway).await };
@@ -162,14 +162,14 @@ async fn a_host_name_that_is_looked_up_for_ever_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cause_of_a_silent_query_is_not_the_connection() {
+async fn silent_query_error_names_missing_response() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
     let error = ask(&gateway).await;
     assert!(error.to_string().contains("before the whole response came"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn out_of_time_after_sending_means_that_it_may_have_happened() {
+async fn deadline_after_sending_is_unknown_outcome() {
     let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
     assert_eq!(pay(&gateway).await.kind(), "OutcomeUnknown");
 }
@@ -245,7 +245,7 @@ const SCRIPTS: [(&str, Script); 6] = [
 
 /// Every kind of call, at every await, with every behaviour of the gateway.
 #[tokio::test(start_paused = true)]
-async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_usable() {
+async fn call_dropped_at_any_await_is_never_resent() {
     for dropped in Dropped::all() {
         for (behaviour, script) in SCRIPTS {
             let mut cuts = 0;
@@ -261,7 +261,7 @@ async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_
 
 /// Giving up on a close leaves the gateway closed all the same, and stops no payment.
 #[tokio::test(start_paused = true)]
-async fn a_close_dropped_at_any_await_prevents_no_payment_and_can_be_waited_for_again() {
+async fn close_dropped_at_any_await_can_be_repeated() {
     for (behaviour, script) in SCRIPTS {
         let mut cuts = 1;
         while !closes_before(behaviour, script, cuts).await {

@@ -43,24 +43,24 @@ async fn words(watch: &StatusWatch, count: usize) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn asks_at_once_then_every_ten_seconds_until_the_end() {
+async fn watch_queries_at_once_then_every_interval() {
     let (gateway, memory) = Scripted::gateway(|n| Act::slow_status(3, ["CREATED", "PENDING", "charge"][n]));
     let watch = watch(&gateway);
     assert_eq!(words(&watch, 4).await, ["CREATED", "PENDING", "charged", "end"]);
     assert_eq!(memory.attempted_at(), [0, 10, 20]);
     assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))));
-    assert_eq!(memory.attempted_at().len(), 3, "nothing is asked after the end");
+    assert_eq!(memory.attempted_at().len(), 3, "no query is sent after the end");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missed_tick_is_skipped_and_one_query_is_in_flight() {
+async fn missed_tick_is_skipped() {
     let (gateway, memory) = Scripted::gateway(|n| Act::slow_status(if n == 0 { 25 } else { 0 }, ["NEW", "REJECT"][n]));
     assert!(matches!(watch(&gateway).outcome().await, Ok(Some(Verdict::Rejected { .. }))));
     assert_eq!(memory.attempted_at(), [0, 30]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_and_not_found_are_reported_and_end_nothing() {
+async fn failed_query_is_reported_and_watch_continues() {
     let (gateway, memory) = Scripted::gateway(|n| match n {
         0 => Act::Refuse,
         1 => Act::Lose(seconds(0)),
@@ -75,7 +75,7 @@ async fn failures_and_not_found_are_reported_and_end_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_row() {
+async fn third_wrong_credentials_in_a_row_end_watch() {
     for (status, body, variant) in [
         (401, "{}", "Unauthorized"),
         (403, r#"{"code":"7"}"#, "Unauthorized"),
@@ -92,7 +92,7 @@ async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_
 
 /// A firewall's page with 403, a 404 in another shape, a captive portal's certificate: the next query may get through.
 #[tokio::test(start_paused = true)]
-async fn odd_responses_between_others_do_not_end_it() {
+async fn single_odd_response_does_not_end_watch() {
     let odd = |status, body: &str| Act::Response(seconds(0), status, None, body.into());
     let (gateway, _) = Scripted::gateway(move |n| match n {
         0 => odd(403, r#"{"code":"7"}"#),
@@ -108,22 +108,22 @@ async fn odd_responses_between_others_do_not_end_it() {
 }
 
 /// A report that names this order, amount or currency, or others.
-fn told(number: &str, amount: u32, currency: &str, status: &str) -> Act {
+fn report_of(number: &str, amount: u32, currency: &str, status: &str) -> Act {
     let data = format!(r#"{{"orderNumber":"{number}","amount":{amount},"currency":"{currency}","status":"{status}"}}"#);
     Act::Response(seconds(0), 200, None, format!(r#"{{"code":"200","data":{data}}}"#))
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_report_about_something_else_ends_nothing() {
+async fn single_mismatch_does_not_end_watch() {
     for names in ["order-1", "gw-1"] {
         let (gateway, memory) = Scripted::gateway(move |n| match n {
-            0 => told("order-9", 100, "KGS", "CHARGE"),
-            1 => told("order-9", 100, "KGS", "PENDING"),
-            _ => told(names, 100, "417", "CHARGE"),
+            0 => report_of("order-9", 100, "KGS", "CHARGE"),
+            1 => report_of("order-9", 100, "KGS", "PENDING"),
+            _ => report_of(names, 100, "417", "CHARGE"),
         });
         let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
         assert_eq!(words(&watch, 4).await, ["orderNumber", "orderNumber", "charged", "end"]);
-        // Where the report names the gateway's number, the merchant's own is asked by, too.
+        // Where the report names the gateway's number, a second query goes by the merchant's own.
         let questions: &[u64] = if names == "order-1" { &[0, 10, 20] } else { &[0, 10, 20, 20] };
         assert_eq!(memory.attempted_at(), questions);
         let Ok(Some(Verdict::Charged { compared, .. })) = watch.outcome().await else { panic!() };
@@ -131,16 +131,16 @@ async fn one_report_about_something_else_ends_nothing() {
     }
 }
 
-/// The money went somewhere, but not for what was asked: three such reports in a row are for a person, and no charge.
+/// The money went somewhere, but not for this request: three such reports in a row are for a person, and no charge.
 #[tokio::test(start_paused = true)]
-async fn a_charge_of_another_order_amount_or_currency_never_ends_it_as_charged() {
+async fn charge_of_other_amount_ends_watch_as_mismatch() {
     for (number, amount, currency, fields) in [
         ("order-1", 1, "KGS", "amount"),
         ("order-1", 100, "USD", "currency"),
         ("order-2", 100, "KGS", "orderNumber"),
         ("order-2", 1, "840", "orderNumber amount currency"),
     ] {
-        let (gateway, memory) = Scripted::gateway(move |_| told(number, amount, currency, "CHARGE"));
+        let (gateway, memory) = Scripted::gateway(move |_| report_of(number, amount, currency, "CHARGE"));
         let watch = watch(&gateway);
         assert_eq!(words(&watch, 4).await, [fields, fields, fields, "end"]);
         assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Mismatch { .. }))));
@@ -150,25 +150,25 @@ async fn a_charge_of_another_order_amount_or_currency_never_ends_it_as_charged()
 
 /// While a payment is open, its amount may not be final yet.
 #[tokio::test(start_paused = true)]
-async fn the_amount_counts_once_it_is_final() {
+async fn pending_report_amount_is_not_compared() {
     let (gateway, _) = Scripted::gateway(|n| match n {
-        0..5 => told("order-1", 0, "KGS", "PENDING"),
-        _ => told("order-1", 100, "KGS", "CHARGE"),
+        0..5 => report_of("order-1", 0, "KGS", "PENDING"),
+        _ => report_of("order-1", 100, "KGS", "CHARGE"),
     });
     assert!(matches!(watch(&gateway).outcome().await, Ok(Some(Verdict::Charged { .. }))));
 }
 
 /// A proxy that lets one of two questions through must not keep a watch from its end.
 #[tokio::test(start_paused = true)]
-async fn where_one_question_is_refused_the_next_best_one_is_asked_in_the_same_tick() {
+async fn refused_query_falls_back_in_same_tick() {
     let responding = |status, body: &'static str| Act::Response(seconds(1), status, None, body.into());
     for (status, body) in
         [(403, "<html>blocked"), (404, "<html>"), (404, r#"{"code":"4"}"#), (200, "<html>"), (302, "")]
     {
         let (gateway, memory) = Scripted::gateway(move |n| match n {
             0 | 2 => responding(status, body),
-            1 => told("order-1", 100, "KGS", "PENDING"),
-            _ => told("order-1", 100, "KGS", "CHARGE"),
+            1 => report_of("order-1", 100, "KGS", "PENDING"),
+            _ => report_of("order-1", 100, "KGS", "CHARGE"),
         });
         let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
         assert!(matches!(watch.outcome().await, Ok(Some(Verdict::Charged { .. }))), "{status} {body}");
@@ -176,11 +176,11 @@ async fn where_one_question_is_refused_the_next_best_one_is_asked_in_the_same_ti
         assert_eq!(memory.seen(), [by_own, by_order, by_own, by_order]);
         assert_eq!(memory.attempted_at(), [0, 1, 10, 11]);
     }
-    // What would answer the next question alike is not asked again before the next tick.
+    // A failure that the next query would share is not retried before the next tick.
     for act in [Act::error(401, None), Act::error(429, None), Act::error(503, None), Act::Refuse] {
         let act = std::sync::Mutex::new(Some(act));
         let (gateway, memory) = Scripted::gateway(move |_| {
-            act.lock().unwrap().take().unwrap_or_else(|| told("order-1", 100, "KGS", "CHARGE"))
+            act.lock().unwrap().take().unwrap_or_else(|| report_of("order-1", 100, "KGS", "CHARGE"))
         });
         let watch = gateway.watch(card().with_gateway_number("gw-1"), PollPolicy::default()).unwrap();
         watch.outcome().await.unwrap();
@@ -189,7 +189,7 @@ async fn where_one_question_is_refused_the_next_best_one_is_asked_in_the_same_ti
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_delays_the_next_query() {
+async fn retry_after_delays_next_query() {
     let (gateway, memory) = Scripted::gateway(|n| match n {
         0 => Act::error(429, Some(4)),
         1 => Act::error(429, Some(35)),
@@ -200,7 +200,7 @@ async fn retry_after_delays_the_next_query() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_ends_it_with_what_was_seen_last() {
+async fn deadline_ends_watch_with_last_report() {
     let (gateway, memory) = Scripted::gateway(|_| Act::status("PENDING"));
     let policy = PollPolicy { deadline: seconds(25), ..PollPolicy::default() };
     let watch = gateway.watch(card(), policy).unwrap();
@@ -213,7 +213,7 @@ async fn the_deadline_ends_it_with_what_was_seen_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_query_that_hangs_does_not_outlive_the_deadline() {
+async fn hanging_query_ends_at_deadline() {
     let (gateway, _) = Scripted::gateway(|_| Act::slow_status(3600, "CHARGE"));
     let policy = PollPolicy { deadline: seconds(12), ..PollPolicy::default() };
     let watch = gateway.watch(card(), policy).unwrap();
@@ -223,7 +223,7 @@ async fn a_query_that_hangs_does_not_outlive_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn check_now_asks_at_once_and_counts_from_there() {
+async fn check_now_queries_at_once_and_shifts_ticks() {
     let (gateway, memory) = Scripted::gateway(|n| Act::status(["A", "B", "CHARGE"][n]));
     let watch = watch(&gateway);
     assert_eq!(words(&watch, 1).await, ["A"]);
@@ -239,7 +239,7 @@ async fn check_now_asks_at_once_and_counts_from_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_cancel_there_is_nothing_more() {
+async fn cancelled_watch_ends_at_once() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "PENDING"));
     for wait in [2, 8] {
         let watch = watch(&gateway);
@@ -259,7 +259,7 @@ async fn after_cancel_there_is_nothing_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_next_loses_no_report() {
+async fn dropped_next_loses_no_report() {
     let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(6, "CHARGE"));
     let watch = watch(&gateway);
     for _ in 0..2 {
@@ -271,7 +271,7 @@ async fn a_dropped_next_loses_no_report() {
 
 /// The gateway's timers start a query only for somebody who waits.
 #[tokio::test(start_paused = true)]
-async fn nothing_is_asked_while_nobody_waits() {
+async fn watch_without_waiter_sends_no_query() {
     let (gateway, memory) = Scripted::gateway(|n| Act::status(if n < 2 { "PENDING" } else { "CHARGE" }));
     let watch = watch(&gateway);
     assert_eq!(words(&watch, 1).await, ["PENDING"]);
@@ -286,7 +286,7 @@ async fn nothing_is_asked_while_nobody_waits() {
 
 /// The timers run in a task, and a task can end: with a runtime that a program shuts down, by a panic.
 #[test]
-fn a_watch_goes_on_where_the_task_of_its_timers_has_ended() {
+fn watch_continues_after_timer_task_ended() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (first, second) = (runtime(), runtime());
     let (gateway, memory) = Scripted::gateway(|n| Act::status(if n < 2 { "PENDING" } else { "CHARGE" }));
@@ -307,7 +307,7 @@ fn a_watch_goes_on_where_the_task_of_its_timers_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_abandoned_watch_is_gone_at_once() {
+async fn abandoned_watch_is_freed_at_once() {
     for is_asking in [false, true] {
         let (gateway, _) = Scripted::gateway(move |_| Act::slow_status(if is_asking { 60 } else { 0 }, "PENDING"));
         let watch = watch(&gateway);
@@ -325,7 +325,7 @@ async fn an_abandoned_watch_is_gone_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_query_that_timers_start_is_cancelled_and_dropped_as_any() {
+async fn timer_started_query_survives_dropped_next() {
     let (gateway, memory) = Scripted::gateway(|n| Act::slow_status([0, 5, 5, 5][n], "PENDING"));
     let watch = watch(&gateway);
     assert_eq!(words(&watch, 1).await, ["PENDING"]);
@@ -344,7 +344,7 @@ async fn a_query_that_timers_start_is_cancelled_and_dropped_as_any() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_a_stream() {
+async fn watch_is_a_stream() {
     let (gateway, _) = Scripted::gateway(|n| Act::status(["A", "B", "CHARGE"][n]));
     let reports: Vec<_> = watch(&gateway).stream().map(|report| word(report.map(Some))).collect().await;
     assert_eq!(reports, ["A", "B", "charged"]);
@@ -355,7 +355,7 @@ async fn it_is_a_stream() {
 
 /// Between two queries and within one, and by whichever of the gateway's clones. The next report would come after an hour.
 #[tokio::test(start_paused = true)]
-async fn closing_the_gateway_ends_it_at_once() {
+async fn closing_gateway_ends_watch_at_once() {
     // Within its first query; within one that the timers started; between two.
     for query in [Some(0), Some(1), None] {
         let script = move |n| Act::slow_status(if query == Some(n) { 3600 } else { 0 }, "NEW");
@@ -381,7 +381,7 @@ async fn closing_the_gateway_ends_it_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_came_before_the_gateway_was_closed_is_reported() {
+async fn response_before_close_is_reported() {
     let (gateway, _) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
     let watch = watch(&gateway);
     assert!(tokio::time::timeout(seconds(1), watch.next()).await.is_err());
@@ -391,7 +391,7 @@ async fn what_came_before_the_gateway_was_closed_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_reference_decides_what_is_asked() {
+async fn watch_queries_by_numbers_of_reference() {
     let chosen = PaymentRef::pay_form(Decimal::ONE_HUNDRED).with_claimed_number("1", Some(Provider::MegaPay));
     let (by_number, by_gateway_number) = ("api/v1.1.0/get-status", "api/v1.1.0/status");
     for (payment, paths) in [
@@ -399,7 +399,7 @@ async fn the_reference_decides_what_is_asked() {
         // Its report names no number of the merchant's.
         (card().with_gateway_number("2"), &[by_gateway_number, by_number]),
         (PaymentRef::mbank("1", 100), &[by_number]),
-        // Of a pay-form each provider is asked.
+        // A pay-form's payment may be at any provider.
         (chosen, &[by_number; 3]),
         (PaymentRef::qr(None).with_transaction_id("1"), &["gen/qr/transaction/status"]),
     ] {
@@ -415,7 +415,7 @@ async fn the_reference_decides_what_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_time_is_too_long() {
+async fn longest_durations_do_not_overflow() {
     let settings = |config: &mut crate::GatewayConfig| config.query_deadline = Duration::MAX;
     let (gateway, memory) = Scripted::gateway_with(settings, |n| Act::status(["A", "CHARGE"][n]));
     let policy = PollPolicy { interval: seconds(u64::MAX / 4), deadline: Duration::MAX };
