@@ -119,7 +119,7 @@ pub enum PaymentError {
     )]
     #[non_exhaustive]
     OutcomeUnknown {
-        /// What to ask about the payment with.
+        /// The reference by which the payment is queried.
         payment: Box<PaymentRef>,
         /// The HTTP status, where a response came.
         http_status: Option<u16>,

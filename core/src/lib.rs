@@ -14,7 +14,7 @@
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Gateway::recover`] |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
-//! | ask about a payment once, or until it ends | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
+//! | query a payment once, or until it is final | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |

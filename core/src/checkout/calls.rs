@@ -20,7 +20,7 @@ use crate::{
     transport::{Failure, NOT_VALID_YET, Progress, Request, Transport, after, http::authorization},
 };
 
-/// Long poll: how long the server may keep a question, where nothing changes. Proxies and phone networks cut off what is
+/// Long poll: how long the server may wait with its answer if nothing changes. Proxies and phone networks close a connection that is
 /// silent for a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(25);
 
@@ -246,7 +246,7 @@ fn result_of<T: DeserializeOwned>(result: Result<Response, Failure>) -> CallResu
     }
 }
 
-/// A refusal of the merchant's server, and not of anybody on the way to it.
+/// A refusal of the merchant's server, not of a proxy.
 fn problem(response: &Response) -> Option<Problem> {
     serde_json::from_slice(response.body.as_ref()).ok().filter(|problem: &Problem| problem.name().is_some())
 }

@@ -251,7 +251,7 @@ impl Checkout {
 
     /// The payer wants another number, or another way to pay, than that of the open payment: the state becomes
     /// [`Ready`](CheckoutState::Ready) with `can_keep_method`. **Nothing is sent yet, and the open payment can still be paid**; the
-    /// `pay_by_…` that follows replaces it. What becomes of it meanwhile is shown at once, as always. An app that was killed
+    /// `pay_by_…` that follows replaces it. Its changes in the meantime are shown at once, as always. An app that was killed
     /// while its payer chose shows the open payment again.
     ///
     /// # Errors
@@ -314,7 +314,7 @@ impl Checkout {
         }
     }
 
-    /// Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of it.
+    /// Stops polling. The states end. An action that was sent continues at the server, and opening the checkout again shows its result.
     pub fn close(&self) {
         self.owner.shared.close();
     }
@@ -333,7 +333,7 @@ impl Checkout {
 
 impl fmt::Debug for Checkout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Redaction: the token is not printed, and the state has pages that whoever sees their addresses can open.
+        // Redaction: the token is not printed. Nor is the state: the addresses of its pages give access to them.
         let state = self.state();
         f.debug_struct("Checkout").field("server_url", &self.owner.server_url).field("state", &state.kind()).finish()
     }
@@ -347,7 +347,7 @@ impl fmt::Debug for Checkout {
 pub struct CheckoutStates {
     transport: Arc<dyn Transport>,
     states: Mutex<watch::Receiver<Option<(u64, CheckoutState)>>>,
-    /// Nobody came to take the last one.
+    /// No caller took the last one.
     is_given_back: AtomicBool,
 }
 
@@ -369,7 +369,7 @@ impl CheckoutStates {
         shown.map(|(_, state)| state)
     }
 
-    /// Takes a state back that nobody came to take: the next one who asks gets it, or a newer one.
+    /// Takes back a state that no caller took: the next call returns it, or a newer one.
     #[cfg(feature = "uniffi")]
     pub(crate) fn give_back(&self) {
         self.is_given_back.store(true, Ordering::Release);

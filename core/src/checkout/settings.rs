@@ -107,7 +107,7 @@ impl CheckoutSettings {
     }
 }
 
-// Checks a client token where it is given: a text that cannot be one is named there, and sent to nobody.
+// Checks a client token where it is given: a text that cannot be one is an error there, and is not sent.
 
 /// What every client token begins with.
 const PREFIX: &str = "ct_";

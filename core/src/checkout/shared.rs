@@ -25,7 +25,7 @@ use crate::{
 
 /// Exponential backoff: the first pause after a failed call is at most this, and each further one at most twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The longest `Retry-After` that is obeyed: it may come from anybody on the way, and a payer looks at the screen.
+/// The longest `Retry-After` that is obeyed: it may come from a proxy, and a payer looks at the screen.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// A payer looks at the screen: it must not take long until a network that is back is noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);

@@ -64,7 +64,7 @@ pub enum CheckoutState {
     /// The server has not answered yet.
     #[non_exhaustive]
     Opening {
-        /// Why not, where something is in the way.
+        /// Why not, if there is a problem with the server.
         message: Option<CheckoutMessage>,
     },
     /// The payer chooses how to pay.
@@ -72,7 +72,7 @@ pub enum CheckoutState {
     Ready {
         /// The ways to pay. There may be none for which there is no action here.
         methods: Vec<PaymentMethod>,
-        /// What became of the last try, where there was one.
+        /// The result of the last attempt, if there was one.
         message: Option<CheckoutMessage>,
         /// True while the payer chooses again though a payment is open: they can go back to that
         /// ([`Checkout::keep_method`](crate::Checkout::keep_method)).
@@ -81,7 +81,7 @@ pub enum CheckoutState {
     /// The payer's action is being sent. No other action is possible until it has ended.
     #[non_exhaustive]
     Sending {
-        /// What is in the way.
+        /// The problem with the server.
         message: Option<CheckoutMessage>,
     },
     /// The payer enters the one-time password that the mobile bank sent: [`Checkout::confirm`](crate::Checkout::confirm).
@@ -108,7 +108,7 @@ pub enum CheckoutState {
         begun_here: bool,
         /// Other ways to pay that can be begun instead.
         methods: Vec<PaymentMethod>,
-        /// What became of another try.
+        /// The result of another attempt.
         message: Option<CheckoutMessage>,
     },
     /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself the text, where it
@@ -117,7 +117,7 @@ pub enum CheckoutState {
     ShowQr {
         /// The text of the code.
         text: String,
-        /// What is in the way, or what became of the last action.
+        /// The problem with the server, or the result of the last action.
         message: Option<CheckoutMessage>,
         /// Whether the payer can choose another way to pay ([`Checkout::change_method`](crate::Checkout::change_method)). **A code that
         /// was left can still be paid**, so warn a payer who may have paid by it.
@@ -130,7 +130,7 @@ pub enum CheckoutState {
         page_url: Option<String>,
         /// Other ways to pay that can be begun instead.
         methods: Vec<PaymentMethod>,
-        /// What is known, or in the way.
+        /// What is known, or the problem with the server.
         message: Option<CheckoutMessage>,
     },
     /// **Paid**, by the gateway's own report to the merchant's server. The end.
@@ -148,13 +148,13 @@ pub enum CheckoutState {
         /// Why.
         reason: CheckoutMessage,
     },
-    /// What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**
+    /// The merchant's staff must find out whether the money was taken. **The payer must not pay again.**
     #[non_exhaustive]
     PersonNeeded {
         /// The message for the payer.
         message: CheckoutMessage,
     },
-    /// Nobody paid in time.
+    /// It was not paid in time.
     Expired,
     /// The client token is not good any more, and nobody gave a new one
     /// ([`Checkout::renew_token`](crate::Checkout::renew_token)). **It says nothing about the money.**

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::checkout::state::{CheckoutDetails, PaymentMethod};
 
-/// How many payments of a checkout can be replaced: the server allows no more, as each sends somebody a message.
+/// How many payments of a checkout can be replaced: the server allows no more, because each sends a text message.
 const MOST_REPLACED: usize = 5;
 
 /// A checkout, as the payer's app sees it.

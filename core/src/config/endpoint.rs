@@ -191,10 +191,10 @@ pub(crate) enum CodeList {
     /// The request succeeded.
     #[strum(serialize = "success_codes")]
     Success,
-    /// The gateway said no, and nothing happened.
+    /// The gateway refused the request, and nothing happened.
     #[strum(serialize = "refusal_codes")]
     Refusal,
-    /// The gateway itself does not know what became of the payment, such as a timeout of the card's issuer.
+    /// The gateway itself does not know the outcome of the payment, such as after a timeout of the card's issuer.
     #[strum(serialize = "unknown_codes")]
     Unknown,
     /// The order number was used before (idempotency conflict), so there may be a payment of this number.

@@ -48,7 +48,7 @@ impl Books {
             FakePlan::Charge { after } => Some((now.saturating_add(after), PaymentStatus::Charged)),
             FakePlan::Reject { after } => Some((now.saturating_add(after), PaymentStatus::Rejected)),
         };
-        // Nobody has the password yet: a mobile-bank payment ends by its confirmation.
+        // A mobile-bank payment ends by its confirmation, not by itself.
         let due = due.filter(|_| entry.payment.kind != PaymentKind::Mbank);
         self.entries.push(Entry { due, ..entry });
     }
@@ -215,7 +215,7 @@ pub struct FakeNotification {
     pub return_url: Option<String>,
 }
 
-/// What becomes of the payments that are made from now on, without a test's doing.
+/// The outcome of new payments, unless a test decides it.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

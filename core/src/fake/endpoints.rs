@@ -109,7 +109,7 @@ impl Books {
         self.make_once(entry, data, now)
     }
 
-    /// A number that was used before is a conflict, whatever came of it then.
+    /// A number that was used before is a conflict, whatever the outcome was.
     fn make_once(&mut self, entry: Entry, data: Object, now: std::time::Duration) -> Response {
         let is_used = |other: &Entry| other.payment.order_number == entry.payment.order_number;
         if self.entries.iter().any(is_used) {

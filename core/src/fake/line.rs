@@ -110,7 +110,7 @@ impl State {
     }
 }
 
-// Virtual clock of the fake gateway: time moves when somebody waits for it, or when a test moves it.
+// Virtual clock of the fake gateway: time moves when a task waits for it, or when a test moves it.
 
 pub(super) struct Clock {
     start: Instant,

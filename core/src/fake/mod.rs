@@ -38,7 +38,7 @@ const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 /// are the payer's side, and what goes wrong. Payments are named by what the code under test knows of them: an order
 /// number, a gateway's number, a transaction, a page's address or a QR code's text.
 ///
-/// **The clock** is virtual. While it runs, whoever waits for a moment finds that it has come: a watch of 20 minutes ends at
+/// **The clock** is virtual. While it runs, every wait ends at once: a watch of 20 minutes ends at
 /// once. A test that wants to see the time between stops it ([`stop_clock`](Self::stop_clock)) and moves it
 /// ([`advance`](Self::advance)).
 ///
@@ -49,7 +49,7 @@ const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 /// let fake = FakeGateway::new()?;
 /// let gateway = fake.gateway(); // hand this to the code under test
 ///
-/// // The answer is lost, so nobody knows whether the payment was made.
+/// // The answer is lost, so it is unknown whether the payment was made.
 /// fake.fail_next(FakeFault::ResponseLost);
 /// let tea = MbankPayment::new("order-1", 100, "996555000101", "tea");
 /// let lost = gateway.create_mbank_payment(tea).await.unwrap_err();
@@ -127,7 +127,7 @@ impl FakeGateway {
         self.decide(payment, PaymentStatus::Rejected)
     }
 
-    /// What becomes of the payments that are made from now on. They stay open unless this says otherwise.
+    /// Sets the outcome of new payments. By default they stay pending.
     pub fn plan(&self, plan: FakePlan) {
         self.state.books().plan = plan;
     }
@@ -147,7 +147,7 @@ impl FakeGateway {
         self.state.clock.passed()
     }
 
-    /// Moves the clock forward. Whoever waited for a moment up to then goes on.
+    /// Moves the clock forward. All waits up to that time end.
     pub fn advance(&self, by: Duration) {
         self.state.clock.advance(by);
     }

@@ -221,7 +221,7 @@ impl Gateway {
     }
 
     /// Queries a payment once and compares the gateway's report with the request. It queries by the most reliable of
-    /// the payment's numbers, and by the next one where that question is refused or its answer not understood.
+    /// the payment's numbers, and by the next one if that query is refused or its answer not understood.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where the reference has nothing to ask with; otherwise as for
@@ -274,8 +274,8 @@ impl Gateway {
     /// Shuts down gracefully: refuses further calls, ends every watch and recovery at once, and waits until every payment
     /// on its way has its response, for as long as that payment's deadline at most.
     ///
-    /// Whoever waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which says nothing about a payment. A query
-    /// that somebody else asks at the moment goes on to its own end.
+    /// A caller that waits in a watch or a recovery gets [`PaymentError::Misconfigured`], which is not about a payment. Other queries
+    /// that are in flight continue to their own end.
     pub async fn close(&self) {
         self.engine.close().await;
     }

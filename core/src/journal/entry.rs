@@ -15,7 +15,7 @@ use crate::payment_ref::{PaymentKind, PaymentRef};
 pub struct JournalEntry {
     /// The entry's own name, by which it is finished.
     pub id: String,
-    /// What to ask about the payment with.
+    /// The reference by which the payment is queried.
     pub payment: PaymentRef,
     /// When it was written down: before anything was sent.
     #[cfg_attr(feature = "serde", serde(rename = "begun_ms", with = "crate::serialized::moment"))]
@@ -96,7 +96,7 @@ pub enum Unfinished {
 const SHOWN: usize = 40;
 
 /// The name of a payment's entry, by what names it for good: a merchant's own number, an id that was made for it, or a QR
-/// transaction. A number that was only claimed names somebody else's.
+/// transaction. A number that was only claimed may be the number of another payment.
 pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     let order_number = payment.order_number.as_deref().filter(|_| !payment.is_claimed);
     let transaction_id = payment.transaction_id.as_deref().filter(|_| !payment.is_claimed);
@@ -177,7 +177,7 @@ impl NumberOf {
 /// The name of a number's entry: the same in every process. The beginning is for people; the hash keeps apart what
 /// a file system would not, such as capital letters.
 fn of_number(of: NumberOf, number: &str) -> String {
-    // Whoever has the address of a page can open it, and names of files are seen by more people than their content.
+    // The address of a page gives access to it, and more people see the names of files than their content.
     let is_secret = matches!(of, NumberOf::OwnedPage);
     let shown = if is_secret { "page" } else { number };
     let shown: String =

@@ -221,7 +221,7 @@ impl History {
             // Of one that came too late.
             Step::Confirming | Step::NotConfirmed => return,
             Step::Finished => self.entry.is_finished = true,
-            // Nobody has delivered that yet.
+            // The charge is not delivered yet.
             Step::Charged if self.entry.state != JournalState::Charged => self.entry.is_finished = false,
             _ => {}
         }
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(History::read(&id(), &bytes).unwrap().entry.state, JournalState::Unknown, "it may hide a charge");
     }
 
-    /// Nobody can make an entry be about something else than what was sent.
+    /// No later line can change the request of an entry.
     #[test]
     fn later_lines_never_change_the_request() {
         let other = PaymentEntry::new(PaymentRef::mbank("a&b=я", 7).with_gateway_number("gw-1"));

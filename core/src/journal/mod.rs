@@ -48,7 +48,7 @@ const RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 ///   dead: a second try is [`PaymentError::OutcomeUnknown`] and names what is known of the first. Where the first ended in
 ///   an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not
 ///   sent again while it is unknown what the first one did;
-/// - [`unfinished`](Self::unfinished) lists everything unfinished: after a crash, ask about each
+/// - [`unfinished`](Self::unfinished) lists everything unfinished: after a crash, query each
 ///   ([`Gateway::check`](crate::Gateway::check)), deliver what is charged, and [`finish`](Self::finish) it.
 ///
 /// Where an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and can be
@@ -293,7 +293,7 @@ impl Journal {
         report(&name, self.shared.record_report(&name, step, payment, reason));
     }
 
-    /// Writes down, durably, a payment that nobody can make before its code is shown.
+    /// Records, durably, a payment that cannot be made before the payer sees its code.
     pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), BeginError> {
         let payment = &entry.payment;
         let Some(name) = name_of(payment) else { return Ok(()) };
@@ -313,7 +313,7 @@ impl Journal {
                 followed.or_else(|problem| withheld(problem.to_string()))
             }
             Err(taken @ BeginError::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
-            // The gateway gave a transaction twice: whoever pays it pays for the first entry.
+            // The gateway returned a transaction twice: a charge of it pays for the first entry.
             Err(BeginError::SentBefore { payment: Some(_), .. }) => withheld(store::ANOTHERS_TRANSACTION.to_owned()),
             Err(BeginError::SentBefore { detail, .. } | BeginError::Unwritten { detail }) => withheld(detail),
         }

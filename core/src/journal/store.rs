@@ -151,7 +151,7 @@ impl Shared {
             Ok(path) => path,
             Err(taken) => return Err(self.sent_before(name, &taken)),
         };
-        // Whoever else began with this number has made its file by now, in whatever folder, or will find this one.
+        // Another process that began with this number has created its file by now, in any folder, or will find this one.
         let done = self.find_beside(name, Some(&path)).and_then(|other| match other {
             Some(other) => Ok(Some(other)),
             None => self.write_durably(&path, lines).map(|()| None),
@@ -187,8 +187,8 @@ impl Shared {
         }
     }
 
-    /// Makes sure that a day's folder survives a loss of power, whoever made it: once in each process, as folders of today
-    /// are never removed.
+    /// Makes sure that a day's folder survives a loss of power, even if another process created it: once in each process, as folders of
+    /// today are never removed.
     pub(super) fn flush_name_of(&self, folder: &Path) -> io::Result<()> {
         let mut flushed = self.flushed.lock().unwrap_or_else(PoisonError::into_inner);
         if flushed.as_deref() != Some(folder) {

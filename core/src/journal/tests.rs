@@ -221,7 +221,7 @@ fn begin_between_any_steps_sends_at_most_once() {
     }
 }
 
-/// Whoever lists puts away what is finished: between every two steps of the one who finishes it.
+/// Listing moves finished entries, here between every two steps of the process that finishes one.
 #[test]
 fn finish_during_concurrent_listing_succeeds() {
     for step in 0.. {
@@ -278,7 +278,7 @@ fn begin_with_failing_disk_returns_unwritten() {
     }
 }
 
-/// What the life of a payment does with the journal, and what somebody who counts sendings saw of it.
+/// The journal calls of one payment from beginning to end; counts what was sent.
 fn live(journal: &Journal, books: &mut Books) {
     let payment = PaymentRef::mbank("order-1", 100);
     let Ok(held) = journal.begin(&payment, Some("cart 17")) else { return };
@@ -357,7 +357,7 @@ fn form(id: &str) -> PaymentRef {
     PaymentRef::pay_form(Decimal::TEN).with_entry_id(id).with_claimed_number("gw-7", None)
 }
 
-/// Whoever was told that a number paid for its entry is the only one, whenever the program died.
+/// At most one entry gets a number, whenever the process died.
 #[test]
 fn a_claimed_number_pays_once_whatever_crashes() {
     for crash in [Crash::Process, Crash::Power] {
@@ -512,7 +512,7 @@ fn rejected_payment_is_polled_for_three_days() {
         assert!(wait <= Duration::from_secs(24 * 3600) && (wait >= interval || queries > 0), "{wait:?}");
         assert_eq!((entries(&journal).len(), listed(&journal)), (0, 1));
         disk.pass(wait);
-        // Whoever asks all the time writes no more than whoever asks when it is due.
+        // Queries before they are due write no more lines.
         for _ in 0..10 {
             journal.record_report(&payment, ReportedStatus::Rejected, Some("NO FUNDS"));
         }
@@ -543,7 +543,7 @@ fn a_claim_for_no_entry_pays_for_nothing() {
     assert_eq!(journal.assign_number(&unnamed), Ok(Assigned::Foreign));
 }
 
-/// Whoever claims a number again has time: that it has paid is remembered for longer than what it has paid for.
+/// A number may be claimed again much later: its owner file is retained longer than its entry.
 #[test]
 fn used_number_outlives_its_pruned_entry() {
     let disk = MemoryDisk::default();
@@ -569,7 +569,7 @@ fn used_number_outlives_its_pruned_entry() {
     assert_eq!(journal.assign_number(&claims("order-1")), Ok(Assigned::Own), "not for ever");
 }
 
-/// A note that somebody died over, and one of the same entry, beside it in the folder of another month.
+/// An owner file of a process that died, and one of the same entry in the folder of another month.
 #[test]
 fn claim_in_another_month_keeps_its_owner() {
     let disk = MemoryDisk::default();
@@ -586,8 +586,7 @@ fn claim_in_another_month_keeps_its_owner() {
     }
 }
 
-/// What is claimed is written down before the gateway is queries, and none is dropped in silence; and nobody can fill the disk by
-/// claiming.
+/// A claim is recorded before the gateway is queried, and none is dropped silently; and claims cannot fill the disk.
 #[test]
 fn claims_are_recorded_up_to_their_limit() {
     let journal = journal(&MemoryDisk::default());

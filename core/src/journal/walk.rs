@@ -65,7 +65,7 @@ impl UnfinishedEntries {
     fn go_on(&mut self) -> io::Result<bool> {
         let shared = &self.journal.shared;
         if self.was_empty && !self.is_fresh() {
-            // It fails where somebody has just begun a payment in it, and that is right.
+            // It fails if a payment has just begun in it, which is right.
             let _ = shared.disk().remove_folder(&self.folder);
         }
         if self.folders.is_none() {
@@ -86,7 +86,7 @@ impl UnfinishedEntries {
         Ok(true)
     }
 
-    /// Of today or yesterday: somebody may be about to put something into it.
+    /// Of today or yesterday: another process may be about to create a file in it.
     fn is_fresh(&self) -> bool {
         let now = self.journal.shared.disk().now();
         let yesterday = now.checked_sub(Duration::from_secs(24 * 60 * 60));
@@ -110,7 +110,7 @@ impl UnfinishedEntries {
         let mut read = Vec::with_capacity(names.len());
         for name in names {
             match self.journal.shared.disk().read(&self.folder.join(&name)) {
-                // Somebody is about to write its first line: nothing was sent.
+                // Its process is about to write the first line: nothing was sent.
                 Ok(bytes) if bytes.is_empty() && self.is_fresh() => {}
                 Ok(bytes) => read.extend(self.unfinished(name, &bytes)),
                 // It was finished or released in the meantime.

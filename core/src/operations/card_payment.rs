@@ -179,7 +179,7 @@ fn has_expired(card: &Card, today: Date) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardPaymentCreated {
-    /// What to ask about the payment with. Store it: it may know more than the one made before sending.
+    /// The reference by which the payment is queried. Store it: it may have more than the one made before sending.
     pub payment: PaymentRef,
     /// What comes next.
     pub next_step: NextStep,

@@ -1,6 +1,6 @@
-//! What a dialect reads in a response, field by field, for whoever writes a dialect.
+//! What a dialect reads in a response, field by field, for authors of dialects.
 //!
-//! The response is read by the operations themselves, so that nothing else is said here than what a call would read.
+//! The operations themselves read the response, so that the result is what a call would read.
 
 use std::{collections::HashSet, iter::once, sync::Arc};
 

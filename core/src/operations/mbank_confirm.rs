@@ -35,7 +35,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MbankConfirmed {
-    /// What to ask about the payment with.
+    /// The reference by which the payment is queried.
     pub payment: PaymentRef,
     /// The gateway's code, where there is one.
     pub code: Option<String>,

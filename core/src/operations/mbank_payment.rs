@@ -99,7 +99,7 @@ impl MbankPayment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MbankPaymentCreated {
-    /// What to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
+    /// The reference by which the payment is queried and confirmed. Store it: it may have more than the one made before
     /// sending.
     pub payment: PaymentRef,
     /// The gateway's code, where there is one.

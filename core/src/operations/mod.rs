@@ -83,7 +83,7 @@ pub(crate) enum Kind<O> {
     Pays(fn(&O) -> PaymentRef),
     /// It can take the money of a payment that was created, and written down, before.
     Confirms(fn(&O) -> PaymentRef),
-    /// It makes a pay-form or a QR code. The journal writes it down before it is handed on: nobody can pay what nobody saw.
+    /// It creates a pay-form or a QR code. The journal records it before the caller gets it: nobody can pay it before.
     Creates,
     /// It only asks.
     Asks,
@@ -107,7 +107,7 @@ impl<O> Kind<O> {
 /// What sending one request can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It can take money. Sent at most once; the reference says what to ask about afterwards.
+    /// It can take money. Sent at most once; the reference is for queries afterwards.
     MovesMoney(PaymentRef),
     /// It makes a pay-form or a QR code: no money moves by it. Sent once.
     Creates,

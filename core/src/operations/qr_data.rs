@@ -175,7 +175,7 @@ impl Operation for QrDataRequest {
             response.accepted()?;
         }
         let payload = response.find(ResponseField::QrPayload);
-        // A secret in it would be read by whoever scans the code, and a masked payload would be another code.
+        // A secret in it would be readable for everybody who scans the code, and a masked payload would be another code.
         if payload.as_deref().is_some_and(|payload| !response.is_clean(payload)) {
             return Err(NotAnAnswer::because("the response's QR code holds a secret"));
         }
@@ -243,7 +243,7 @@ mod tests {
             (r#""elqr:32.11""#, Elqr { transaction: None, ..code() }, None),
             (r#""elqr:32.11""#, Elqr { link: String::new(), ..code() }, Some("FNP1")),
             (r#""elqr:32.11""#, Elqr { amount_editable: Some(false), ..code() }, Some("FNP1")),
-            // Nobody could say what was paid.
+            // The charged amount would be unknown.
             (r#""elqr:32.11""#, Elqr { amount_editable: Some(true), ..code() }, None),
             (r#""elqr:32.11""#, Elqr { kind: ElqrKind::Static, ..code() }, None),
         ] {

@@ -14,7 +14,7 @@ const PREFIX: &str = "kassa-entry1:";
 const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 
 /// One record of a payment that is on its way: its reference, and the page or the QR code that the payer was shown. An
-/// app that stores it **can show them again** after it was killed, and asks about the payment with the same record.
+/// app that stores it **can show them again** after it was killed, and queries the payment with the same record.
 ///
 /// Every answer to a create has one (`entry()`), but for the gateway's own QR picture. It holds no secret; but whoever has the page's
 /// address can open it. Its text form has a checksum at its end, so that a text that was cut or changed is refused:
@@ -32,7 +32,7 @@ const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PaymentEntry {
-    /// What to ask about the payment with.
+    /// The reference by which the payment is queried.
     pub payment: PaymentRef,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
     pub page_url: Option<String>,

@@ -1,4 +1,4 @@
-//! Payment reference: what an app stores before it sends, so that it can ask about a payment again after a crash, and
+//! Payment reference: what an app stores before it sends, so that it can query a payment again after a crash, and
 //! know whether the answer is about it.
 
 pub(crate) mod report;
@@ -15,7 +15,7 @@ use crate::{
     violation::{Advice, AdviceTopic},
 };
 
-/// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app
+/// Everything needed to query a payment again **and to know whether the answer is about it**, and no secret: an app
 /// stores it **before** it sends the payment, and can then find out what happened even after it was killed.
 ///
 /// Take it from the request ([`CardPayment::payment_ref`](crate::CardPayment::payment_ref) and the like), store it,

@@ -45,7 +45,7 @@ impl fmt::Display for PaymentStatus {
     }
 }
 
-/// The gateway's answer to a question about a payment.
+/// The gateway's answer to a status query.
 ///
 /// What the gateway did not say is absent, never zero or empty.
 ///

@@ -55,7 +55,7 @@ fn names_a_password(name: &str) -> bool {
     ["pass", "pwd", "secret"].iter().any(|part| name.contains(part))
 }
 
-// Validation of pages for the payer: an address out of a response is checked before anybody opens it.
+// Validation of pages for the payer: an address from a response is checked before the payer opens it.
 
 /// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because what the payer enters
 /// on another page could be read on its way; and no secret in the address, because servers log addresses. What counts as

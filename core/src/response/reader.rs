@@ -308,7 +308,7 @@ fn compressed(response: &Response) -> Option<String> {
 /// How pages in HTML and the like begin.
 const PAGES: [&str; 5] = ["html", "!doctype", "head", "body", "?xml"];
 
-/// Why a text is no JSON, for whoever has to find out what answered. Redaction: nothing of it is quoted but a tag that many
+/// Why a text is no JSON, as a hint to what answered. Redaction: nothing of it is quoted but a tag that many
 /// pages begin with.
 fn why_not_json(text: &str, problem: String) -> String {
     let text = text.trim_start_matches('\u{feff}').trim_start();

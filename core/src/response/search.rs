@@ -73,7 +73,7 @@ fn can_hold(text: &str, part: &str) -> bool {
     !part.is_empty() && text.len() >= part.len()
 }
 
-// Decoding, for searching only: percent-encoding, escapes of JSON and character references of HTML, as whoever reads a text would decode
+// Decoding, for searching only: percent-encoding, escapes of JSON and character references of HTML, as a reader of the text would decode
 // them, and where each character stands in the text as it came.
 
 /// What a code begins with.

@@ -24,7 +24,7 @@ const SECRET_LENGTH: usize = 32;
 /// address that was called.
 ///
 /// The interface signs no callbacks (`docs/interface.md#callbacks`). With a key, a shop without a database still knows
-/// which order a callback is about, and a forged one goes no further: not even as far as a question to the gateway.
+/// which order a callback is about, and a forged one is rejected before any query to the gateway.
 ///
 /// **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw
 /// it; the payer's browser sees the return URL. The signature says that this shop made the reference, never that

@@ -1,4 +1,4 @@
-//! A stub that follows a script, on a virtual clock: what becomes of the n-th request. Valid input for each operation.
+//! A stub that follows a script, on a virtual clock: the result of the n-th request. Valid input for each operation.
 
 use std::{
     borrow::Cow,

@@ -145,7 +145,7 @@ fn while_something_is_sent_nothing_else_fits() {
     model.sends();
     assert_eq!(model.state().kind(), "sending");
     assert!(model.check(MBANK).is_err());
-    // Somebody else has paid meanwhile.
+    // Another payer has paid in the meantime.
     model.seen(view(2, "paid", &[]));
     assert!(model.state().is_paid());
 }
@@ -333,7 +333,7 @@ fn method_choice_hides_no_open_payment_change() {
         model.seen(view(3, "open", &[mbank("p1", "01")]));
         assert_eq!(model.state().kind(), "enter_otp", "{of_checkout} {payments:?}");
     }
-    // Somebody pays while the payment that replaces it is on its way.
+    // The old payment is charged while its replacement is being sent.
     let mut model = choosing_again(mbank("p1", "01"));
     model.sends();
     model.seen(view(2, "paid", &[payment("p1", "mbank", "charged", json!({}))]));

@@ -43,7 +43,7 @@ pub struct CheckoutTexts {
     pub title: String,
     /// What the payer does now, or what it means for their money; nothing where the title says it.
     pub explanation: Option<String>,
-    /// What became of the last try, or what is in the way.
+    /// The result of the last attempt, or the problem with the server.
     pub message: Option<String>,
     /// More words about that, as they came from gateway or server, in any language. What is told for developers is not among them.
     pub reason: Option<String>,

@@ -308,7 +308,7 @@ fn read_identifier(value: Json<'_>, checks: &mut Checks) -> Option<MbankIdentifi
     Some(MbankIdentifier { pointers: pointers?, confirm_field: confirm_field? })
 }
 
-/// `null` says that the identifier is not sent. Left out is an error: nobody should have to guess which was meant.
+/// `null` means that the identifier is not sent. A missing field is an error, because either could be meant.
 fn read_confirm_field(value: Option<&Json<'_>>, checks: &mut Checks) -> Option<Option<String>> {
     let field = "dialect.mbank_identifier.confirm_field";
     if value.is_some_and(|value| value.is_null()) {

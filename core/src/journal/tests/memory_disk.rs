@@ -37,7 +37,7 @@ struct State {
     failed: bool,
     passed: Duration,
     is_locked: bool,
-    /// What somebody else does between two steps, once.
+    /// What another process does between two steps, once.
     between: Option<(usize, Box<dyn FnOnce() + Send>)>,
 }
 
@@ -66,7 +66,7 @@ impl MemoryDisk {
         self.arm(Some(Stop { at: step, is_done: false, for_good: false }));
     }
 
-    /// Just before that step, somebody else does this.
+    /// Just before that step, another process does this.
     pub fn before_step(&self, step: usize, work: impl FnOnce() + Send + 'static) {
         self.arm(None);
         self.state().between = Some((step, Box::new(work)));

@@ -6,7 +6,7 @@ use crate::{
     qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
 };
 
-/// A response, and all that is said of it: the fields as `name pointer value`, what code and status mean, what is not
+/// A response, and its explanation: the fields as `name pointer value`, what code and status mean, what is not
 /// read, and how the problem begins.
 type Row<'a> = (&'a Dialect, &'a str, &'a str, &'a [&'a str], [Option<&'a str>; 2], &'a [&'a str], Option<&'a str>);
 
@@ -214,7 +214,7 @@ fn the_responses_of_finipay_are_read() {
             &[],
             None,
         ),
-        // Nobody could say what was paid by it.
+        // The charged amount would be unknown.
         (&finipay, "qr_data", &of_editable, &[success[0], success[1], &editable], [Some("success"), None], &[], None),
         (
             &finipay,

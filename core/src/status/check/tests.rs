@@ -1,4 +1,4 @@
-//! Which questions are asked, within one deadline, on a virtual clock.
+//! Which queries are sent, within one deadline, on a virtual clock.
 
 use std::{path::Path, time::Duration};
 
@@ -109,8 +109,8 @@ async fn final_status_by_gateway_number_is_verified() {
     }
 }
 
-/// By a dialect that lets the gateway's reports name numbers of its own. What the question by the merchant's number answers counts,
-/// and where it has no answer, amount and currency decide.
+/// By a dialect that lets the gateway's reports name numbers of its own. The answer by the merchant's number counts. If
+/// there is none, amount and currency decide.
 #[tokio::test(start_paused = true)]
 async fn other_number_needs_amount_and_currency() {
     let response = |number: &str, status: &str, amount: &str| {

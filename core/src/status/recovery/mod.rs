@@ -69,14 +69,14 @@ pub enum Recovered {
 /// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
 /// [`RecoveryPolicy::follow_new`] also what is begun later. Made by [`Gateway::recover`](crate::Gateway::recover).
 ///
-/// What is charged already comes at once, without a question. A payment that is still pending when the policy's deadline
+/// A payment that is charged already is returned at once, without a query. A payment that is still pending when the policy's deadline
 /// passes stays unfinished, for the next recovery; so does one that has no number to query.
 ///
 /// **Of all processes that share the folder, one recovers at a time**; another one waits until that one ends or dies, so
 /// that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated: a
 /// process may die between delivering and finishing.
 ///
-/// Closing the gateway ends the recovery at once, also in the middle of a wait or a question, and lets other processes
+/// Closing the gateway ends the recovery at once, also in the middle of a wait or a query, and lets other processes
 /// recover. What had come to its end before still comes.
 ///
 /// Take the ends one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls it sends no new
@@ -152,7 +152,7 @@ impl Recovery {
     /// another process recovered all the time), or when it was cancelled.
     ///
     /// # Errors
-    /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where asking on is
+    /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where further queries are
     /// useless (every payment was answered like that, one of them three times in a row, and none by the gateway itself; or the
     /// gateway was closed),
     /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
@@ -179,7 +179,7 @@ impl Recovery {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Recovery {
-    /// Stops asking, from anywhere. [`next`](Self::next) is empty then.
+    /// Stops polling, from anywhere. [`next`](Self::next) is empty then.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::SeqCst);
         self.shared.release_if_stopped();

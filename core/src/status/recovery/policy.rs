@@ -38,7 +38,7 @@ pub struct RecoveryPolicy {
     pub at_once: u32,
     /// Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
     /// after each interval, and the recovery goes on until its deadline though nothing is left. **Then it alone delivers**:
-    /// whoever made such a payment and watches it, too, would deliver it as well. Not unless set.
+    /// a program that made such a payment and watches it, too, would also deliver it. Off by default.
     #[cfg_attr(feature = "uniffi", uniffi(default = false))]
     pub follow_new: bool,
 }

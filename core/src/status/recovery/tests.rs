@@ -64,7 +64,7 @@ async fn everything_is_followed_to_its_end() {
     let journal = journal_of(&disk, numbers(3));
     journal.record_report(&card("order-000"), ReportedStatus::Charged, None);
     journal.add(&crate::PaymentEntry::new(PaymentRef::pay_form(Decimal::TEN)), None).unwrap();
-    // The second one takes three questions, the third one two.
+    // The second one takes three queries, the third one two.
     let words = ["NEW", "NEW", "NEW", "REJECT", "CHARGE"];
     let (gateway, memory) = Scripted::gateway(move |number| report(words[number], 10));
     let gateway = gateway.with_journal(journal.clone());
@@ -245,7 +245,7 @@ async fn gateway_close_ends_wait_for_recovery_lock() {
     assert_eq!(started.elapsed().as_secs(), 1);
 }
 
-/// Nobody waits in it, so only the close itself can let others recover.
+/// No caller waits in it, so only the close itself can release the lock.
 #[tokio::test(start_paused = true)]
 async fn gateway_close_between_payments_loses_none() {
     let disk = MemoryDisk::default();
@@ -361,7 +361,7 @@ async fn lost_payment_is_reported_and_others_recover() {
     }
 }
 
-/// A worker of a back end asks on, and delivers what comes to be known after all.
+/// A worker of a back end continues to poll, and delivers a payment that the gateway reports late.
 #[tokio::test(start_paused = true)]
 async fn payment_known_late_is_reported_as_charged() {
     let disk = MemoryDisk::default();
@@ -391,7 +391,7 @@ async fn gateway_outage_loses_no_payment() {
     assert!(ends.iter().all(|(_, state)| *state == JournalState::Charged), "{ends:?}");
 }
 
-/// Nobody polls the wait any more when the gateway is closed, and then it is given up.
+/// The wait is not polled any more when the gateway is closed, and then it is dropped.
 #[tokio::test(start_paused = true)]
 async fn wait_dropped_after_close_releases_lock() {
     let disk = MemoryDisk::default();
@@ -409,7 +409,7 @@ async fn wait_dropped_after_close_releases_lock() {
     drop(recovery);
 }
 
-/// A wrong address answers every question like that.
+/// A wrong address answers every query like that.
 #[tokio::test(start_paused = true)]
 async fn only_not_found_responses_end_recovery() {
     for at_once in [1, 8] {
@@ -424,7 +424,7 @@ async fn only_not_found_responses_end_recovery() {
     }
 }
 
-/// Nobody knows yet what the gateway would say: it may be back in a minute.
+/// The gateway may be reachable again in a minute.
 #[tokio::test(start_paused = true)]
 async fn connection_failures_do_not_end_recovery() {
     let disk = MemoryDisk::default();
@@ -573,7 +573,7 @@ async fn a_worker_asks_on_about_what_was_rejected() {
     }
 }
 
-/// Whoever claims a wrong number for a pay-form says nothing of the pay-form.
+/// A wrong number that is claimed for a pay-form does not decide the pay-form.
 #[tokio::test(start_paused = true)]
 async fn claimed_foreign_number_is_no_mismatch() {
     let disk = MemoryDisk::default();
@@ -621,7 +621,7 @@ async fn follow_new_recovers_later_payments() {
     let started = Instant::now();
     assert_eq!(next().await, charged("later"));
     assert!(started.elapsed() <= RecoveryPolicy::default().interval, "{:?}", started.elapsed());
-    // Charged after it was rejected: nobody has delivered that.
+    // Charged after it was rejected: that is not delivered yet.
     journal.begin(&card("rejected"), None).unwrap();
     assert_eq!(next().await, ("rejected".to_owned(), JournalState::Rejected));
     journal.record_report(&card("rejected"), ReportedStatus::Charged, None);

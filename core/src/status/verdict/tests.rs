@@ -63,7 +63,7 @@ fn own_number_matches_unless_report_differs() {
     assert_eq!(shown(&card, unreadable, "{}"), "not amount");
 }
 
-/// Where the dialect says that reports name numbers which nobody was told.
+/// With a dialect whose reports have numbers that the merchant does not know.
 #[test]
 fn other_number_matches_by_amount_and_currency() {
     let card = PaymentRef::card("order-1", decimal("100.10"), "KGS").with_gateway_number("gw-1");
@@ -143,7 +143,7 @@ fn claimed_number_matches_by_reported_amount() {
     let form = PaymentRef::pay_form(decimal("390")).with_claimed_number("form-1", Some(Provider::MBank));
     assert_eq!(shown(&form, parsed(Some("form-1"), Some("390"), None), "{}"), "charged by orderNumber amount");
     assert!(shown(&form, parsed(Some("form-1"), None, Some("KGS")), "{}").starts_with("unverifiable"));
-    // Stored since, or written by hand: that a number was kept makes it nobody's own.
+    // Stored since, or written by hand: a stored number is still only claimed.
     let unmarked = PaymentRef { is_claimed: false, ..form.clone() };
     assert!(shown(&unmarked, parsed(Some("form-1"), None, None), "{}").starts_with("unverifiable"));
     let card = PaymentRef::card("order-1", decimal("390"), "KGS").with_claimed_number("x", Some(Provider::Cards));
@@ -167,13 +167,13 @@ fn qr_amount_of_unknown_unit_must_be_in_tyiyn() {
     ] {
         assert_eq!(shown(&own, parsed(None, Some(amount), None), dialect), verdict, "{amount} {dialect}");
     }
-    // 390 may be as many tyiyn: somebody who paid 3.90 som would have paid 390.
+    // 390 may be tyiyn: a charge of 3.90 som would pay for 390.
     assert!(shown(&own, parsed(None, Some("390"), None), "{}").starts_with("unverifiable"));
     // The gateway's order number of a QR payment is not shown anywhere, so any is as good.
     assert_eq!(shown(&own, parsed(Some("q-9"), Some("39000"), None), "{}"), "charged by amount");
     let open_amount = PaymentRef::qr(None).with_transaction_id("tx-1");
     assert_eq!(shown(&open_amount, parsed(None, Some("7"), None), "{}"), "charged by ");
-    // Somebody's code of 390 tyiyn must not pay for 390 som.
+    // Another order's code of 390 tyiyn must not pay for 390 som.
     let claimed = PaymentRef { is_claimed: true, ..own };
     assert!(shown(&claimed, parsed(None, Some("390"), None), "{}").starts_with("unverifiable"));
     assert_eq!(shown(&claimed, parsed(None, Some("390"), None), tyiyn), "not amount");

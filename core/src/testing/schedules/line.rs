@@ -91,14 +91,14 @@ impl Stub for Line {
     }
 }
 
-/// Nobody waits for the end of a task, and so nobody would see its panic.
+/// No caller waits for the end of a task, so its panic is recorded.
 async fn watched(world: Arc<World>, task: impl Future<Output = ()>) {
     if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
         world.note_panic(sentence(&*panic));
     }
 }
 
-/// What was sent arrives, whether or not anybody still waits.
+/// A request that was sent arrives, even if its caller is gone.
 async fn at_the_other_end(
     world: Arc<World>,
     call: usize,

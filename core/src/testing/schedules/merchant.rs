@@ -110,7 +110,7 @@ enum ParsedStatus<T> {
     Nothing {
         again: bool,
     },
-    /// It may exist, or nobody waited for the answer: from now on, only ask.
+    /// It may exist, or the caller did not wait for the answer: from now on, only query it.
     Unknown,
 }
 
@@ -253,7 +253,7 @@ impl<S: Scene> Merchant<S> {
         }
     }
 
-    /// Somebody claims that the order was paid.
+    /// A callback claims that the order was paid.
     async fn forged_callback(&self, payment: &PaymentRef, key: &str) -> Result<(), Broken> {
         let provider = payment.provider.as_ref().map_or("Cards", Provider::name);
         let body = format!(

@@ -88,7 +88,7 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
         process.kill();
     } else {
         try_join_all(stories).await?;
-        // A close waits for the payments that nobody waits for any more, and for no more than their deadline.
+        // A close waits for payments whose callers are gone, at most until their deadline.
         let closing = join_all(gateways.iter().map(|(_, gateway)| gateway.close()));
         timeout(Duration::from_secs(60), closing).await.map_err(|_| "a close never came to an end".to_owned())?;
     }
@@ -111,7 +111,7 @@ pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Ar
     (line, gateway)
 }
 
-/// A new process asks about everything that the old one stored.
+/// A new process queries everything that the old one stored.
 async fn recover(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Result<(), Broken> {
     let stored: Vec<String> =
         disk.lock().expect("nothing panics in here").payments.iter().map(PaymentRef::to_string).collect();

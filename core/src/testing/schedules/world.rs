@@ -30,7 +30,7 @@ pub(super) struct Payment {
     planned: Ending,
 }
 
-/// What came of one call of a caller.
+/// The record of one call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallRecord {
     pub(super) sent: u32,
