@@ -1,4 +1,6 @@
-//! The state machine of a checkout, without any I/O: what is known of it, and the state of the screen that follows.
+//! The state machine of a checkout, without any I/O: what is known of it, and the events that change it.
+
+mod screen_state;
 
 use std::collections::BTreeSet;
 
@@ -39,7 +41,7 @@ pub(super) struct Model {
     /// Ways to pay of which the server took none instead of an open payment. It may take them where none is open.
     refused_instead: BTreeSet<PaymentMethod>,
     is_token_refused: bool,
-    /// Somebody waits for a token to be wanted, and gives a new one.
+    /// The app renews tokens on request.
     pub(super) is_token_renewed: bool,
 }
 
@@ -217,7 +219,7 @@ impl Model {
         }
         let ends = |view: &View| view.payments.iter().filter(|payment| ended(payment).is_some()).count();
         if ends(&view) > self.view.as_ref().map_or(0, ends) {
-            // How a payment ended is newer than what became of an action before.
+            // The end of a payment is newer than the result of an earlier action.
             self.action_message = None;
         }
         self.view = Some(view);
@@ -257,153 +259,6 @@ impl Model {
         let current = self.view.as_ref().and_then(View::current);
         self.came_back_from = current.filter(|payment| page_of(payment).is_some()).map(|payment| payment.id.clone());
     }
-
-    pub(super) fn state(&self) -> CheckoutState {
-        let message = self.trouble.clone();
-        let Some(view) = &self.view else {
-            return if self.is_locked_out() { CheckoutState::TokenExpired } else { CheckoutState::Opening { message } };
-        };
-        match view.state {
-            StateOfCheckout::Paid => CheckoutState::Paid { amount: view.amount, currency: view.currency.clone() },
-            _ if self.is_locked_out() => CheckoutState::TokenExpired,
-            _ if self.is_sending => CheckoutState::Sending { message },
-            StateOfCheckout::Expired => self.late(view).unwrap_or(CheckoutState::Expired),
-            StateOfCheckout::Cancelled => self
-                .late(view)
-                .unwrap_or_else(|| CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::Cancelled) }),
-            StateOfCheckout::Open => match view.current() {
-                Some(payment) if self.is_to_be_replaced(view, payment) => self.choosing_again(view, payment),
-                Some(payment) => self.during(view, payment),
-                None => self.ready(view),
-            },
-            StateOfCheckout::Other => CheckoutState::Waiting { page_url: None, methods: Vec::new(), message },
-        }
-    }
-
-    /// The token was refused, and the app renews none.
-    fn is_locked_out(&self) -> bool {
-        self.is_token_refused && !self.is_token_renewed
-    }
-
-    /// Money may have come after the end: the payer must not pay again before that is known.
-    fn late(&self, view: &View) -> Option<CheckoutState> {
-        let payment = view.current()?;
-        let may_have_paid = match payment.state {
-            StateOfPayment::Mismatch | StateOfPayment::Unverifiable => return Some(self.during(view, payment)),
-            StateOfPayment::Awaiting => self.came_back_from.as_ref() == Some(&payment.id),
-            _ => true,
-        };
-        let unknown = || CheckoutMessage::new(MessageTopic::OutcomeUnknown);
-        may_have_paid.then(|| CheckoutState::Waiting {
-            page_url: None,
-            methods: Vec::new(),
-            message: self.trouble.clone().or_else(|| Some(unknown())),
-        })
-    }
-
-    fn ready(&self, view: &View) -> CheckoutState {
-        let methods = self.methods(view, None);
-        // Where none is left, the shop has to open another checkout.
-        if methods.is_empty() && !self.used_up.is_empty() {
-            return CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::TooManyTries) };
-        }
-        CheckoutState::Ready { methods, message: self.news(view), can_keep_method: false }
-    }
-
-    fn choosing_again(&self, view: &View, payment: &Payment) -> CheckoutState {
-        let methods = self.other_methods(view, payment);
-        CheckoutState::Ready { methods, message: self.news(view), can_keep_method: true }
-    }
-
-    /// The open payment instead of which the payer chooses another number or way, for as long as it can be replaced.
-    fn to_be_replaced(&self) -> Option<&Payment> {
-        let view = self.view.as_ref().filter(|view| view.state == StateOfCheckout::Open)?;
-        view.current().filter(|payment| self.is_to_be_replaced(view, payment))
-    }
-
-    fn is_to_be_replaced(&self, view: &View, payment: &Payment) -> bool {
-        self.choosing_instead_of.as_ref() == Some(&payment.id) && self.can_change(view, payment)
-    }
-
-    /// Whether the payer can choose another number or way instead of a payment.
-    fn can_change(&self, view: &View, payment: &Payment) -> bool {
-        view.can_replace(payment) && !self.other_methods(view, payment).is_empty()
-    }
-
-    /// The same of the payment that the payer is dealing with.
-    fn can_change_current(&self) -> bool {
-        let view = self.view.as_ref();
-        view.is_some_and(|view| view.current().is_some_and(|payment| self.can_change(view, payment)))
-    }
-
-    /// What can be begun instead of a payment: the mobile bank for another number, too, and no second QR code.
-    fn other_methods(&self, view: &View, payment: &Payment) -> Vec<PaymentMethod> {
-        let mut methods = self.methods(view, payment.method.filter(|method| *method == PaymentMethod::Qr));
-        methods.retain(|method| !self.refused_instead.contains(method));
-        methods
-    }
-
-    fn during(&self, view: &View, payment: &Payment) -> CheckoutState {
-        let message = self.trouble.clone();
-        let waiting = |message| CheckoutState::Waiting { page_url: None, methods: Vec::new(), message };
-        match payment.state {
-            StateOfPayment::Mismatch | StateOfPayment::Unverifiable => {
-                CheckoutState::PersonNeeded { message: CheckoutMessage::new(MessageTopic::Mismatch) }
-            }
-            StateOfPayment::Prepared | StateOfPayment::Sending => CheckoutState::Sending { message },
-            StateOfPayment::Unknown => {
-                waiting(message.or_else(|| Some(CheckoutMessage::new(MessageTopic::OutcomeUnknown))))
-            }
-            StateOfPayment::Awaiting => {
-                self.awaiting(view, payment).unwrap_or_else(|| waiting(message.or_else(|| self.change_refused())))
-            }
-            _ => waiting(message.or_else(|| self.change_refused())),
-        }
-    }
-
-    /// What the payer has to do, where there is something.
-    fn awaiting(&self, view: &View, payment: &Payment) -> Option<CheckoutState> {
-        let can_change_method = self.can_change(view, payment);
-        if payment.method == Some(PaymentMethod::Mbank) {
-            let attempts_left = payment.attempts_left.filter(|left| *left > 0)?;
-            let failed = || payment.failure.as_ref().map(code_not_taken);
-            let (message, phone_last2) = (self.own_message().or_else(failed), payment.phone_last2.clone());
-            return Some(CheckoutState::EnterOtp { attempts_left, message, phone_last2, can_change_method });
-        }
-        if let Some(text) = payment.qr_text.clone() {
-            return Some(CheckoutState::ShowQr { text, message: self.own_message(), can_change_method });
-        }
-        let url = page_of(payment)?.to_owned();
-        let is_form = payment.method == Some(PaymentMethod::PayForm);
-        let methods = if is_form { self.methods(view, Some(PaymentMethod::PayForm)) } else { Vec::new() };
-        let is_this = |id: &Option<String>| id.as_ref() == Some(&payment.id);
-        let message = self.news(view);
-        Some(if is_this(&self.came_back_from) {
-            CheckoutState::Waiting { page_url: Some(url), methods, message }
-        } else {
-            CheckoutState::OpenPage { url, begun_here: is_this(&self.begun_here), methods, message }
-        })
-    }
-
-    fn methods(&self, view: &View, but: Option<PaymentMethod>) -> Vec<PaymentMethod> {
-        let left = |method: &PaymentMethod| !self.used_up.contains(method) && Some(*method) != but;
-        view.methods.iter().copied().filter(left).collect()
-    }
-
-    /// The problem with the server, else the result of the last action, else of the last payment.
-    fn news(&self, view: &View) -> Option<CheckoutMessage> {
-        self.own_message().or_else(|| view.payments.last().and_then(ended))
-    }
-
-    /// The problem with the server, else the result of the last action.
-    fn own_message(&self) -> Option<CheckoutMessage> {
-        self.trouble.clone().or_else(|| self.action_message.clone())
-    }
-
-    /// The refusal of a change: the only result of an action that matters while the payer waits.
-    fn change_refused(&self) -> Option<CheckoutMessage> {
-        self.action_message.clone().filter(|message| message.topic == MessageTopic::ChangeRefused)
-    }
 }
 
 fn does_not_fit(action: &str, state: &CheckoutState, why: &str) -> PaymentError {
@@ -426,11 +281,6 @@ fn ended(payment: &Payment) -> Option<CheckoutMessage> {
         _ => return None,
     };
     Some(CheckoutMessage::new(topic).with_reason(failure.and_then(|failure| failure.reason.clone())))
-}
-
-fn code_not_taken(failure: &Failure) -> CheckoutMessage {
-    let topic = if is_refused(failure) { MessageTopic::CodeRefused } else { MessageTopic::CodeNotSent };
-    CheckoutMessage::new(topic).with_reason(failure.reason.clone())
 }
 
 /// Whether the gateway refused it. Everything else is a failure on the way.
