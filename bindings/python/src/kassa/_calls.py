@@ -52,18 +52,7 @@ CHECKOUT_STATES_NEXT = Operation("CheckoutStatesNext", "?CheckoutState", comes_o
 
 def wait(operation: Operation, target: Any, *arguments: Any) -> Any:
     """Makes a call, and blocks until it has ended. Other threads run meanwhile, and other greenlets, if any."""
-    loop = _schedulers.cooperative_loop()
-    if loop is None:
-        message = operation.message(target, *arguments)
-        log = _logs.begin()
-        try:
-            return operation.answer(_boundary.call(message, log))
-        finally:
-            if log is not None:
-                _logs.end(log)
-                # An error that is kept keeps this frame, and shall not keep the caller's context.
-                log = None
-    coroutine = _ask(loop, operation, target, arguments)
+    coroutine = _ask(_schedulers.cooperative_loop(), operation, target, arguments)
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -83,8 +72,9 @@ _left: weakref.WeakKeyDictionary[Any, list[_boundary.Completion]] = weakref.Weak
 
 
 async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[Any, ...]) -> Any:
+    """Waits in a loop; without one, on this thread."""
     keep = None
-    if operation.comes_once:
+    if operation.comes_once and loop is not None:
         left = _left.setdefault(target, [])
         if left:
             return operation.answer(left.pop(0))
@@ -92,9 +82,11 @@ async def _ask(loop: Any, operation: Operation, target: Any, arguments: tuple[An
     message = operation.message(target, *arguments)
     log = _logs.begin()
     try:
+        if loop is None:
+            return operation.answer(_boundary.call(message, log))
         return operation.answer(await _boundary.submit(loop, message, log, keep))
     finally:
         if log is not None:
             _logs.end(log)
-            # As above.
+            # An error that is kept keeps this frame, and shall not keep the caller's context.
             log = None

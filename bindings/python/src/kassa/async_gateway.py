@@ -8,25 +8,7 @@ from types import TracebackType
 
 import kassa
 
-from . import _check
-from ._calls import (
-    CHECK,
-    CLOSE,
-    CLOSE_WITHIN,
-    CONFIRM_MBANK_PAYMENT,
-    CREATE_CARD_PAYMENT,
-    CREATE_MBANK_PAYMENT,
-    CREATE_PAY_FORM,
-    CREATE_QR_DATA,
-    CREATE_QR_IMAGE,
-    FINISH,
-    PAYMENT_STATUS,
-    PROVIDER_STATUS,
-    QR_STATUS,
-    VERIFY_CALLBACK,
-    VERIFY_RETURN,
-    ask,
-)
+from . import _calls, _check
 from ._schedulers import on_disk
 from .policies import PollPolicy, RecoveryPolicy
 from .settings import Connected, note_what_is_left
@@ -53,8 +35,8 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.CardPaymentCreated = await ask(
-            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
+        answer: kassa.CardPaymentCreated = await _calls.ask(
+            _calls.CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
         )
         return answer
 
@@ -65,8 +47,8 @@ class AsyncGateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = await ask(
-            PAYMENT_STATUS,
+        answer: kassa.StatusReport = await _calls.ask(
+            _calls.PAYMENT_STATUS,
             self._core(),
             _check.text("gateway_number", gateway_number),
             _check.optional_text("language", language),
@@ -78,8 +60,8 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.MbankPaymentCreated = await ask(
-            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
+        answer: kassa.MbankPaymentCreated = await _calls.ask(
+            _calls.CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
         )
         return answer
 
@@ -91,8 +73,8 @@ class AsyncGateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
-        answer: kassa.MbankConfirmed = await ask(
-            CONFIRM_MBANK_PAYMENT,
+        answer: kassa.MbankConfirmed = await _calls.ask(
+            _calls.CONFIRM_MBANK_PAYMENT,
             self._core(),
             _check.instance("payment", payment, kassa.PaymentRef),
             _check.text("otp", otp),
@@ -102,8 +84,8 @@ class AsyncGateway(Connected):
     async def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: kassa.PayFormCreated = await ask(
-            CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm)
+        answer: kassa.PayFormCreated = await _calls.ask(
+            _calls.CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm)
         )
         return answer
 
@@ -112,8 +94,8 @@ class AsyncGateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = await ask(
-            PROVIDER_STATUS,
+        answer: kassa.StatusReport = await _calls.ask(
+            _calls.PROVIDER_STATUS,
             self._core(),
             _check.text("order_number", order_number),
             _check.instance("provider", provider, kassa.Provider),
@@ -122,15 +104,15 @@ class AsyncGateway(Connected):
 
     async def create_qr_image(self, payment: kassa.QrPayment) -> kassa.QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrImage = await ask(
-            CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        answer: kassa.QrImage = await _calls.ask(
+            _calls.CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
         )
         return answer
 
     async def create_qr_data(self, payment: kassa.QrPayment) -> kassa.QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrData = await ask(
-            CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        answer: kassa.QrData = await _calls.ask(
+            _calls.CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment)
         )
         return answer
 
@@ -138,7 +120,9 @@ class AsyncGateway(Connected):
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: kassa.StatusReport = await ask(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
+        answer: kassa.StatusReport = await _calls.ask(
+            _calls.QR_STATUS, self._core(), _check.text("transaction_id", transaction_id)
+        )
         return answer
 
     async def check(self, payment: kassa.PaymentRef) -> kassa.Verdict:
@@ -146,7 +130,9 @@ class AsyncGateway(Connected):
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: kassa.Verdict = await ask(CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef))
+        verdict: kassa.Verdict = await _calls.ask(
+            _calls.CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef)
+        )
         return verdict
 
     async def verify_callback(self, callback: kassa.Callback, payment: kassa.PaymentRef) -> kassa.Verdict:
@@ -159,8 +145,8 @@ class AsyncGateway(Connected):
         must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
-        verdict: kassa.Verdict = await ask(
-            VERIFY_CALLBACK,
+        verdict: kassa.Verdict = await _calls.ask(
+            _calls.VERIFY_CALLBACK,
             self._core(),
             _check.instance("callback", callback, kassa.Callback),
             _check.instance("payment", payment, kassa.PaymentRef),
@@ -172,8 +158,8 @@ class AsyncGateway(Connected):
         browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: kassa.Verdict = await ask(
-            VERIFY_RETURN,
+        verdict: kassa.Verdict = await _calls.ask(
+            _calls.VERIFY_RETURN,
             self._core(),
             _check.instance("redirect", redirect, kassa.ReturnRedirect),
             _check.instance("payment", payment, kassa.PaymentRef),
@@ -222,7 +208,7 @@ class AsyncGateway(Connected):
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
         from .journal_entry import id_of
 
-        await ask(FINISH, self._core(), id_of(entry))
+        await _calls.ask(_calls.FINISH, self._core(), id_of(entry))
 
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
@@ -239,9 +225,9 @@ class AsyncGateway(Connected):
         if core is None:
             return True
         if longest is None:
-            await ask(CLOSE, core)
+            await _calls.ask(_calls.CLOSE, core)
             return True
-        is_done: bool = await ask(CLOSE_WITHIN, core, longest)
+        is_done: bool = await _calls.ask(_calls.CLOSE_WITHIN, core, longest)
         return is_done
 
     async def __aenter__(self) -> AsyncGateway:

@@ -8,25 +8,7 @@ from types import TracebackType
 
 import kassa
 
-from . import _check
-from ._calls import (
-    CHECK,
-    CLOSE,
-    CLOSE_WITHIN,
-    CONFIRM_MBANK_PAYMENT,
-    CREATE_CARD_PAYMENT,
-    CREATE_MBANK_PAYMENT,
-    CREATE_PAY_FORM,
-    CREATE_QR_DATA,
-    CREATE_QR_IMAGE,
-    FINISH,
-    PAYMENT_STATUS,
-    PROVIDER_STATUS,
-    QR_STATUS,
-    VERIFY_CALLBACK,
-    VERIFY_RETURN,
-    wait,
-)
+from . import _calls, _check
 from ._schedulers import on_disk
 from .policies import PollPolicy, RecoveryPolicy
 from .settings import Connected, note_what_is_left
@@ -55,8 +37,8 @@ class Gateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.CardPaymentCreated = wait(
-            CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
+        answer: kassa.CardPaymentCreated = _calls.wait(
+            _calls.CREATE_CARD_PAYMENT, self._core(), _check.instance("payment", payment, kassa.CardPayment)
         )
         return answer
 
@@ -67,8 +49,8 @@ class Gateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = wait(
-            PAYMENT_STATUS,
+        answer: kassa.StatusReport = _calls.wait(
+            _calls.PAYMENT_STATUS,
             self._core(),
             _check.text("gateway_number", gateway_number),
             _check.optional_text("language", language),
@@ -80,8 +62,8 @@ class Gateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved."""
-        answer: kassa.MbankPaymentCreated = wait(
-            CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
+        answer: kassa.MbankPaymentCreated = _calls.wait(
+            _calls.CREATE_MBANK_PAYMENT, self._core(), _check.instance("payment", payment, kassa.MbankPayment)
         )
         return answer
 
@@ -93,8 +75,8 @@ class Gateway(Connected):
 
         Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
         no money moved. A wrong password is `kassa.Refused`."""
-        answer: kassa.MbankConfirmed = wait(
-            CONFIRM_MBANK_PAYMENT,
+        answer: kassa.MbankConfirmed = _calls.wait(
+            _calls.CONFIRM_MBANK_PAYMENT,
             self._core(),
             _check.instance("payment", payment, kassa.PaymentRef),
             _check.text("otp", otp),
@@ -104,7 +86,9 @@ class Gateway(Connected):
     def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""
-        answer: kassa.PayFormCreated = wait(CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm))
+        answer: kassa.PayFormCreated = _calls.wait(
+            _calls.CREATE_PAY_FORM, self._core(), _check.instance("form", form, kassa.PayForm)
+        )
         return answer
 
     def provider_status(self, order_number: str, provider: kassa.Provider) -> kassa.StatusReport:
@@ -112,8 +96,8 @@ class Gateway(Connected):
 
         An error says nothing about the payment itself. If the gateway does not know the number, the error is `kassa.Refused`.
         """
-        answer: kassa.StatusReport = wait(
-            PROVIDER_STATUS,
+        answer: kassa.StatusReport = _calls.wait(
+            _calls.PROVIDER_STATUS,
             self._core(),
             _check.text("order_number", order_number),
             _check.instance("provider", provider, kassa.Provider),
@@ -122,21 +106,25 @@ class Gateway(Connected):
 
     def create_qr_image(self, payment: kassa.QrPayment) -> kassa.QrImage:
         """Creates a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrImage = wait(
-            CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        answer: kassa.QrImage = _calls.wait(
+            _calls.CREATE_QR_IMAGE, self._core(), _check.instance("payment", payment, kassa.QrPayment)
         )
         return answer
 
     def create_qr_data(self, payment: kassa.QrPayment) -> kassa.QrData:
         """Creates the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error, and is sent once."""
-        answer: kassa.QrData = wait(CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment))
+        answer: kassa.QrData = _calls.wait(
+            _calls.CREATE_QR_DATA, self._core(), _check.instance("payment", payment, kassa.QrPayment)
+        )
         return answer
 
     def qr_status(self, transaction_id: str) -> kassa.StatusReport:
         """Queries the status of a QR payment by its transaction id.
 
         An error says nothing about the payment itself. If the gateway does not know the id, the error is `kassa.Refused`."""
-        answer: kassa.StatusReport = wait(QR_STATUS, self._core(), _check.text("transaction_id", transaction_id))
+        answer: kassa.StatusReport = _calls.wait(
+            _calls.QR_STATUS, self._core(), _check.text("transaction_id", transaction_id)
+        )
         return answer
 
     def check(self, payment: kassa.PaymentRef) -> kassa.Verdict:
@@ -144,7 +132,9 @@ class Gateway(Connected):
         payment's numbers, and by the next one if that query is refused or its response is not understood.
 
         Raises `kassa.Invalid` if the reference has no number to query by. An error says nothing about the payment itself."""
-        verdict: kassa.Verdict = wait(CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef))
+        verdict: kassa.Verdict = _calls.wait(
+            _calls.CHECK, self._core(), _check.instance("payment", payment, kassa.PaymentRef)
+        )
         return verdict
 
     def verify_callback(self, callback: kassa.Callback, payment: kassa.PaymentRef) -> kassa.Verdict:
@@ -157,8 +147,8 @@ class Gateway(Connected):
         must not pass as 390 som): ``qr_numbers`` in the `Dialect` tells how to exclude that. All queries share one deadline.
 
         Raises an error if the query failed, or the gateway does not know the payment. That proves nothing: verify again."""
-        verdict: kassa.Verdict = wait(
-            VERIFY_CALLBACK,
+        verdict: kassa.Verdict = _calls.wait(
+            _calls.VERIFY_CALLBACK,
             self._core(),
             _check.instance("callback", callback, kassa.Callback),
             _check.instance("payment", payment, kassa.PaymentRef),
@@ -170,8 +160,8 @@ class Gateway(Connected):
         browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` does with a callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: kassa.Verdict = wait(
-            VERIFY_RETURN,
+        verdict: kassa.Verdict = _calls.wait(
+            _calls.VERIFY_RETURN,
             self._core(),
             _check.instance("redirect", redirect, kassa.ReturnRedirect),
             _check.instance("payment", payment, kassa.PaymentRef),
@@ -217,7 +207,7 @@ class Gateway(Connected):
         `kassa.Unavailable` if the change cannot be written: then the entry is still unfinished."""
         from .journal_entry import id_of
 
-        wait(FINISH, self._core(), id_of(entry))
+        _calls.wait(_calls.FINISH, self._core(), id_of(entry))
 
     def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls, and ends every watch and recovery at once: their callers get `kassa.Misconfigured`, which
@@ -234,9 +224,9 @@ class Gateway(Connected):
         if core is None:
             return True
         if longest is None:
-            wait(CLOSE, core)
+            _calls.wait(_calls.CLOSE, core)
             return True
-        is_done: bool = wait(CLOSE_WITHIN, core, longest)
+        is_done: bool = _calls.wait(_calls.CLOSE_WITHIN, core, longest)
         return is_done
 
     def __enter__(self) -> Gateway:
