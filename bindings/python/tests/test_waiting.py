@@ -66,6 +66,29 @@ assert not {{"asyncio", "dataclasses", "inspect", "logging", "pathlib"}} & set(s
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 
 
+def test_a_first_query_compiles_nothing(raw: RawGateway) -> None:
+    """The first use of Python's compiler would be a twelfth of the time until then; each use takes a while."""
+    raw.answers(CHARGED)
+    program = f"""
+import builtins, sys
+execute, compiled = builtins.exec, builtins.compile
+
+def execute_modules(code, *names):
+    assert not isinstance(code, str), code
+    return execute(code, *names)
+
+def compile_modules(source, file, *settings, **others):
+    assert file != "<string>", source
+    return compiled(source, file, *settings, **others)
+
+import kassa, ctypes, datetime, decimal, enum, typing
+builtins.exec, builtins.compile = execute_modules, compile_modules
+with kassa.Gateway({raw.url!r}, kassa.Credentials("shop", "secret")) as gateway:
+    assert gateway.provider_status("o-1", kassa.Provider.MBANK).status is kassa.PaymentStatus.CHARGED
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     raw.answers(OPEN)

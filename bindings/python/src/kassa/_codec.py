@@ -220,7 +220,7 @@ def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., An
 
 
 def _blank(kind: Any, slots: dict[str, Any], defaults: dict[str, Any], names: tuple[str, ...]) -> Callable[[], Any]:
-    """What makes a value that has the fields only which the core does not know."""
+    """What makes a value with only those fields that the core does not know, such as the kind of a verdict."""
     others = [(slots[name].__set__, default) for name, default in defaults.items() if name not in names]
     new: Callable[[Any], Any] = object.__new__
     if not others:

@@ -137,12 +137,12 @@ class _Class:
         def make() -> tuple[Any, Any]:
             import dataclasses
 
-            content: dict[str, Any] = {"__annotations__": dict(self.hints), "__module__": self.kind.__module__}
+            content: dict[str, Any] = {"__annotations__": dict(self.hints)}
             for each, settings in self.fields.items():
                 if settings:
                     content[each] = dataclasses.field(**settings)
-            # The standard library compiles none of those that are there.
-            content |= {each: self.kind.__dict__[each] for each in ("__init__", "__repr__")}
+            # The standard library makes none of those that are there.
+            content |= {each: self.kind.__dict__[each] for each in ("__doc__", "__module__", "__init__", "__repr__")}
             standard: Any = dataclasses.dataclass(**self.settings)(type(self.kind.__name__, (), content))
             return self.kind, getattr(standard, name)
 

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from enum import Enum
-from typing import ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
 from . import _check
 from ._codec import flat_enum, read_as, record, write_as
@@ -20,12 +20,13 @@ class Provider:
     name: str
     """Its name on the wire."""
 
-    CARDS: ClassVar["Provider"]
-    """Payment cards."""
-    MEGA_PAY: ClassVar["Provider"]
-    """The MegaPay wallet."""
-    MBANK: ClassVar["Provider"]
-    """The MBank mobile bank."""
+    if TYPE_CHECKING:  # the constants' types would be compiled
+        CARDS: ClassVar["Provider"]
+        """Payment cards."""
+        MEGA_PAY: ClassVar["Provider"]
+        """The MegaPay wallet."""
+        MBANK: ClassVar["Provider"]
+        """The MBank mobile bank."""
 
     def __post_init__(self) -> None:
         known = native.provider_from_name(_check.text("name", self.name))
@@ -223,10 +224,11 @@ class PaymentStatus:
     word: str | None = None
     """The gateway's status word, if it is neither charged nor rejected."""
 
-    CHARGED: ClassVar["PaymentStatus"]
-    """The money was taken (CHARGE)."""
-    REJECTED: ClassVar["PaymentStatus"]
-    """The payment ended without the money being taken (Reject)."""
+    if TYPE_CHECKING:  # the constants' types would be compiled
+        CHARGED: ClassVar["PaymentStatus"]
+        """The money was taken (CHARGE)."""
+        REJECTED: ClassVar["PaymentStatus"]
+        """The payment ended without the money being taken (Reject)."""
 
     def __post_init__(self) -> None:
         if self.kind not in ("charged", "rejected", "other") or (self.kind == "other") != (self.word is not None):
@@ -256,8 +258,16 @@ class PaymentStatus:
         return f"PaymentStatus.{self.kind.upper()}" if self.word is None else f"PaymentStatus.other({self.word!r})"
 
 
-PaymentStatus.CHARGED = PaymentStatus("charged")
-PaymentStatus.REJECTED = PaymentStatus("rejected")
+def _final(kind: str) -> PaymentStatus:
+    """One without a word, past the constructor: that is compiled when it is first called."""
+    status = object.__new__(PaymentStatus)
+    object.__setattr__(status, "kind", kind)
+    object.__setattr__(status, "word", None)
+    return status
+
+
+PaymentStatus.CHARGED = _final("charged")
+PaymentStatus.REJECTED = _final("rejected")
 
 
 read_as("PaymentStatus.Charged", lambda: PaymentStatus.CHARGED)

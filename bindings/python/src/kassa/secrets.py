@@ -6,8 +6,6 @@ from . import _check
 from ._codec import write_as
 from ._core import native
 
-S = TypeVar("S", bound="Secretive")
-
 
 class Secretive:
     """A value that lives in the core alone. It cannot change, so a copy is itself."""
@@ -18,16 +16,20 @@ class Secretive:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a kassa.{type(self).__name__} cannot be changed")
 
-    def __copy__(self: S) -> S:
+    def __copy__(self: "S") -> "S":
         return self
 
-    def __deepcopy__(self: S, memo: object) -> S:
+    def __deepcopy__(self: "S", memo: object) -> "S":
         return self
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
             f"a kassa.{type(self).__name__} holds a secret and cannot be pickled; make it where it is needed"
         )
+
+
+# After the class: a bound by its name would be compiled.
+S = TypeVar("S", bound=Secretive)
 
 
 def hold(value: Secretive, native_value: object) -> None:

@@ -27,9 +27,6 @@ class StatusQueryForm(Enum):
     """As a query string, for a proxy that drops the body of a GET."""
 
 
-C = TypeVar("C", bound="Connected")
-
-
 class Connected:
     """The settings of a gateway, and the core's gateway of this process.
 
@@ -234,6 +231,10 @@ class Connected:
         raise TypeError(
             f"a kassa.{type(self).__name__} holds credentials and connections and cannot be pickled or copied"
         )
+
+
+# After the class: a bound by its name would be compiled.
+C = TypeVar("C", bound=Connected)
 
 
 def made(
