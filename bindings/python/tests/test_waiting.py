@@ -66,6 +66,17 @@ assert not {{"asyncio", "dataclasses", "inspect", "logging", "pathlib"}} & set(s
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 
 
+def test_a_dialect_is_taken_after_a_gateway_without_one() -> None:
+    """The first gateway has the core's own dialect, and the package's class is imported later."""
+    program = """
+import kassa
+credentials = kassa.Credentials("shop", "secret")
+kassa.Gateway("http://127.0.0.1:1", credentials)
+kassa.Gateway("http://127.0.0.1:1", credentials, dialect=kassa.Dialect.named("finipay"))
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
+
+
 def test_a_first_query_compiles_nothing(raw: RawGateway) -> None:
     """The first use of Python's compiler would be a twelfth of the time until then; each use takes a while."""
     raw.answers(CHARGED)

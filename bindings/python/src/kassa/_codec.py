@@ -283,9 +283,8 @@ def made_of(kind: str) -> Callable[[int], Any]:
 
 def core_of(kind: str) -> Callable[[Any], Any]:
     """What gives the core's object of a value."""
-    parts = _parts_of.get(kind)
-    # Settings that came from the core hold its own objects.
-    return lambda value: value if parts is None or hasattr(value, "cloned") else parts(value)
+    # Settings that came from the core hold its own objects. The class of a value may be imported after the first of those.
+    return lambda value: value if hasattr(value, "cloned") else _parts_of[kind](value)
 
 
 tables.make = _Found(_maker)
