@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn luhn_tells_a_mistyped_digit() {
+    fn luhn_detects_a_mistyped_digit() {
         assert!(passes_luhn("4111111111111111"));
         assert!(passes_luhn("5555555555554444"));
         assert!(!passes_luhn("4111111111111112"));

@@ -207,7 +207,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     let verdict = gateway.verify_callback(&forged("q-9", "1000"), &mine).await.unwrap();
     assert_eq!(fields_of(&verdict), ["transaction_id"]);
 
-    // The gateway's own picture has no transaction to hold against it, and nobody knows the unit.
+    // The gateway's own picture has no transaction to hold against it, and the unit is unknown.
     for (sum_tyiyn, claims) in [(100, "1"), (1, "1"), (100_000, "1000")] {
         let verdict = gateway.verify_callback(&forged("q-9", claims), &PaymentRef::qr(Some(sum_tyiyn))).await.unwrap();
         assert!(!verdict.is_charged(), "{sum_tyiyn}: {verdict:?}");

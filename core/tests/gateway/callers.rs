@@ -1,4 +1,4 @@
-//! Who calls: tasks of any runtime, other executors, plain threads. A query runs where it is called, and is answered
+//! Callers: tasks of any runtime, other executors, plain threads. A query runs where it is called, and is answered
 //! everywhere.
 
 use std::{
@@ -54,7 +54,7 @@ fn leaves_no_connection_behind() {
     assert_eq!(server.connections(), 52, "and keeps it");
 }
 
-/// Neither can be asked of a runtime. The HTTP client panics in one, and no panic may cross to a caller.
+/// A caller's runtime need have neither. The HTTP client panics in such a runtime, and no panic may reach a caller.
 #[test]
 fn a_runtime_without_io_or_timers_will_do() {
     let server = responding();
@@ -77,7 +77,7 @@ fn undriven_query_ends_at_its_deadline() {
     assert!(matches!(result, Err(PaymentError::Unavailable { .. })), "{result:?}");
 }
 
-/// Nobody drives the connection between two calls, so nobody sees that the gateway has closed it until the next one.
+/// Nothing drives the connection between two calls, so the next call finds that the gateway has closed it.
 fn assert_queries_survive_closed_sockets(query: impl Fn(&Gateway)) {
     let bytes = response_bytes(200, "", Op::QrStatus.success_body().as_bytes());
     let answered = Arc::new(Barrier::new(2));
@@ -128,10 +128,10 @@ fn watch_query_continues_without_waiting_caller() {
     go_on.wait();
     let report = current_thread().block_on(watch.next()).unwrap();
     assert!(matches!(report, Some(WatchReport::Status { .. })), "{report:?}");
-    assert_eq!(server.received().len(), 1, "it was not asked anew");
+    assert_eq!(server.received().len(), 1, "no second query was sent");
 }
 
-/// The host's runtime is blocked by the caller, so nothing may wait for it to wake anybody.
+/// The host's runtime is blocked by the caller, so nothing may wait for it.
 #[tokio::test]
 async fn fake_gateway_answers_blocking_caller_in_task() {
     let fake = FakeGateway::new().unwrap();

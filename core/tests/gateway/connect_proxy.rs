@@ -1,4 +1,4 @@
-//! Stub of a proxy: it opens a tunnel to where it is asked to (CONNECT), and keeps all that it could read.
+//! Stub of a proxy: it opens the requested tunnel (CONNECT), and stores all that it could read.
 
 use std::{
     io::{Read, Write},

@@ -28,7 +28,7 @@ const IN_USE: usize = 128 * 1024;
 /// each thread.
 const HELD: u64 = 128 * 1024 * 1024;
 
-/// Whether the gateway may have no payment: only where nobody was told that it exists.
+/// Whether the gateway may have no payment: only if no result said that it exists.
 #[derive(Clone, Copy, PartialEq)]
 enum MayBeMissing {
     No,
@@ -144,7 +144,7 @@ async fn pay(sandbox: &Sandbox, gateway: &Gateway, number: usize) -> End {
     }
 }
 
-/// What the merchant was told of its payment, made and confirmed.
+/// The results of creating and confirming a payment.
 enum Sent {
     /// Its creation came to nothing.
     NotCreated,

@@ -1,5 +1,5 @@
-//! Forged and replayed callbacks (webhooks), and those that come too early or contradict each other: what a merchant is
-//! told of each, with the real sandbox wherever it can send them.
+//! Forged and replayed callbacks (webhooks), and those that come too early or contradict each other: the verdict on
+//! each, with the real sandbox wherever it can send them.
 
 use std::sync::{Mutex, mpsc};
 
@@ -37,7 +37,7 @@ impl Shop {
         self.gateway.verify_callback(callback, &stored(order)).await.unwrap()
     }
 
-    /// This many callbacks, out of those that the sandbox tried to send although nobody listens.
+    /// This many callbacks, out of those that the sandbox tried to send although no server listens.
     async fn sent(&self, count: usize) -> Vec<Callback> {
         let attempts = wait_for_async(&format!("{count} callbacks are sent"), async || {
             Some(self.sandbox.callbacks()).filter(|attempts| attempts.len() >= count)

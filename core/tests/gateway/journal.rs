@@ -88,7 +88,7 @@ fn fake_with(journal: &Journal) -> (FakeGateway, Gateway) {
     (fake, gateway)
 }
 
-/// A shop's whole use of it: the program dies, another one lists what is unfinished, asks, delivers, finishes.
+/// The whole use of a journal: the program dies; another one lists the unfinished payments, queries, delivers and finishes them.
 #[test]
 fn a_program_that_died_finds_its_payments_again() {
     let folder = Folder::new("died");
@@ -195,8 +195,8 @@ fn qr_payment_is_recorded_with_its_code() {
     assert!(entries(&journal).is_empty(), "there is nothing to deliver");
 }
 
-/// A number that was used for another amount: what is asked about is what this call asked for, so that the charge of the
-/// first is not taken for its own.
+/// A number that was used for another amount: the reference has the amount of this call, so that the charge of the first payment is a
+/// mismatch.
 #[test]
 fn reused_number_with_other_amount_is_mismatch() {
     let folder = Folder::new("reused");
@@ -215,7 +215,7 @@ fn reused_number_with_other_amount_is_mismatch() {
     assert_eq!(entries(&journal)[0].state, JournalState::Charged);
 }
 
-/// Whoever goes away while the entry is written sends nothing, and leaves no number that is taken for ever.
+/// A call that is dropped while its entry is written sends nothing, and its number does not stay taken.
 #[test]
 fn call_dropped_at_once_leaves_number_free() {
     let folder = Folder::new("dropped");
@@ -268,8 +268,8 @@ fn note_too_long_or_without_journal_is_rejected() {
     assert!(matches!(&error, PaymentError::Misconfigured { detail, .. } if detail.contains("no journal")), "{error}");
 }
 
-/// A web request that was given up after its payment had been sent: what came back is noted all the same, so that a payer who
-/// mistyped the password can try again.
+/// A web request is cancelled after its payment was sent: the result is recorded all the same, so that a payer who mistyped the
+/// password can try again.
 #[test]
 fn result_is_recorded_after_cancellation() {
     let folder = Folder::new("nobody");
@@ -364,7 +364,7 @@ fn a_declined_try_ends_no_pay_form() {
     assert_eq!(entries(&folder.journal()).len(), 1, "the payer may try again");
 }
 
-/// Replay: whoever paid once claims that payment for another cart of the same amount.
+/// Replay: a payer claims an earlier payment for another cart of the same amount.
 #[test]
 fn a_claimed_number_pays_for_one_order_alone() {
     let folder = Folder::new("replay");

@@ -145,7 +145,7 @@ fn be_nobody() {
     let _ = nix::unistd::seteuid(nix::unistd::Uid::from_raw(65_534));
 }
 
-/// Somebody put what is done on another disk, where nothing can be moved to in one step.
+/// The folder `done` is on another disk, so a file cannot be moved there in one step.
 #[test]
 fn done_folder_on_other_disk_returns_error() {
     let (folder, elsewhere) = (Folder::new("two-disks"), Folder::in_memory("two-disks"));

@@ -247,7 +247,7 @@ async fn a_host_that_is_not_found_is_named() {
     }
 }
 
-/// It was not asked for, and a payment that was answered like that may have been made.
+/// Kassa does not request compression, and the payment may have been made.
 #[tokio::test]
 async fn compressed_response_is_never_a_refusal() {
     // What gzip makes of anything begins so, and is no UTF-8.

@@ -752,7 +752,7 @@ fn advice_names_its_field_and_topic() {
         }
     }
 
-    // It can be asked for before anything was checked.
+    // Advice is available before validation.
     for (pan, month) in [("", ""), ("жжж", "ж"), ("4111x", "99")] {
         let _ = card_payment().with_card(Card::new(pan, month, -1, "", "")).advice();
     }

@@ -26,7 +26,7 @@ const CHARGED: &str = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"
 
 /// Whether a pay-form was paid by a QR code is a second query within the same deadline.
 #[tokio::test(start_paused = true)]
-async fn all_questions_share_one_deadline() {
+async fn all_queries_share_one_deadline() {
     let settings = |config: &mut GatewayConfig| {
         config.query_deadline = Duration::from_secs(30);
         config.dialect = Dialect::from_json(r#"{"qr_numbers":"transaction_id"}"#).unwrap().into();

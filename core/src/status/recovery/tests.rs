@@ -268,7 +268,7 @@ async fn gateway_close_between_payments_loses_none() {
 
 /// A rate limit is that of the gateway and not that of one payment.
 #[tokio::test(start_paused = true)]
-async fn retry_after_holds_all_questions_back() {
+async fn retry_after_delays_all_queries() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
     let (gateway, memory) =
@@ -437,7 +437,7 @@ async fn connection_failures_do_not_end_recovery() {
 
 /// However long the gateway takes over others.
 #[tokio::test(start_paused = true)]
-async fn what_is_charged_already_waits_for_no_question() {
+async fn charged_entry_is_returned_without_query() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(200));
     journal.record_report(&card("order-199"), ReportedStatus::Charged, None);
@@ -539,7 +539,7 @@ async fn charge_after_rejection_is_found_later() {
 
 /// A worker of a back end continues to poll, and reports the charge once, whichever process found it.
 #[tokio::test(start_paused = true)]
-async fn a_worker_asks_on_about_what_was_rejected() {
+async fn follow_new_polls_rejected_payments() {
     for found_by_another in [false, true] {
         let disk = MemoryDisk::default();
         let journal = journal_of(&disk, numbers(1));
@@ -631,7 +631,7 @@ async fn follow_new_recovers_later_payments() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_tells_why() {
+async fn final_status_has_its_reason() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(2));
     let said = |word: &str, amount: u32| {

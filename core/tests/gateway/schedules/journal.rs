@@ -1,4 +1,4 @@
-//! Journal (write-ahead log) of a merchant's program: what it did and was told, line by line. It stands for the disk,
+//! Journal (write-ahead log) of a merchant's program: its actions and their results, line by line. It stands for the disk,
 //! so a killed process leaves what it wrote before.
 
 use std::{fmt, str::FromStr, sync::mpsc::Sender};
@@ -71,8 +71,8 @@ impl FromStr for Event {
 /// Where the lines go.
 #[derive(Clone)]
 pub enum Journal {
-    /// To whoever plays the schedule.
-    Told(Sender<Event>),
+    /// To the thread that plays the schedule.
+    Channel(Sender<Event>),
     /// To the parent of a process that will be killed, each line at once.
     Printed,
 }
@@ -83,7 +83,7 @@ pub const MARK: &str = "journal\t";
 impl Journal {
     pub fn write(&self, event: Event) {
         match self {
-            Self::Told(listener) => drop(listener.send(event)),
+            Self::Channel(listener) => drop(listener.send(event)),
             Self::Printed => {
                 use std::io::Write;
                 let mut out = std::io::stdout().lock();

@@ -1,6 +1,6 @@
-//! Fault injection in random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against
-//! the sandbox with its faults, which has no idempotency: it charges twice whoever sends twice. Whatever happens,
-//! nobody is charged twice, and everybody is told the truth.
+//! Fault injection in random schedules over real sockets: merchants who pay, query, cancel and are killed, against
+//! the sandbox with its faults and without idempotency: a request that is sent twice is charged twice. Whatever happens,
+//! nobody is charged twice, and every reported outcome is true.
 //!
 //! A seed decides operations, faults, patience and kills. Their timing is left to the machine, so unlike the simulation
 //! in memory this is not deterministic. `KASSA_SEED=17 cargo test -p kassa --test gateway schedules` plays one seed again;

@@ -83,7 +83,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn play_here(seed: u64, url: &str) -> Result<Vec<Event>, Broken> {
     let (listener, events) = channel();
-    runtime().block_on(play_merchants(seed, url, &Journal::Told(listener)));
+    runtime().block_on(play_merchants(seed, url, &Journal::Channel(listener)));
     Ok(events.iter().collect())
 }
 
@@ -143,7 +143,7 @@ fn decide_all(sandbox: &Sandbox, rng: &mut Rng) -> Vec<String> {
     decided
 }
 
-/// A new process asks about everything that the old one stored, and about every callback there was.
+/// A new process queries everything that the old one stored, and verifies every callback.
 async fn recover(
     sandbox: &Sandbox,
     journal: &[Event],

@@ -16,7 +16,7 @@ use kassa_test_patience::patience;
 use super::journal::{Event, Journal};
 use crate::support::{self, changed};
 
-/// Nobody listens there: every callback is read in the sandbox's books.
+/// No server listens there: every callback is read in the sandbox's books.
 const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
 
 /// The gateway as a merchant sees it.
@@ -45,7 +45,7 @@ pub async fn play_merchants(seed: u64, url: &str, journal: &Journal) {
             journal.write(Event::Broken { sentence });
         }
     }
-    // A close waits for the payments that nobody waits for any more, and for no more than their deadline.
+    // A close waits for payments whose callers are gone, at most until their deadline.
     if tokio::time::timeout(patience(), gateway.close()).await.is_err() {
         journal.write(Event::Broken { sentence: "a close never came to an end".into() });
     }
