@@ -30,9 +30,9 @@ pub(crate) struct State {
     pub(crate) options: SandboxOptions,
     pub(crate) store: Store,
     pub(crate) faults: FaultSet,
-    /// What the admin interface asks for.
+    /// The token of the admin interface.
     pub(crate) admin_token: String,
-    /// What absolute links start with, no trailing slash.
+    /// The base of absolute links, without a trailing slash.
     pub(crate) public_url: String,
     /// Notified after every write that may have enqueued a callback.
     pub(crate) deliveries: Notify,

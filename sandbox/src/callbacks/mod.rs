@@ -26,7 +26,7 @@ use crate::{
 
 /// The limit of concurrent deliveries.
 const MAX_IN_FLIGHT: usize = 64;
-/// How much of a receiver's response is stored.
+/// The most of a receiver's response that is stored.
 const MAX_RESPONSE: usize = 2048;
 /// How much more is read: a truncated card number would not be recognized and masked.
 const BEYOND_RESPONSE: usize = 64;

@@ -36,7 +36,7 @@ pub(crate) struct OutgoingResponse {
     pub(crate) payment_id: Option<i64>,
 }
 
-/// How a response is sent.
+/// The way a response is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transfer {
     Whole,

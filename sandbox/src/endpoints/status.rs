@@ -133,7 +133,7 @@ struct StatusData<'a> {
     currency: &'a str,
 }
 
-/// What the data of the response is.
+/// The kind of the response's data.
 pub(super) fn status_schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<StatusData<'_>>()
 }

@@ -35,7 +35,7 @@ pub(crate) fn settings() -> Value {
     json!({ "type": "object", "required": ["name"], "anyOf": forms })
 }
 
-/// What is shown of a fault.
+/// The shown fields of a fault.
 pub(crate) fn settings_shown(_: &mut SchemaGenerator) -> Schema {
     let mut properties = common();
     let names = json!({ "type": "string", "enum": words(FaultName::ALL), "description": "Name of the fault." });

@@ -35,7 +35,7 @@ pub(crate) enum CutPoint {
     Body(usize),
 }
 
-/// How a connection ends.
+/// The end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) until: CutPoint,
@@ -203,7 +203,7 @@ impl AsyncWrite for ConnectionStream {
     }
 }
 
-/// How much of a response was written.
+/// The written part of a response.
 #[derive(Default)]
 struct ResponseProgress {
     total: usize,

@@ -117,7 +117,7 @@ impl Transport {
     }
 }
 
-/// What is read and written.
+/// The stream that is read and written.
 trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}

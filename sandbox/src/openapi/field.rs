@@ -170,7 +170,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// What a schema demands, in words.
+/// The rule of a schema, in words.
 fn rule(schema: &Value) -> String {
     let mut rules = Vec::new();
     let mut limit = |name: &str, words: &str| {

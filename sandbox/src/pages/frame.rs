@@ -99,7 +99,7 @@ impl Query {
     }
 }
 
-/// What a page works with.
+/// The context of a page.
 pub(crate) struct View<'a> {
     pub(super) state: &'a State,
     pub(super) record: &'a Record,

@@ -68,7 +68,7 @@ fn rows_of_order(view: &View<'_>) -> Rows {
     ]
 }
 
-/// What a bank's app shows after scanning a code.
+/// The content of a bank's app after scanning a code.
 fn rows_of_code(view: &View<'_>) -> Rows {
     let code = QrCode::of(view.record);
     vec![
@@ -103,7 +103,7 @@ fn grouped(masked: &str) -> String {
 /// A blank that no line is broken at, and so no amount.
 const HARD_BLANK: char = '\u{a0}';
 
-/// What a payment costs, exactly: a QR's tyiyn as som.
+/// The exact amount of a payment: a QR's tyiyn as som.
 pub(super) fn price(payment: &Payment, language: Language) -> Option<String> {
     let amount = match payment.kind {
         PaymentKind::Qr => payment.amount?.checked_mul(Decimal::new(1, 2))?,

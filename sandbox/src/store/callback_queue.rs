@@ -47,7 +47,7 @@ pub(crate) struct DueCallback {
     pub(crate) due_at: i64,
 }
 
-/// How an attempt went.
+/// The result of an attempt.
 pub(crate) struct AttemptResult {
     pub(crate) at: i64,
     pub(crate) took_ms: Option<i64>,
@@ -251,7 +251,7 @@ pub(crate) struct Attempt {
     pub(crate) next_attempt_at: Option<i64>,
 }
 
-/// How attempts went.
+/// The results of attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Outcome {

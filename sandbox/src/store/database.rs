@@ -35,7 +35,7 @@ pub(crate) struct Store {
     writer: Mutex<Writer>,
     log: WriteBehindLog,
     changes: Arc<ChangeFlags>,
-    /// What the times in it are read from.
+    /// The clock of its times.
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
     reader: Option<Mutex<Connection>>,

@@ -13,7 +13,7 @@ use kassa_pages::{Asset, stylesheets};
 
 use crate::domain::Language;
 
-/// What a page may do.
+/// The permissions of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// The merchant's side: forms go to the sandbox alone.

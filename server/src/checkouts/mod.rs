@@ -47,7 +47,7 @@ pub struct Checkout {
     pub paid_by: Option<PaymentId>,
     /// More than one of its payments was charged.
     pub is_overpaid: bool,
-    /// How many payments were too many, of which nobody has said yet that the money was given back.
+    /// The number of surplus payments without a recorded refund.
     pub refunds_due: u32,
     /// The address, known to the gateway alone, to which it sends its callbacks.
     pub(crate) callback_secret: Hidden,

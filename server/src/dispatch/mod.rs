@@ -69,8 +69,8 @@ pub(crate) struct Dispatcher {
     pub(crate) metrics: Arc<Metrics>,
     /// The most that are sent at once.
     pub(crate) slots: SendSlots,
-    /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
-    /// for dead.
+    /// The latest time of sending after storing began: the response must arrive before anybody presumes the sender
+    /// dead.
     pub(crate) max_send_delay: Duration,
 }
 

@@ -45,9 +45,9 @@ impl PaymentInput<'_> {
         }
     }
 
-    /// What an idempotency key's fingerprint is made of. **Nothing of a card**, and of a phone one of 256 classes: who has the
-    /// hash of a number finds the number by trying. So another card with the same key is the same try, and is answered with
-    /// what became of the first.
+    /// The fingerprint of an idempotency key. **Nothing of a card**, and of a phone one of 256 classes: whoever has the
+    /// hash of a number finds the number by trying. So another card with the same key is the same try, and returns
+    /// the outcome of the first.
     pub(crate) fn content(&self) -> String {
         match self {
             Self::Mbank { phone } => format!("pay {} {:02x}", self.method(), class_of(phone)),

@@ -20,7 +20,7 @@ pub struct Event {
     pub payment: Option<PaymentId>,
     /// Sequence number among the events of its payment, or among the checkout's own events: 1, 2, 3, without gaps.
     pub number: i64,
-    /// What happened. `None` if a later version of the server wrote the event: the body's `type` has the name.
+    /// The kind of event. `None` if a later version of the server wrote the event: the body's `type` has the name.
     pub kind: Option<EventKind>,
     /// The JSON body that is delivered.
     pub body: String,

@@ -104,8 +104,8 @@ pub(super) async fn confirm(
     respond_within(&api, &confirm, StatusCode::OK).await
 }
 
-/// What became of a request that goes to the gateway. **Never an error because it takes long**: what was begun goes on, and
-/// asking again with the same key says where it stands.
+/// The outcome of a request that goes to the gateway. **Slowness is never an error**: the payment goes on, and
+/// the same request with the same key returns its state.
 async fn respond_within<'a>(
     api: &ApiState,
     begin: &(dyn Fn() -> PaymentFuture<'a> + Send + Sync),

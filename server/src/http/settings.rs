@@ -12,7 +12,7 @@ use crate::{net::Proxies, values::Hidden};
 pub struct HttpSettings {
     /// The address under which others reach the server, such as `https://pay.shop.example.kg`.
     pub public_url: String,
-    /// How long a request that begins or confirms a payment waits for the outcome. After that, the response is 202, and the app polls.
+    /// The time that a request to begin or confirm a payment waits for its outcome. After that, the response is 202, and the app polls.
     pub answer_within: Duration,
     /// The longest that a long poll may wait.
     pub longest_wait: Duration,
@@ -22,7 +22,7 @@ pub struct HttpSettings {
     pub largest_body: usize,
     /// CheckoutLookup `X-Forwarded-For` is believed: the proxies before the server.
     pub proxies: Proxies,
-    /// How many requests a second an address may send, of an app's or without any key. Thousands of phones share one.
+    /// The requests a second of an address, with a client token or without any key. Thousands of phones share one address.
     pub per_address: u32,
     /// The requests a second for a client token's checkout, and for its hosted page.
     pub per_token: u32,

@@ -18,7 +18,7 @@ use crate::{storage::outputs::Statistics, values::Method};
 
 // What happened since the program started.
 
-/// How much of a callback was read; `unknown_address` came to an address that no payment has.
+/// The readability of callbacks; `unknown_address` is one to an address that no payment has.
 const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "unknown_address"];
 /// The limits that are counted.
 const LIMITS: [&str; 8] = [

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use tokio::time::timeout;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How much of one that is too large is read and dropped: a caller that is busy sending would miss the answer.
+/// The most of a too large body that is read and dropped: a caller that is busy sending would miss the response.
 const MOST_DROPPED: usize = 1024 * 1024;
 
 /// Why a body could not be read.

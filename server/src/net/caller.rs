@@ -20,14 +20,14 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
-/// Who sent a request. One that came over no listener of ours, as in a test, is from this machine.
+/// The sender of a request. A request that came over no listener of ours, as in a test, is from this machine.
 pub(crate) fn caller_of(request: &Request, proxies: &Proxies) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
     caller(request.headers(), peer, proxies)
 }
 
-/// Who calls. Each proxy adds at the end of `X-Forwarded-For` by whom it was called: so the header is read from its end, and
-/// believed only as far as named proxies reach. What stands before that came with the request, and may be anything.
+/// The caller's address. Each proxy appends its caller to `X-Forwarded-For`: so the header is read from its end, and
+/// believed only as far as trusted proxies reach. Anything before that came with the request, and may be forged.
 pub fn caller(headers: &HeaderMap, peer: IpAddr, proxies: &Proxies) -> IpAddr {
     let mut known = peer.to_canonical();
     let values = headers.get_all(FORWARDED_FOR).iter().rev();

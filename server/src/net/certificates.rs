@@ -42,7 +42,7 @@ impl Certificates {
         Ok(Self { files, acceptor, loaded, look_every, looked: now })
     }
 
-    /// What to encrypt a new connection with. Between a new certificate and its new key, the old pair is kept.
+    /// The key pair for a new connection. Between a new certificate and its new key, the old pair stays in use.
     pub(super) fn current(&mut self, now: Instant) -> TlsAcceptor {
         if now.saturating_duration_since(self.looked) >= self.look_every {
             self.looked = now;
@@ -99,7 +99,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NetError> {
     if found.is_empty() { Err(unusable(CERTIFICATE, path, "no certificate in PEM")) } else { Ok(found) }
 }
 
-/// What a file holds. With a byte order mark before it, the first certificate would be taken for a comment.
+/// The content of a file, without a byte order mark: behind it, the first certificate would be taken for a comment.
 fn pem(setting: &'static str, path: &Path) -> Result<Vec<u8>, NetError> {
     text_file::read(path).map_err(|problem| unusable(setting, path, &problem.to_string()))
 }

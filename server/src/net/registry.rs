@@ -34,7 +34,7 @@ struct Slots {
     open: usize,
     closing: usize,
     clients: HashMap<Network, Client>,
-    /// Who has idle ones. The last of them has the most, and among equals the one that is idle for the longest.
+    /// The addresses with idle connections. The last one has the most, and among equals the one that is idle for the longest.
     idle: BTreeMap<Rank, Network>,
 }
 
@@ -44,7 +44,7 @@ type Rank = (usize, Reverse<u64>);
 #[derive(Default)]
 struct Client {
     open: usize,
-    /// How to close those that are idle, by the moment since when they are.
+    /// Handles that close idle connections, by the moment since when they are idle.
     idle: BTreeMap<u64, Arc<Notify>>,
 }
 

@@ -13,7 +13,7 @@ use crate::values::Millis;
 // would be asked about hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
 // ahead are moved back by the difference.
 
-/// How often the time is stored, and how far back the clock has to go before stored times are moved.
+/// The interval at which the time is stored, and the least step back of the clock that moves stored times.
 const STORED_EVERY: Millis = 60_000;
 
 /// The change of the clock against the latest stored time.

@@ -41,7 +41,7 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
 /// No form of the page's has more: of a body of a million fields the rest is not looked at.
 const MOST: usize = 8;
 
-/// What separates the parameters of a query. But for the first, which belongs there, these come from gateways and browsers that
+/// The separators of a query's parameters. Except for the first, which is correct, they come from gateways and browsers that
 /// add to an address carelessly: a second `?`, an escaped `#`, a `&amp;`.
 pub(super) const QUERY_SEPARATORS: [char; 4] = ['&', '?', '#', ';'];
 

@@ -114,7 +114,7 @@ const SOON: Duration = Duration::from_secs(5);
 
 type Text = fn(&Texts) -> &'static str;
 
-/// What is not done, and what the payer may do. A handler returns it; the router, which knows the language, makes a page of it.
+/// An error for the payer, and what to do about it. A handler returns it; the router, which knows the language, makes a page of it.
 #[derive(Clone)]
 pub(super) struct ErrorPage {
     status: StatusCode,

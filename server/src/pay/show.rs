@@ -105,14 +105,14 @@ fn render_failed(problem: askama::Error) -> ErrorPage {
 /// The query that asks for the other ways to pay.
 pub(super) const OTHER_WAYS: &str = "others";
 
-/// What the payer typed and is not taken.
+/// The payer's rejected input.
 #[derive(Default)]
 pub(super) struct RejectedInput {
     pub(super) method: Option<Method>,
     pub(super) phone: String,
     pub(super) phone_problem: Option<&'static str>,
     pub(super) code_problem: Option<&'static str>,
-    /// What is said above the form.
+    /// The message above the form.
     pub(super) notice: Option<&'static str>,
     /// Without scripts: the payer has asked for the other ways to pay.
     pub(super) is_choosing: bool,
@@ -125,7 +125,7 @@ pub(super) struct StateFragment<'a> {
     t: &'static Texts,
     screen: Screen<'a>,
     version: i64,
-    /// What the script waits on.
+    /// The state that the script polls.
     watch: Option<String>,
     pay: String,
     confirm: String,
@@ -139,10 +139,10 @@ pub(super) struct StateFragment<'a> {
     /// Without scripts: where the other ways are shown, on a page that does not load again while its payer types.
     others: String,
     typed: RejectedInput,
-    /// What became of the last try, and the gateway's words.
+    /// The outcome of the last try, and the gateway's words.
     last_failed: Option<(&'static str, Option<String>)>,
     drawing: Option<Drawing>,
-    /// What opens the code on the phone that shows it.
+    /// Links that open the code on the phone that shows it.
     code_links: CodeLinks,
     /// Until when the payer can act.
     until: Option<String>,
@@ -267,7 +267,7 @@ fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<MethodChoi
     offered.iter().map(way).collect()
 }
 
-/// What became of a payment that took no money, and why, in the gateway's own words.
+/// The outcome of a payment that took no money, and why, in the gateway's own words.
 fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
     let failure = payment.failure.as_ref();
     let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
@@ -279,7 +279,7 @@ fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) 
     (text, failure.and_then(|failure| failure.reason.clone()))
 }
 
-/// What is picked until the payer does: where a code is awaited, the same with another number.
+/// The preselected method: while a one-time password is awaited, the same method with another number.
 fn preselected(screen: Screen<'_>) -> Option<Method> {
     matches!(screen, Screen::EnterCode(_)).then_some(Method::Mbank)
 }
@@ -301,7 +301,7 @@ fn code_problem(screen: Screen<'_>, t: &Texts) -> Option<&'static str> {
     Some(if failure.kind == "Refused" { t.code_wrong } else { t.code_not_sent })
 }
 
-/// What is paid, which stays the same.
+/// The constant part of the page: the checkout to pay.
 pub(super) struct Order {
     pub(super) amount: String,
     pub(super) description: String,

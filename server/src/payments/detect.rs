@@ -30,14 +30,14 @@ pub(super) const MASK: &str = "***";
 const LONGEST_CODE: usize = 4;
 /// The path before the secret in the server's own addresses.
 const OWN_ADDRESSES: [&str; 2] = ["pay/", "callbacks/"];
-/// How many digits such a secret has, and how many of them would be too many to tell, where a gateway cuts the address.
+/// The number of digits of such a secret, and the least number that is masked if a gateway cuts the address.
 const SECRET: usize = 32;
 const PART_OF_SECRET: usize = 16;
 
 /// A place in a text, and what is written there instead.
 pub(super) type Found = (Range<usize>, &'static str);
 
-/// Who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. That of callbacks ends
+/// Whoever knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. That of callbacks ends
 /// with the payment's number, wherever they go.
 pub(super) fn own_addresses(text: &str) -> Vec<Found> {
     let (mut found, mut rest) = (Vec::new(), 0);

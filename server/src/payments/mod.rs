@@ -83,7 +83,7 @@ impl Payment {
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
     }
 
-    /// What the dialect does not find in the response about a QR code, as [`QrData::advice`] says it. Empty for every other payment.
+    /// The fields that the dialect does not find in the response about a QR code, by [`QrData::advice`]. Empty for every other payment.
     pub fn advice(&self) -> Vec<Advice> {
         if self.method != Method::Qr {
             return Vec::new();
@@ -147,7 +147,7 @@ impl Failure {
         Self { kind: kind.to_owned(), code: None, reason: None }
     }
 
-    /// What a gateway's error says. It goes to the payer, the shop and the staff, so it is masked as everything is that the gateway
+    /// The text of a gateway's error. It goes to the payer, the shop and the staff, so it is masked as everything is that the gateway
     /// says.
     pub(crate) fn of(error: &PaymentError, secrets: &Secrets) -> Self {
         let clean = |text: Option<&str>| text.map(|text| words(text, secrets));

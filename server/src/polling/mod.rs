@@ -22,9 +22,9 @@ use crate::{
     values::{CheckoutId, Millis, PaymentId, error::ServerError},
 };
 
-/// How much of each kind is swept at once.
+/// The most of each kind in one sweep.
 const SWEPT: u32 = 100;
-/// How many answers share a commit at most.
+/// The most results that share a commit.
 const RECORDED: usize = 64;
 
 /// The result of one turn.

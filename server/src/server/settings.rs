@@ -35,7 +35,7 @@ pub struct ServerSettings {
     pub max_concurrent_sends: u32,
     /// The most one-time passwords that may be tried for a payment.
     pub otp_attempts: u32,
-    /// How many cards may be tried for a checkout, so that nobody finds out with one which stolen cards are good, or guesses a
+    /// The most cards that may be tried for a checkout, so that nobody checks with one which stolen cards are good, or guesses a
     /// security code (card testing).
     pub card_attempts: u32,
     /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
@@ -61,8 +61,8 @@ pub struct ServerSettings {
     /// The kinds of events that are delivered to the shop, and all where there is nothing. Streams step over the others, for good;
     /// the feed has all of them.
     pub event_kinds: Option<Vec<EventKind>>,
-    /// How long after the end of a checkout its idempotency keys are kept, and after their time client tokens' hashes and
-    /// those of callbacks: at least a day. Checkouts, payments, events and the gateway's numbers are never removed.
+    /// The retention time of idempotency keys after the end of a checkout, and of the hashes of expired client tokens and
+    /// of callbacks: at least a day. Checkouts, payments, events and the gateway's numbers are never removed.
     pub keep_for: Duration,
     /// The secrets that sign events: one, or two while one is being replaced.
     pub signing_secrets: Vec<SigningSecret>,

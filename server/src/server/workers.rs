@@ -164,9 +164,9 @@ impl Shared {
 // Work side by side (bounded concurrency): as many pieces as there are places, claimed again as places become free, so that
 // one that is slow holds up nothing but its own place.
 
-/// How long is waited at most: another process may have written something that is due at once.
+/// The longest pause: another process may have written something that is due at once.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// How long is waited at least: what becomes due meanwhile shares a commit.
+/// The shortest pause: whatever becomes due meanwhile shares a commit.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(10);
 /// The most outcomes that share a commit.
 const RECORDED: usize = 64;
@@ -220,7 +220,7 @@ impl Server {
 /// One worker's.
 struct Places<'a, W: Work> {
     work: W,
-    /// How many there are.
+    /// The number of places.
     most: u32,
     under_way: FuturesUnordered<Boxed<'static, W::Outcome>>,
     /// By monotonic time.

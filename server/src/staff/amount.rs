@@ -30,7 +30,7 @@ pub(super) enum AmountError {
 /// Reads `390`, `1 234.50`, `1.234,50`, `1'234.50`, `-390,00`, `(390,00)` or `390,00-`, with a currency before or behind it.
 ///
 /// # Errors
-/// What is no amount, and what could be two of them.
+/// Errors: no amount, and an ambiguous one.
 pub(super) fn read(text: &str) -> Result<Amount, AmountError> {
     let (mut rest, mut signs, mut is_negative) = (text.trim(), 0, false);
     if rest.chars().nth(LONGEST).is_some() {

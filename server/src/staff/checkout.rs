@@ -281,7 +281,7 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, server: &Se
     }
 }
 
-/// What the shop knows of an event. What `events.kinds` said when it was written is kept nowhere: what it says now counts.
+/// The delivery state of an event. The value of `events.kinds` at its time is stored nowhere, so the present value decides.
 fn delivered(event: &Event, history: &History, server: &Server) -> String {
     if let Some(refused) = history.refused.iter().find(|refused| refused.seq == event.seq) {
         return format!("refused by the shop: {}", refused.reason);

@@ -164,7 +164,7 @@ impl Heading {
 
 impl Columns {
     /// # Errors
-    /// What a person has to say before the lines below these names can be read.
+    /// The columns that a person must map before the lines below these names can be read.
     pub(super) fn of(head: &StringRecord, mapping: &Mapping) -> Result<Self, Vec<String>> {
         let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
         let mut problems = Vec::new();
@@ -216,7 +216,7 @@ impl Columns {
         })
     }
 
-    /// How much a line looks like names of columns: how many of them are known, and how many cells could be names.
+    /// The likelihood that a line has the column names: how many of them are known, and how many cells could be names.
     pub(super) fn likeness(head: &StringRecord, mapping: &Mapping) -> (usize, usize) {
         let headings: Vec<Heading> = head.iter().take(MOST_COLUMNS).map(Heading::of).collect();
         let columns: [(&str, &[&str]); 5] = [

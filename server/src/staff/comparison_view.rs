@@ -69,7 +69,7 @@ pub(super) struct LineView {
 }
 
 impl ComparisonView {
-    /// What a comparison with this statement found.
+    /// The view of a comparison with this statement.
     pub(super) fn of(comparison: &Comparison<'_>, statement: &Statement) -> Self {
         let pair = |(charge, line): &(&Charge, &StatementLine)| MatchedPair {
             charge: ChargeView::of(charge),

@@ -136,7 +136,7 @@ pub(super) fn exchange_kind(kind: ExchangeKind) -> &'static str {
     }
 }
 
-/// What came of a question, where it is one of the core's errors; every other outcome is in words already.
+/// The label of an exchange's outcome, if it is one of the core's errors; every other outcome is in words already.
 pub(super) fn outcome(outcome: &str) -> &str {
     match outcome {
         "Unavailable" => "not available, nothing happened",

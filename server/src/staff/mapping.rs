@@ -59,7 +59,7 @@ const REFUNDED: [&str; 14] = [
     "кайтарылган",
     "акча кайтаруу",
 ];
-/// What a word begins with that says, in a kind of operation or a title, that money went back.
+/// The beginnings of words for refunds, in a kind of operation or a title.
 const REFUND_STEMS: [&str; 14] = [
     "refund",
     "revers",

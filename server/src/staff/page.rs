@@ -53,7 +53,7 @@ impl Frame {
     }
 }
 
-/// What is not done, in one sentence. A handler returns it; the router, which knows who is logged in, makes a page of it.
+/// An error in one sentence. A handler returns it; the router, which knows who is logged in, makes a page of it.
 #[derive(Clone, Debug)]
 pub(super) struct ErrorPage {
     pub(super) status: StatusCode,

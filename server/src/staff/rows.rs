@@ -21,7 +21,7 @@ const MOST_ABOVE: usize = 100;
 const LONGEST_SHOWN: usize = 100;
 /// Separators of columns that are recognized.
 const SEPARATORS: [u8; 4] = [b'\t', b';', b',', b'|'];
-/// What a line begins with that adds others up, or tells what was before or after them.
+/// The beginnings of lines with totals or balances.
 const TOTALS: [&str; 24] = [
     "total",
     "totals",
@@ -310,7 +310,7 @@ fn said(cells: &[String]) -> Vec<&str> {
     cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect()
 }
 
-/// How many cells a text has between separators; a comma as in `390,00` is none.
+/// Counts the cells of a text; a comma as in `390,00` is no separator.
 fn pieces(text: &str, separator: char) -> usize {
     let is_decimals = |(whole, piece): &(&str, &str)| {
         let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
@@ -345,7 +345,7 @@ fn whole_number(text: &str) -> &str {
     if is_shortened { "" } else { text }
 }
 
-/// What a date begins with; the time behind it says nothing of the day, but where it names its zone.
+/// Parses the date of a cell; the time after it does not affect the day, unless it names its zone.
 pub(super) fn day(text: &str) -> Option<Date> {
     if let Ok(moment) = OffsetDateTime::parse(text, &Rfc3339) {
         return labels::date(&labels::day(moment.unix_timestamp().checked_mul(1000)?));

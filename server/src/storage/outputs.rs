@@ -182,7 +182,7 @@ pub struct Deliveries {
     pub next_in_ms: Option<Millis>,
 }
 
-/// What there is now. Large numbers are counted up to a limit, which the storage says.
+/// The present figures. Large numbers are counted up to a limit, which the storage names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Payments that may take money, by state; every such state is there.

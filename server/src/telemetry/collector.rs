@@ -66,7 +66,7 @@ impl Collector {
         Ok(Self { provider })
     }
 
-    /// What tells it of spans. It is to be given those of `kassa_server` alone.
+    /// The layer that collects spans. Give it only those of `kassa_server`.
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> OpenTelemetryLayer<S, Tracer> {
         tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer(NAME))
@@ -88,7 +88,7 @@ fn sampler(ratio: f64) -> Sampler {
     Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(ratio)))
 }
 
-/// Who sends them. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` have the last word, as everywhere.
+/// The resource of the spans. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` override it, as everywhere.
 fn resource() -> Resource {
     let resource = Resource::builder_empty()
         .with_service_name(NAME)

@@ -11,7 +11,7 @@ use crate::values::ApiKeyId;
 
 const PREFIX: &str = "ct_";
 
-/// What an app or a payer's page calls the server with. It opens one checkout, for a quarter of an hour unless set. It is
+/// The credential of an app or a payer's page. It opens one checkout, for 15 minutes by default. It is
 /// shown once, and prints as nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientToken(String);
@@ -34,7 +34,7 @@ impl fmt::Debug for ClientToken {
     }
 }
 
-/// What is kept of a token. Looking up a hash tells nothing through the time it takes: nobody can choose the hash.
+/// The stored form of a token. The time of looking up a hash reveals nothing: nobody can choose the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(pub [u8; 32]);
 
@@ -50,7 +50,7 @@ impl TokenHash {
 // Keys of the shop's back ends, and of the merchant's staff. Several are valid at once, so that one can be replaced.
 // Only their SHA-256 is stored.
 
-/// What a shop's back end calls the server with (`ak_`, its identifier, and 256 random bits), or a person logs in with
+/// The credential of a shop's back end (`ak_`, its identifier, and 256 random bits), or of a person who logs in
 /// (`sk_`). It is shown once, and prints
 /// as its identifier alone, so that one which leaked can be found and revoked.
 #[derive(Clone)]

@@ -34,7 +34,7 @@ const SETTINGS: &str = "-c unix_socket_directories= -c max_connections=200 \
 /// How often another port is tried, as somebody may take a free one before PostgreSQL does.
 const TRIES: u32 = 5;
 const LOOPBACK: &str = "127.0.0.1";
-/// How many ports are tried.
+/// The number of ports that are tried.
 const PORTS: u16 = 100;
 
 /// The one that all tests of a process share.

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{keeper, programs};
 
-/// How many links can be cut.
+/// The number of links that can be cut.
 pub const LINKS: usize = 2;
 /// The one that is never cut, by which tests look on.
 const UNCUT: usize = LINKS;

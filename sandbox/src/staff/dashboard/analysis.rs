@@ -20,7 +20,7 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-/// How far back an analysis looks.
+/// The span of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 enum Span {
     #[strum(serialize = "7")]

@@ -122,7 +122,7 @@ struct Row {
     amounts: String,
 }
 
-/// What happened in one period.
+/// The figures of one period.
 #[derive(Default, Clone)]
 struct Sums {
     charged: i64,

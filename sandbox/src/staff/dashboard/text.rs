@@ -9,7 +9,7 @@ use crate::{
     store::payments::Record,
 };
 
-/// How payments end, as charts call it, in the order of their colours.
+/// The ends of payments by their names in charts, in the order of their colours.
 pub(crate) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
 /// Shown in place of a missing value.
 pub(super) const NOTHING: &str = "–";
@@ -98,7 +98,7 @@ pub(super) fn money(payment: &Payment) -> String {
     }
 }
 
-/// How a payment was made.
+/// The way a payment was made.
 pub(super) fn kind(kind: PaymentKind) -> &'static str {
     match kind {
         PaymentKind::Card => "Card",

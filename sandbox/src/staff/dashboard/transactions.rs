@@ -176,7 +176,7 @@ const DAY: i64 = 86_400_000;
 /// The fields that a link carries along.
 const FIELDS: [&str; 8] = ["q", "kind", "provider", "status", "from", "to", "least", "most"];
 
-/// What the query asks for.
+/// The filter of the query.
 pub(super) struct ListQuery {
     pub(super) filter: Filter,
     pub(super) sort: Sort,
@@ -252,7 +252,7 @@ struct Searched {
     text: String,
     /// Its mask, if it may be a card number.
     card: Option<String>,
-    /// How it is shown again.
+    /// Its text in the form.
     shown: String,
 }
 

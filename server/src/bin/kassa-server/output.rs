@@ -69,7 +69,7 @@ const OFFERED_BY_NAME: &str = "Until then checkouts offer pay_form only where th
 const UNPAID: &str = "events.kinds does not have checkout.paid: the shop is not told who paid. Add it, unless the shop reads GET \
     /v1/events";
 
-/// What takes money that nobody hears of: about what, and what to do.
+/// The settings by which money would be taken unnoticed: the subject, and what to do.
 pub(crate) fn wrong(settings: &ProgramSettings) -> Vec<(&'static str, String)> {
     let advice = settings.gateway.dialect().advice().into_iter().filter(|advice| advice.field == NUMBERS);
     advice.map(|advice| ("pay_form", format!("{}. {OFFERED_BY_NAME}", on_setting(&advice)))).collect()

@@ -213,7 +213,7 @@ impl Probe<'_> {
         true
     }
 
-    /// What is proposed: what was learned, without the words of the given dialect that turned out not to mean charged. They count
+    /// The proposed dialect: everything learned, without the words of the given dialect that turned out not to mean charged. They apply
     /// until the end of the run, so that no payment is confirmed that the given dialect reads as charged.
     pub(super) fn proposed(&self) -> Proposal {
         let mut proposed = self.proposal.clone();

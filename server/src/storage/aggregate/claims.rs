@@ -85,7 +85,7 @@ impl PaymentRow {
         self.claims.iter().any(|claim| claim.needs_poll(self.payment.state) && claim.asked_at.is_none())
     }
 
-    /// What to ask the gateway by: those claims first that it never answered about, then those whose answer is the oldest.
+    /// The claims to query: first those without a response, then those with the oldest response.
     pub(super) fn claims_to_poll(&self) -> Vec<StatusQuery> {
         let mut claims: Vec<_> = self.claims.iter().filter(|claim| claim.needs_poll(self.payment.state)).collect();
         claims.sort_by_key(|claim| (claim.asked_at, std::cmp::Reverse(claim.at)));

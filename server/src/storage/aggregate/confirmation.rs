@@ -65,8 +65,8 @@ pub(in crate::storage) fn begin_confirmation(
     Ok(RecordedPayment::changed(&row.payment))
 }
 
-/// What its sender alone can say. Where the password was sent, or may have been, there is no second one: the gateway's
-/// report ends it.
+/// Records a confirmation. Only its sender may record it (fencing). If the password was or may have been sent, no second one is:
+/// the gateway's report ends it.
 pub(in crate::storage) fn record_confirmation(
     changes: &mut Changes,
     aggregate: &mut CheckoutAggregate,

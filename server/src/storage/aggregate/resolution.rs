@@ -91,7 +91,7 @@ fn review(
     Ok(Decision::Recorded(aggregate.payments[at].payment.clone().into()))
 }
 
-/// What was claimed for this one, and not for another one, pays for nothing else.
+/// Takes the numbers that were claimed for this payment alone, so that they pay for nothing else.
 fn take_claimed_numbers(changes: &mut Changes, row: &PaymentRow) {
     for number in numbers_to_resolve(row) {
         changes.numbers.take(&number, &row.payment.id);

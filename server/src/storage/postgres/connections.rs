@@ -42,7 +42,7 @@ const LONGEST_QUEUE: usize = 2048;
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What a connection is told once. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this. Plans
+/// The settings of each connection. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this. Plans
 /// are made once (generic plans), perhaps when a table was still empty: whatever goes by an index must do so from the beginning.
 const SET_UP: &str = "SELECT
     set_config('statement_timeout', '10s', FALSE), set_config('lock_timeout', '5s', FALSE),

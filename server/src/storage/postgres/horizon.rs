@@ -9,10 +9,10 @@ use std::{
 
 use crate::values::Millis;
 
-/// What may become visible so much later than it is due is found at once. At 10,000 leases a second these are a thousand dead
-/// entries that each look steps over.
+/// Rows that become visible at most so much later than they are due are found at once. At 10,000 leases a second, each scan steps
+/// over a thousand dead entries for that.
 const SLACK: Millis = 100;
-/// What becomes visible so much later is found within a second; what takes longer waits for a whole look.
+/// Rows that become visible at most so much later are found within a second; others wait for a complete scan.
 const WIDE_SLACK: Millis = 5_000;
 const WIDE_EVERY: Duration = Duration::from_secs(1);
 /// The interval of complete scans.

@@ -155,7 +155,7 @@ fn migrate(connection: &mut Connection) -> Result<(), StorageError> {
 // The database's files, looked at before and after each commit. What is written to a file that was removed or replaced, nobody
 // finds after the next start: so nothing is read or written while one of them is not where it was opened.
 
-/// What SQLite keeps beside the file for as long as it is open: the log with the newest commits, and the locks between processes.
+/// The files that SQLite has beside an open database: the log with the newest commits, and the locks between processes.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// Device and inode, by which the system tells files apart. One that is open keeps them, and nothing else gets them.

@@ -25,7 +25,7 @@ pub trait Executor: Send + Sync + 'static {
 type Answer = Box<dyn FnOnce(Result<(), StorageError>) + Send>;
 type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 
-/// Who started the work, which decides whether it is refused when the queue is full (admission control).
+/// The source of a job, which decides whether it is refused when the queue is full (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSource {
     /// A caller asks for something new: it can be refused.

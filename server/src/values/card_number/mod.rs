@@ -15,7 +15,7 @@ const LENGTHS: RangeInclusive<usize> = 13..=19;
 /// The country code with which a phone number begins.
 const COUNTRY: &str = "996";
 
-/// What may stand between the digits of a card number as people write or paste it: any space, any dash, what is not seen, and
+/// The characters between the digits of a card number as people write or paste it: spaces, dashes, invisible ones, and
 /// a few signs.
 pub(crate) fn is_separator(c: char) -> bool {
     c.is_whitespace() || is_dash(c) || is_unseen(c) || matches!(c, '.' | '_' | '/')
@@ -139,7 +139,7 @@ struct Group {
 }
 
 impl Group {
-    /// What is known to be a number of its own kind, so that other digits beside it belong to something else: a part of a date, a
+    /// A number of another known kind, so that adjacent digits do not belong to it: a part of a date, a
     /// phone with its country, a barcode (EAN-13, GTIN-14) or a device's number (IMEI), which have check digits of their own.
     fn is_of_another_kind(&self) -> bool {
         let is_whole = match self.digits.len() {
