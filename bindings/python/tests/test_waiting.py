@@ -77,8 +77,8 @@ kassa.Gateway("http://127.0.0.1:1", credentials, dialect=kassa.Dialect.named("fi
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 
 
-def test_a_first_query_compiles_nothing(raw: RawGateway) -> None:
-    """The first use of Python's compiler would be a twelfth of the time until then; each use takes a while."""
+def test_queries_and_errors_compile_nothing(raw: RawGateway) -> None:
+    """The first use of Python's compiler would be a twelfth of the time until the first answer."""
     raw.answers(CHARGED)
     program = f"""
 import builtins, sys
@@ -96,6 +96,11 @@ import kassa, ctypes, datetime, decimal, enum, typing
 builtins.exec, builtins.compile = execute_modules, compile_modules
 with kassa.Gateway({raw.url!r}, kassa.Credentials("shop", "secret")) as gateway:
     assert gateway.provider_status("o-1", kassa.Provider.MBANK).status is kassa.PaymentStatus.CHARGED
+    assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome(), kassa.Verdict)
+    try:
+        kassa.PaymentRef.parse("nothing")
+    except kassa.PaymentError as error:
+        assert isinstance(error, kassa.Invalid)
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=PATIENCE)
 

@@ -11,8 +11,6 @@ from ._core import method
 from .payments import PaymentRef, StatusReport
 from .violations import Violation
 
-E = TypeVar("E", bound="PaymentError")
-
 
 class PaymentError(Exception):
     """Why a call failed: **what happened to the money**, and what to do next.
@@ -130,6 +128,10 @@ class PaymentError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _blank, (type(self), *self.args), self.__dict__.copy()
+
+
+# After the class: a bound by its name would be compiled.
+E = TypeVar("E", bound=PaymentError)
 
 
 def _blank(kind: type[E], *args: Any) -> E:

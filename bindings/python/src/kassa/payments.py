@@ -20,7 +20,7 @@ class Provider:
     name: str
     """Its name on the wire."""
 
-    if TYPE_CHECKING:  # the constants' types would be compiled
+    if TYPE_CHECKING:  # a type that is given by its name would be compiled
         CARDS: ClassVar["Provider"]
         """Payment cards."""
         MEGA_PAY: ClassVar["Provider"]
@@ -224,7 +224,7 @@ class PaymentStatus:
     word: str | None = None
     """The gateway's status word, if it is neither charged nor rejected."""
 
-    if TYPE_CHECKING:  # the constants' types would be compiled
+    if TYPE_CHECKING:  # a type that is given by its name would be compiled
         CHARGED: ClassVar["PaymentStatus"]
         """The money was taken (CHARGE)."""
         REJECTED: ClassVar["PaymentStatus"]

@@ -20,9 +20,6 @@ read_as("Recovered.Payment", itself)
 read_as("Recovered.Unreadable", Unreadable)
 
 
-F = TypeVar("F", bound="Following")
-
-
 class Following:
     """What both kinds of recovery share."""
 
@@ -148,6 +145,10 @@ class AsyncRecovery(Following):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.cancel()
+
+
+# After the class: a bound by its name would be compiled.
+F = TypeVar("F", bound=Following)
 
 
 def begun(kind: type[F], core: object) -> F:

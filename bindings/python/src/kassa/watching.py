@@ -34,9 +34,6 @@ read_as("WatchReport.Status", itself)
 read_as("WatchReport.QueryFailed", QueryFailed)
 
 
-W = TypeVar("W", bound="Watching")
-
-
 class Watching:
     """What both kinds of watch share."""
 
@@ -149,6 +146,10 @@ class AsyncStatusWatch(Watching):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.cancel()
+
+
+# After the class: a bound by its name would be compiled.
+W = TypeVar("W", bound=Watching)
 
 
 def made(kind: type[W], core: object) -> W:
