@@ -54,7 +54,7 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
 
 
 def test_a_program_that_waits_imports_no_more_than_it_needs(raw: RawGateway) -> None:
-    """asyncio would be a third of what its start takes; dataclasses, with inspect, a quarter; logging, which nobody listens by
+    """asyncio would be a third of what its start takes; dataclasses, with inspect, a fifth; logging, which nobody listens by
     here, and pathlib a sixth."""
     raw.answers(CHARGED)
     program = f"""

@@ -1,6 +1,6 @@
 """Frozen data classes with slots that cost little at import: what `dataclasses` makes at once is made when it is asked for.
 
-The standard library's module is a quarter of the work of Kassa's import, and compiles six methods for each class. Here the
+The standard library's module is a fifth of the work of Kassa's import, and compiles six methods for each class. Here the
 methods of all classes are closures, and the constructor is compiled when a value is first made by hand. What other libraries
 know a data class by (``__dataclass_fields__``) is the standard library's own.
 """
