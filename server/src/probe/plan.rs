@@ -137,7 +137,7 @@ impl ProbePlan {
     }
 }
 
-/// A test card's known outcome.
+/// A published test card's outcome; `as given` for any other card.
 pub(super) fn card_label(number: &str) -> &'static str {
     PUBLISHED_CARDS.iter().find(|(known, _)| *known == number).map_or("as given", |(_, label)| label)
 }

@@ -58,7 +58,7 @@ pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) ->
     }
 }
 
-/// Reads the state of an existing database, and changes nothing.
+/// Reads the state of the database, and changes nothing.
 pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageError> {
     match place {
         DatabasePlace::File(path) => SqliteStorage::look(path),
