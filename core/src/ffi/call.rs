@@ -288,14 +288,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_given_up_before_it_was_polled_sends_nothing() {
+    async fn call_dropped_before_first_poll_sends_nothing() {
         let (gateway, memory) = Scripted::gateway(|_| Act::status("NEW"));
         drop(paying(&Arc::new(gateway)));
         assert!(memory.attempted_at().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_payment_given_up_on_its_way_goes_on_and_closing_waits_for_it() {
+    async fn dropped_payment_continues_and_close_waits() {
         let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
         let (gateway, started) = (Arc::new(gateway), Instant::now());
         assert!(timeout(SECOND, paying(&gateway)).await.is_err());
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_gateway_is_closed_from_the_beginning_on_though_the_wait_is_given_up() {
+    async fn dropped_close_still_closes_gateway() {
         let within =
             |gateway: &Arc<Gateway>| AsyncCall::CloseWithin { gateway: gateway.clone(), timeout: 9 * SECOND }.begin();
         for close in [closing, within] {
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_report_that_nobody_came_to_take_is_the_next_one() {
+    async fn untaken_report_is_given_to_next_caller() {
         let (gateway, memory) = Scripted::gateway(|_| Act::status("CHARGE"));
         let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 5), Default::default()).unwrap());
         let next = || AsyncCall::WatchNext { watch: watch.clone() }.begin();

@@ -274,7 +274,7 @@ mod tests {
 
     /// One test, because there is one sink.
     #[tokio::test(start_paused = true)]
-    async fn each_exchange_is_one_line_and_none_after_the_sink_is_gone() {
+    async fn exchange_is_one_line_until_sink_is_gone() {
         let (sender, heard) = channel();
         let (gateway, _) = Scripted::gateway(|n| if n == 1 { Act::Refuse } else { Act::status("CHARGE") });
         let ask = async |order| gateway.provider_status(order, Provider::Cards).await.unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_kept_events_drop_the_oldest_and_say_so() {
+    fn full_event_store_drops_and_counts_oldest() {
         let mut kept = Kept::default();
         for number in 0..MOST_KEPT + 2 {
             kept.keep(KeptLogEvent {
@@ -338,7 +338,7 @@ mod tests {
 
     /// One test, because all tests share what is kept.
     #[tokio::test(start_paused = true)]
-    async fn events_are_kept_by_their_calls_until_no_more_can_come() {
+    async fn events_stay_until_their_call_has_ended() {
         let (gateway, _) =
             Scripted::gateway(|n| if n < 2 { Act::status("CHARGE") } else { Act::slow_status(20, "NEW") });
         keep_log_events(Some(LogLevel::Debug));
