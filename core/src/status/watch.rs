@@ -199,8 +199,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Wakes the one who waits, which is who holds the progress. Apart from the watch, because a query holds it as its waker, and the
-/// watch holds the query.
+/// Wakes the caller that waits: the one that holds the progress. It stands apart from the watch, because a query holds it as its
+/// waker, and the watch holds the query.
 #[derive(Default)]
 struct Waiter(AtomicWaker);
 
@@ -443,6 +443,7 @@ impl Shared {
     fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
     fn take_answer(
         &self,
