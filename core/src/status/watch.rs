@@ -151,7 +151,6 @@ const ODD_IN_A_ROW: u32 = 3;
 
 #[derive(Default)]
 struct Progress {
-    deadline: Option<Instant>,
     due: Option<Instant>,
     last: Option<Box<LastReport>>,
     odd_in_a_row: u32,
@@ -163,6 +162,8 @@ struct Progress {
 #[derive(Default)]
 struct Turn {
     query: Query,
+    /// From the first query on.
+    deadline: Option<Instant>,
     /// The moment at which the timers call the watch.
     listed: Option<Instant>,
 }
@@ -174,7 +175,6 @@ enum Query {
     /// Somebody waits for the report of the query that is due then.
     Waiting {
         due: Instant,
-        deadline: Instant,
         /// The number of the call that waits, for the log.
         call: u64,
     },
@@ -363,7 +363,7 @@ impl Shared {
             return Err(failed(progress, why));
         }
         let now = self.source.now();
-        let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
+        let deadline = *self.turn().deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.is_check_due() { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
             let expired =
@@ -389,7 +389,7 @@ impl Shared {
         let moment = due.min(deadline);
         let is_listed = {
             let mut turn = self.turn();
-            turn.query = Query::Waiting { due, deadline, call: running_call() };
+            turn.query = Query::Waiting { due, call: running_call() };
             turn.listed.replace(moment) == Some(moment)
         };
         if !is_listed {
@@ -493,12 +493,13 @@ impl Due for Shared {
     fn due(self: Arc<Self>) {
         let mut turn = self.turn();
         turn.listed = None;
-        let Query::Waiting { due, deadline, call } = turn.query else { return };
+        let Query::Waiting { due, call } = turn.query else { return };
         let now = self.source.now();
-        if now < due || now >= deadline || self.source.usable().is_err() {
+        let is_due = now >= due && self.source.usable().is_ok();
+        let Some(deadline) = turn.deadline.filter(|deadline| is_due && now < *deadline) else {
             turn.query = Query::None;
             return self.waiter.wake_by_ref();
-        }
+        };
         self.ask(&mut turn, now, deadline);
         let Query::UnderWay { answer, .. } = &mut turn.query else { return };
         let waker = Waker::from(self.waiter.clone());
