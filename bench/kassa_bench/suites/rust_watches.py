@@ -19,8 +19,9 @@ def run() -> Section:
         "is the time between two reports minus the interval.",
         found,
         why_missed=(
-            "Missed: a poll goes from the caller's thread to Kassa's and back, and with few concurrent polls each wakes a "
-            "thread. Of 100,000 watches some always have a query in flight, which needs memory."
+            "Missed: a poll wakes a thread of Kassa's for its response and a thread of the caller's for the report, and with "
+            "few concurrent polls none of them is awake. Of 100,000 watches some always have a query in flight, which needs "
+            "memory, as do the lists of a gateway's watches, which grow by doubling."
         ),
         remarks=(
             "The system counts whole pages, and with few watches the allocator's reserve is most of them. A poll is "
