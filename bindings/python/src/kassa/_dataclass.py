@@ -58,6 +58,9 @@ class _Class:
         content["__slots__"] = tuple(self.fields)
         content["__match_args__"] = tuple(name for name in self.fields if not self._is_keyword(name))
         for name, method in self._methods().items():
+            if not isinstance(method, _Later):
+                # For help and tracebacks.
+                method.__name__, method.__qualname__ = name, f"{origin.__qualname__}.{name}"
             content.setdefault(name, method)
         # Slots are made with a class, so it is made anew, as the standard library does.
         self.kind: Any = type(origin)(origin.__name__, origin.__bases__, content)
@@ -103,13 +106,15 @@ class _Class:
     def _refusing(self, what: str, method: str) -> Callable[..., None]:
         """A method that changes attributes: only those that a subclass has of its own."""
 
-        def change(value: Any, name: str, *given: Any) -> None:
-            if value.__class__ is self.kind or name in self.fields:
+        data_class = self
+
+        def change(self: Any, name: str, *given: Any) -> None:
+            if self.__class__ is data_class.kind or name in data_class.fields:
                 from dataclasses import FrozenInstanceError
 
                 raise FrozenInstanceError(f"cannot {what} field {name!r}")
             above: Any = super
-            getattr(above(self.kind, value), method)(name, *given)
+            getattr(above(data_class.kind, self), method)(name, *given)
 
         return change
 
