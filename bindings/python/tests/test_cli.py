@@ -83,7 +83,7 @@ def test_a_payment_is_checked(
     by_order = ("check", charged.order_number or "", "--provider", "cards")
     good = run(*by_order, "--amount", "100.1", "--json", **environment)
     assert (good.returncode, json.loads(good.stdout)["kind"]) == (0, "charged")
-    # The money was taken, and not what was asked for.
+    # The money was taken, and the report contradicts the request.
     for wrong, field in ((("--amount", "200"), "amount"), (("--amount", "100.10", "--currency", "USD"), "currency")):
         other = run(*by_order, *wrong, **environment)
         assert other.returncode == 1

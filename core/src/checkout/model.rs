@@ -25,7 +25,7 @@ pub(super) struct Model {
     /// The payment that an action of this object began.
     begun_here: Option<String>,
     /// The payment from whose page the payer came back.
-    came_back_from: Option<String>,
+    returned_from: Option<String>,
     /// The payer came back before anything was known, as where a deep link started the app.
     came_back_early: bool,
     /// The problem with the server, or with the way to it.
@@ -155,7 +155,7 @@ impl Model {
         self.trouble = None;
         if matches!(action, Action::Pay(_)) {
             self.begun_here = Some(payment.id.clone());
-            self.came_back_from = None;
+            self.returned_from = None;
         }
         let replaced = self.sending_instead_of.take().filter(|id| *id != payment.id);
         let is_made = payment.state != StateOfPayment::NotMade;
@@ -257,7 +257,7 @@ impl Model {
     pub(super) fn came_back(&mut self) {
         self.came_back_early = self.view.is_none();
         let current = self.view.as_ref().and_then(View::current);
-        self.came_back_from = current.filter(|payment| page_of(payment).is_some()).map(|payment| payment.id.clone());
+        self.returned_from = current.filter(|payment| page_of(payment).is_some()).map(|payment| payment.id.clone());
     }
 }
 

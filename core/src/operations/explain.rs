@@ -69,7 +69,7 @@ pub struct DialectField {
     pub name: String,
     /// Where it was found: a JSON pointer such as `/data/status`, or a tag of the response's QR code such as `elqr:32.11`.
     pub pointer: String,
-    /// The value, as it stands there. Of a card payment whose confirmation page has the gateway's number, that number.
+    /// The value, as in the response. For the gateway's number of a card payment, the number in its confirmation page.
     pub value: String,
 }
 

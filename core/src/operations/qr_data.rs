@@ -106,7 +106,7 @@ impl QrDataRequest {
                 PaymentError::Invalid { violations } => sentences(violations),
                 other => other.to_string(),
             };
-            NotAnAnswer::because(format!("the response's QR code is not what was asked for: {detail}"))
+            NotAnAnswer::because(format!("the response's QR code does not match the request: {detail}"))
         })
     }
 

@@ -1,7 +1,7 @@
-//! One timer for everything of a gateway that waits for a moment: a list by time, and one task that sleeps until its first entry.
+//! One timer for all watches of a gateway: a list by time, and one task (the driver) that sleeps until its first entry.
 //!
-//! A timer of its own for each of many watches costs memory, and its task wakes up on the caller's thread only to send a query on
-//! Kassa's. Here what is due is called on Kassa's threads and can send its query at once.
+//! A timer for each watch would cost memory, and would wake the caller's thread only to send a query on one of Kassa's. The driver runs
+//! on Kassa's threads, so a watch that is due sends its query at once.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -14,10 +14,10 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::transport::Transport;
 
-/// What waits for a moment.
+/// An owner of an entry, such as a watch.
 pub(crate) trait Due: Send + Sync {
-    /// Called on a thread of Kassa's when the moment has come; earlier where nobody drives the list any more, to be added again. It must
-    /// neither block nor panic.
+    /// Called on a thread of Kassa's when the moment has come, and earlier if the driver has ended: then the owner adds itself again. It
+    /// must neither block nor panic.
     fn due(self: Arc<Self>);
 }
 
@@ -25,7 +25,7 @@ pub(crate) trait Due: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Timers {
     list: Mutex<List>,
-    /// A new first entry, or the end.
+    /// There is a new first entry.
     changed: Notify,
 }
 
@@ -34,11 +34,11 @@ struct List {
     entries: BinaryHeap<Reverse<Entry>>,
     /// Whether a task sleeps until the first entry.
     is_driven: bool,
-    /// The number of entries at which those are removed whose owner is gone.
+    /// The number of entries at which those without an owner are removed.
     removes_at: usize,
 }
 
-/// An entry does not keep its owner: an abandoned watch is gone at once.
+/// An entry does not keep its owner alive: an abandoned watch is freed at once.
 struct Entry {
     moment: Instant,
     waiting: Weak<dyn Due>,
@@ -66,15 +66,6 @@ impl Timers {
         }
     }
 
-    /// Calls everything that waits, whether its moment has come or not.
-    pub(crate) fn call_all(&self) {
-        let entries = std::mem::take(&mut self.list().entries);
-        for waiting in entries.iter().filter_map(|entry| entry.0.waiting.upgrade()) {
-            waiting.due();
-        }
-        self.changed.notify_one();
-    }
-
     /// Takes the entries whose moment has come, and the moment of the next one. Without one, nobody drives the list any more.
     fn take_due(&self, now: Instant) -> (Vec<Weak<dyn Due>>, Option<Instant>) {
         let mut list = self.list();
@@ -94,7 +85,8 @@ impl Timers {
     }
 }
 
-/// Sleeps and calls until the list is empty. The transport is not kept: the last clone of a gateway takes its connections along.
+/// The driver: sleeps and calls until the list is empty. It does not keep the transport alive, so that the connections end with the
+/// last clone of the gateway.
 async fn drive(timers: Arc<Timers>, transport: Weak<dyn Transport>) {
     let driver = Driver(&timers);
     loop {
@@ -113,14 +105,16 @@ async fn drive(timers: Arc<Timers>, transport: Weak<dyn Transport>) {
     }
 }
 
-/// A driver that ends before the list is empty, by a panic or with its runtime, leaves nobody waiting for it: who waits is called,
-/// and may come back.
+/// Cleanup of a driver that ends before the list is empty, by a panic or with its runtime. It calls every entry, and those that
+/// still wait are added again, to a new driver.
 struct Driver<'a>(&'a Timers);
 
 impl Drop for Driver<'_> {
     fn drop(&mut self) {
-        self.0.list().is_driven = false;
-        self.0.call_all();
+        let List { entries, .. } = std::mem::take(&mut *self.0.list());
+        for waiting in entries.iter().filter_map(|entry| entry.0.waiting.upgrade()) {
+            waiting.due();
+        }
     }
 }
 

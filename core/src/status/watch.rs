@@ -134,7 +134,7 @@ struct Shared {
     cancelled: AtomicBool,
     check_now: AtomicBool,
     waiter: Arc<Waiter>,
-    turn: std::sync::Mutex<Turn>,
+    state: std::sync::Mutex<PollState>,
     progress: Mutex<Progress>,
     given_back: GivenBack<Result<WatchReport, PaymentError>>,
 }
@@ -158,9 +158,9 @@ struct Progress {
     end: Option<Box<Result<Option<Verdict>, PaymentError>>>,
 }
 
-/// The next query, or the one under way.
+/// The next query, or the one in flight.
 #[derive(Default)]
-struct Turn {
+struct PollState {
     query: Query,
     /// From the first query on.
     deadline: Option<Instant>,
@@ -178,7 +178,7 @@ enum Query {
         /// The number of the call that waits, for the log.
         call: u64,
     },
-    UnderWay {
+    InFlight {
         started: Instant,
         answer: Boxed<Result<Verdict, PaymentError>>,
     },
@@ -192,9 +192,9 @@ struct Waiting<'a>(&'a Shared);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut turn = self.0.turn();
-        if matches!(turn.query, Query::Waiting { .. }) {
-            turn.query = Query::None;
+        let mut state = self.0.state();
+        if matches!(state.query, Query::Waiting { .. }) {
+            state.query = Query::None;
         }
     }
 }
@@ -264,7 +264,7 @@ impl StatusWatch {
             cancelled: AtomicBool::new(false),
             check_now: AtomicBool::new(false),
             waiter: Arc::default(),
-            turn: std::sync::Mutex::default(),
+            state: std::sync::Mutex::default(),
             progress: Mutex::default(),
             given_back: GivenBack::default(),
         };
@@ -345,25 +345,25 @@ impl Shared {
                 return Ok(None);
             }
             if self.is_cancelled() {
-                self.turn().query = Query::None;
+                self.state().query = Query::None;
                 progress.end = Some(Box::new(Ok(None)));
                 return Ok(None);
             }
-            let is_under_way = matches!(self.turn().query, Query::UnderWay { .. });
-            let answered = if is_under_way { self.answered().await } else { self.wait_and_ask(progress).await? };
+            let is_in_flight = matches!(self.state().query, Query::InFlight { .. });
+            let answered = if is_in_flight { self.answered().await } else { self.wait_and_ask(progress).await? };
             if let Some((started, answer)) = answered {
                 return self.take_answer(progress, started, answer).map(Some);
             }
         }
     }
 
-    /// Starts the next query if it is due, or waits for it and its answer; nothing when woken for something else.
+    /// Starts the next query if it is due, or waits for it and its answer. `None` means: look again.
     async fn wait_and_ask(self: &Arc<Self>, progress: &mut Progress) -> Result<Option<Answered>, PaymentError> {
         if let Err(why) = self.source.usable() {
             return Err(failed(progress, why));
         }
         let now = self.source.now();
-        let deadline = *self.turn().deadline.get_or_insert(after(now, self.policy.deadline));
+        let deadline = *self.state().deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.is_check_due() { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
             let expired =
@@ -371,7 +371,7 @@ impl Shared {
             return Err(failed(progress, expired));
         }
         if due <= now {
-            self.ask(&mut self.turn(), now, deadline);
+            self.ask(&mut self.state(), now, deadline);
             return Ok(None);
         }
         let _waiting = self.wait_for(due, deadline);
@@ -388,9 +388,9 @@ impl Shared {
     fn wait_for(self: &Arc<Self>, due: Instant, deadline: Instant) -> Waiting<'_> {
         let moment = due.min(deadline);
         let is_listed = {
-            let mut turn = self.turn();
-            turn.query = Query::Waiting { due, call: running_call() };
-            turn.listed.replace(moment) == Some(moment)
+            let mut state = self.state();
+            state.query = Query::Waiting { due, call: running_call() };
+            state.listed.replace(moment) == Some(moment)
         };
         if !is_listed {
             let waiting: Weak<Self> = Arc::downgrade(self);
@@ -399,26 +399,26 @@ impl Shared {
         Waiting(self)
     }
 
-    fn ask(&self, turn: &mut Turn, started: Instant, deadline: Instant) {
+    fn ask(&self, state: &mut PollState, started: Instant, deadline: Instant) {
         self.check_now.store(false, Ordering::Release);
         let answer = self.source.ask(self.payment.clone(), deadline - started);
-        turn.query = Query::UnderWay { started, answer };
+        state.query = Query::InFlight { started, answer };
     }
 
-    /// The answer to the query, also to one that the timers start meanwhile; nothing when there is something else to do.
+    /// The answer to the query, also to one that the timers start meanwhile. `None` means: look again.
     fn answered(&self) -> impl Future<Output = Option<Answered>> {
         poll_fn(|context| {
             // Before anything is looked at: who changes it later wakes.
             self.waiter.0.register(context.waker());
-            let mut turn = self.turn();
-            let is_over = match &mut turn.query {
+            let mut state = self.state();
+            let is_over = match &mut state.query {
                 Query::None => true,
                 Query::Waiting { .. } => self.is_check_due() || self.source.usable().is_err(),
                 // What has come already counts, so it is looked at before a reason to stop.
-                Query::UnderWay { started, answer } => {
+                Query::InFlight { started, answer } => {
                     if let Poll::Ready(answer) = answer.poll_unpin(context) {
                         let started = *started;
-                        turn.query = Query::None;
+                        state.query = Query::None;
                         return Poll::Ready(Some((started, answer)));
                     }
                     self.source.usable().is_err()
@@ -427,7 +427,7 @@ impl Shared {
             if !is_over && !self.is_cancelled() {
                 return Poll::Pending;
             }
-            turn.query = Query::None;
+            state.query = Query::None;
             Poll::Ready(None)
         })
     }
@@ -440,8 +440,8 @@ impl Shared {
         self.check_now.load(Ordering::Acquire)
     }
 
-    fn turn(&self) -> MutexGuard<'_, Turn> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, PollState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
@@ -489,19 +489,20 @@ impl Shared {
 }
 
 impl Due for Shared {
-    /// Starts the query that somebody waits for, here and now: whoever waits wakes up with its answer. Wakes them for anything else.
+    /// Starts the query on this thread if a caller waits for it, so that the caller wakes up once, with the answer. Otherwise wakes the
+    /// caller, which looks again.
     fn due(self: Arc<Self>) {
-        let mut turn = self.turn();
-        turn.listed = None;
-        let Query::Waiting { due, call } = turn.query else { return };
+        let mut state = self.state();
+        state.listed = None;
+        let Query::Waiting { due, call } = state.query else { return };
         let now = self.source.now();
         let is_due = now >= due && self.source.usable().is_ok();
-        let Some(deadline) = turn.deadline.filter(|deadline| is_due && now < *deadline) else {
-            turn.query = Query::None;
+        let Some(deadline) = state.deadline.filter(|deadline| is_due && now < *deadline) else {
+            state.query = Query::None;
             return self.waiter.wake_by_ref();
         };
-        self.ask(&mut turn, now, deadline);
-        let Query::UnderWay { answer, .. } = &mut turn.query else { return };
+        self.ask(&mut state, now, deadline);
+        let Query::InFlight { answer, .. } = &mut state.query else { return };
         let waker = Waker::from(self.waiter.clone());
         let first = AssertUnwindSafe(|| as_call(call, || answer.poll_unpin(&mut Context::from_waker(&waker))));
         match catch_unwind(first) {
@@ -510,7 +511,7 @@ impl Due for Shared {
                 *answer = Box::pin(std::future::ready(at_once));
                 self.waiter.wake_by_ref();
             }
-            // Whoever waits polls it again, and has the panic.
+            // The caller polls it again, and gets the panic.
             Err(_) => self.waiter.wake_by_ref(),
         }
     }

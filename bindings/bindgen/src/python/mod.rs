@@ -1,4 +1,4 @@
-//! What the Python package knows of the native library, as one module: tables of functions, objects, records and enums, which
+//! The Python package's description of the native library, as one module: tables of functions, objects, records and enums, which
 //! `_core.py` of that package makes calls from, and the functions that read and write values.
 //!
 //! UniFFI's own generator writes a class for every value, which Python has to import and the package to convert once more. These
@@ -18,7 +18,7 @@ use uniffi_bindgen::{
 };
 
 // maturin imports everything from here into the package of the folder: nothing, by `__all__`.
-const HEAD: &str = r#""""What the native library has, and functions that read and write its values. Generated; not to be edited."""
+const HEAD: &str = r#""""Tables of the native library, and functions that read and write its values. Generated; not to be edited."""
 
 # mypy: ignore-errors
 from datetime import datetime, timedelta, timezone
@@ -50,7 +50,7 @@ fn tables(interface: &ComponentInterface) -> Result<String> {
     for function in interface.function_definitions() {
         entry(&mut out, 4, function.name(), &signature(function, None)?)?;
     }
-    // What clones a handle, what frees it, the constructors, and the methods, whose first argument is the object.
+    // The functions that clone and free a handle, the constructors, and the methods. A method's first argument is the object.
     out.push_str("}\nOBJECTS = {\n");
     for object in interface.object_definitions() {
         if !object.is_trait_interface() {

@@ -64,7 +64,7 @@ pub fn calls(interface: &ComponentInterface) -> Result<&[Variant]> {
     Ok(calls.variants())
 }
 
-/// An enum whose variants have no fields: members of a Python enum.
+/// An enum without fields, which is a Python enum.
 pub fn is_flat(each: &Enum) -> bool {
     each.variants().iter().all(|variant| variant.fields().is_empty())
 }

@@ -1,7 +1,7 @@
-"""What the package's classes are to the core: the generated functions (`_native/kassa.py`) read values straight into them.
+"""Maps the core's types to the package's classes: the generated functions (`_native/kassa.py`) read values straight into these.
 
-A class says what it stands for where it is defined (`record`, `variant`, `flat_enum`, `read_as`, `write_as`); a record without
-a class gets a plain one. What a function needs of a class is looked up when it first comes to a value of it.
+A class is registered where it is defined (`record`, `variant`, `flat_enum`, `read_as`, `write_as`); a record without a class
+gets a plain one. The generated functions look a class up at its first value.
 """
 
 from __future__ import annotations
@@ -69,23 +69,22 @@ def flat_enum(name: str) -> Callable[[type[T]], type[T]]:
 
 
 def read_as(name: str, make: Callable[..., Any]) -> None:
-    """What a record or a variant is read as, from its fields in their order; an object, from the core's."""
+    """Registers the function that makes a value: from the fields of a record or a variant, or from the core's object."""
     _made_by[name] = make
 
 
 def itself(value: T) -> T:
-    """What a variant with one field is read as, where the field is all that there is to it."""
+    """Makes the value of a variant that is nothing but its one field."""
     return value
 
 
 def write_as(name: str, parts: Callable[[Any], Any]) -> None:
-    """How a value is written: the fields of a record in their order, or a variant's name with its fields; of an object, the
-    core's."""
+    """Registers the function that gives the fields of a record, a variant's name with its fields, or the core's object."""
     _parts_of[name] = parts
 
 
 def write_with(name: str, write: Writer) -> Writer:
-    """How an argument is written where its fields alone do not tell; gives what writes its fields."""
+    """Registers the writer of an argument that is not written by its fields alone; returns the writer of its fields."""
     generated = writer(name)
     _writers[name] = write
     return generated
@@ -107,8 +106,7 @@ def class_of(name: str) -> Any:
 
 
 def _ask_for(name: str) -> None:
-    """Imports the module in which a class says what it stands for: a function may be asked for whose answer or error nobody has
-    asked for."""
+    """Imports the module that registers a class: an answer or an error may come before anybody used its class."""
     getattr(sys.modules[__package__ or ""], name, None)
 
 
@@ -162,7 +160,7 @@ def read_whole(kind: str, content: bytes) -> Any:
 
 
 class _Found(dict[str, Any]):
-    """What belongs to a name, from when it was first looked up."""
+    """Values by name, each looked up once."""
 
     def __init__(self, find: Callable[[str], Any]) -> None:
         super().__init__()
@@ -182,7 +180,7 @@ object_class: Callable[[str], Any] = _no_class
 
 
 def _maker(name: str) -> Callable[..., Any]:
-    """What makes a value from its fields, or an object from its handle."""
+    """The function that makes a value from its fields, or an object from its handle."""
     of, _, its_variant = name.partition(".")
     if name[0] == "@":
         from_handle: Callable[[int], Any] = object_class(name[1:]).of
@@ -203,7 +201,7 @@ def _maker(name: str) -> Callable[..., Any]:
 
 
 def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    """Fills in the slots of a class, because the core has checked the values already; anything else is called."""
+    """A function that fills in the slots of a class, because the core has checked the values; another class is called."""
     if not isinstance(own, type):
         return own
     kind: Any = own
@@ -220,7 +218,7 @@ def _filled(own: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., An
 
 
 def _blank(kind: Any, slots: dict[str, Any], defaults: dict[str, Any], names: tuple[str, ...]) -> Callable[[], Any]:
-    """What makes a value with only those fields that the core does not know, such as the kind of a verdict."""
+    """A function that makes a value with the fields that the core does not have, such as the kind of a verdict."""
     others = [(slots[name].__set__, default) for name, default in defaults.items() if name not in names]
     new: Callable[[Any], Any] = object.__new__
     if not others:
@@ -236,7 +234,7 @@ def _blank(kind: Any, slots: dict[str, Any], defaults: dict[str, Any], names: tu
 
 
 def _parts(name: str) -> Callable[[Any], Any]:
-    """What gives the fields of a record's value, or the number of a variant and the fields of its value."""
+    """A function that gives the fields of a record, or the number of a variant and its fields."""
     parts = _parts_of.get(name)
     if name in RECORDS:
         return parts or values_of(RECORDS[name])
@@ -276,13 +274,13 @@ def _members(name: str) -> dict[int, Any]:
 
 
 def made_of(kind: str) -> Callable[[int], Any]:
-    """What makes an object from its handle."""
+    """The function that makes an object from its handle."""
     make: Callable[[int], Any] = tables.make[kind]
     return make
 
 
 def core_of(kind: str) -> Callable[[Any], Any]:
-    """What gives the core's object of a value."""
+    """A function that gives the core's object of a value."""
     # Settings that came from the core hold its own objects. The class of a value may be imported after the first of those.
     return lambda value: value if hasattr(value, "cloned") else _parts_of[kind](value)
 

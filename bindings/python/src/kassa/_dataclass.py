@@ -1,4 +1,4 @@
-"""Frozen data classes with slots that cost little at import: what `dataclasses` makes at once is made when it is asked for.
+"""Frozen data classes with slots that cost little at import: most of what `dataclasses` builds there is built on first use.
 
 The standard library's module is a fifth of the work of Kassa's import, and compiles six methods for each class. Here the
 methods of all classes are closures, and the constructor is compiled when a value is first made by hand. What other libraries
@@ -162,7 +162,7 @@ _known: dict[type, _Class] = {}
 
 
 class _Later:
-    """An attribute of a class that is made when it is first asked for."""
+    """An attribute of a class that is built on first access."""
 
     __slots__ = ("_make", "_name")
 

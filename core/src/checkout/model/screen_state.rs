@@ -40,7 +40,7 @@ impl Model {
         let payment = view.current()?;
         let may_have_paid = match payment.state {
             StateOfPayment::Mismatch | StateOfPayment::Unverifiable => return Some(self.during(view, payment)),
-            StateOfPayment::Awaiting => self.came_back_from.as_ref() == Some(&payment.id),
+            StateOfPayment::Awaiting => self.returned_from.as_ref() == Some(&payment.id),
             _ => true,
         };
         let unknown = || CheckoutMessage::new(MessageTopic::OutcomeUnknown);
@@ -128,7 +128,7 @@ impl Model {
         let methods = if is_form { self.methods(view, Some(PaymentMethod::PayForm)) } else { Vec::new() };
         let is_this = |id: &Option<String>| id.as_ref() == Some(&payment.id);
         let message = self.news(view);
-        Some(if is_this(&self.came_back_from) {
+        Some(if is_this(&self.returned_from) {
             CheckoutState::Waiting { page_url: Some(url), methods, message }
         } else {
             CheckoutState::OpenPage { url, begun_here: is_this(&self.begun_here), methods, message }

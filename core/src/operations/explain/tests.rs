@@ -223,7 +223,7 @@ fn the_responses_of_finipay_are_read() {
             &[success[0], success[1], &damaged_payload],
             [Some("success"), None],
             &[],
-            Some("the response's QR code is not what was asked for: "),
+            Some("the response's QR code does not match the request: "),
         ),
         (
             &finipay,

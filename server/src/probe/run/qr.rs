@@ -49,7 +49,7 @@ impl Probe<'_> {
                     finding.notes.push("its text is ELQR, with a right checksum, the som and the amount".to_owned())
                 }
                 Err(problem) => {
-                    finding.problems.push(format!("its text is ELQR, and not what was asked for: {problem}"))
+                    finding.problems.push(format!("its text is ELQR, and does not match the request: {problem}"))
                 }
             },
             Some(Err(_)) => finding.notes.push("its text is no ELQR: its amount cannot be checked".to_owned()),

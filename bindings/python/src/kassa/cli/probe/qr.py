@@ -81,7 +81,7 @@ def _code(session: Session, raw: str, finding: Finding, amount_tyiyn: int) -> ka
             code.check(amount_tyiyn)
             finding.notes.append("its text is ELQR, with a right checksum, the som and the amount")
         except kassa.PaymentError as problem:
-            finding.problems.append(f"its text is ELQR, and not what was asked for: {problem}")
+            finding.problems.append(f"its text is ELQR, and does not match the request: {problem}")
     elif text is not None:
         finding.notes.append("its text is no ELQR: its amount cannot be checked")
     return code
