@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | take a card payment | [`Gateway::create_card_payment`] | open the confirmation page, watch |
 //! | take a mobile-bank payment | [`Gateway::create_mbank_payment`] | [`Gateway::confirm_mbank_payment`], watch |
+//! | take a payment from a MegaPay wallet, where the [`Dialect`] offers it | [`Gateway::check_megapay`] | show the total, [`Gateway::pay_by_megapay`], watch |
 //! | let the payer choose on a pay-form | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
@@ -157,6 +158,7 @@ pub use operations::{
     explain::{DialectField, DialectReading},
     mbank_confirm::MbankConfirmed,
     mbank_payment::{MbankPayment, MbankPaymentCreated},
+    megapay::{MegapayAccepted, MegapayChecked, MegapayPayment},
     pay_form::{PayForm, PayFormCreated},
     qr_data::QrData,
     qr_image::QrImage,

@@ -51,6 +51,8 @@ pub(crate) enum ResponseField {
     Image,
     QrPayload,
     TransactionId,
+    Commission,
+    PinLifetime,
 }
 
 /// What stands before the tag of a QR code's field, such as `elqr:32.11`, where a transaction is looked for.
@@ -88,6 +90,9 @@ impl ResponseField {
             Self::Image => &["", "/data", "/data/image", "/data/qr", "/image", "/qr"],
             Self::QrPayload => &["/data/qr_data", "/data/qrData", "/data/payload", "/data/qr"],
             Self::TransactionId => &["/data/transaction_id", "/data/transactionId"],
+            Self::Commission => &["/data/commission"],
+            // In seconds.
+            Self::PinLifetime => &["/data/sms_lifetime"],
         }
     }
 }

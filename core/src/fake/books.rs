@@ -48,8 +48,8 @@ impl Books {
             FakePlan::Charge { after } => Some((now.saturating_add(after), PaymentStatus::Charged)),
             FakePlan::Reject { after } => Some((now.saturating_add(after), PaymentStatus::Rejected)),
         };
-        // A mobile-bank payment ends by its confirmation, not by itself.
-        let due = due.filter(|_| entry.payment.kind != PaymentKind::Mbank);
+        // A payment with a password ends by its confirmation, not by itself.
+        let due = due.filter(|_| !matches!(entry.payment.kind, PaymentKind::Mbank | PaymentKind::Megapay));
         self.entries.push(Entry { due, ..entry });
     }
 

@@ -8,11 +8,12 @@ use super::{
     responses::{Object, created, envelope, refused, response},
 };
 use crate::{
+    currency::KGS_DECIMALS,
     fake::books::{Books, Entry, status_word},
     json::Document,
     money::tyiyn_to_som,
     operations::{
-        card_payment, mbank_confirm, mbank_payment, pay_form, qr_data, qr_image,
+        card_payment, mbank_confirm, mbank_payment, megapay, pay_form, qr_data, qr_image,
         status_queries::{PAYMENT_STATUS, PROVIDER_STATUS, QR_STATUS},
     },
     payment_ref::{
@@ -24,8 +25,14 @@ use crate::{
     transport::Request,
 };
 
-/// The one-time password of every payer.
+/// The one-time password of every payer, and the PIN of every wallet.
 pub(super) const OTP: &str = "123456";
+
+/// Of the amount, for the payer: two percent.
+const COMMISSION: Decimal = Decimal::from_parts(2, 0, 0, false, 2);
+
+/// In seconds.
+const PIN_LIFETIME: &str = "180";
 
 impl State {
     pub(super) fn carry_out(&self, request: &Request) -> Response {
@@ -37,7 +44,9 @@ impl State {
         match &*request.path {
             path if path == card_payment::ENDPOINT.path => books.make_card_payment(&fields, now),
             path if path == mbank_payment::ENDPOINT.path => books.make_mbank_payment(&fields, now),
-            path if path == mbank_confirm::ENDPOINT.path => books.confirm(&fields),
+            path if path == mbank_confirm::ENDPOINT.path => books.confirm(&fields, PaymentKind::Mbank, "otp"),
+            path if path == megapay::CHECK.path => books.make_megapay_payment(&fields, now),
+            path if path == megapay::PAY.path => books.confirm(&fields, PaymentKind::Megapay, "pinCode"),
             path if path == pay_form::ENDPOINT.path => books.make_pay_form(&fields, now),
             path if path == qr_image::ENDPOINT.path => picture(&books.make_qr(&fields, now)),
             path if path == qr_data::ENDPOINT.path => data_of_code(&books.make_qr(&fields, now)),
@@ -109,6 +118,16 @@ impl Books {
         self.make_once(entry, data, now)
     }
 
+    fn make_megapay_payment(&mut self, fields: &Fields<'_>, now: std::time::Duration) -> Response {
+        let mut entry = Entry::open(PaymentKind::Megapay, fields.amount("amount"));
+        entry.payment.order_number = fields.text("orderNumber");
+        entry.provider = Some(Provider::MegaPay);
+        let commission = (entry.payment.amount.unwrap_or_default() * COMMISSION).round_dp(KGS_DECIMALS);
+        let data = Object::default().json("commission", &commission.to_string());
+        let data = data.json("amount", &entry.amount_text()).json("sms_lifetime", PIN_LIFETIME);
+        self.make_once(entry, data, now)
+    }
+
     /// A number that was used before is a conflict, whatever the outcome was.
     fn make_once(&mut self, entry: Entry, data: Object, now: std::time::Duration) -> Response {
         let is_used = |other: &Entry| other.payment.order_number == entry.payment.order_number;
@@ -119,17 +138,20 @@ impl Books {
         created(data)
     }
 
-    fn confirm(&mut self, fields: &Fields<'_>) -> Response {
-        let (number, otp) = (fields.text("orderNumber"), fields.text("otp"));
+    fn confirm(&mut self, fields: &Fields<'_>, kind: PaymentKind, password: &str) -> Response {
+        let (number, otp) = (fields.text("orderNumber"), fields.text(password));
         let is_meant = |entry: &Entry| {
             let payment = &entry.payment;
-            payment.kind == PaymentKind::Mbank && payment.order_number == number && !payment.status.is_final()
+            payment.kind == kind && payment.order_number == number && !payment.status.is_final()
         };
         let Some((index, entry)) = self.entries.iter_mut().enumerate().find(|(_, entry)| is_meant(entry)) else {
             return refused(404, "404", "NOT_FOUND");
         };
         if otp.as_deref() != Some(OTP) {
             return refused(400, "400", "WRONG_OTP");
+        }
+        if let Some(callback_url) = fields.text("callbackUrl") {
+            entry.payment.callback_url = Some(callback_url);
         }
         entry.complete(index + 1, PaymentStatus::Charged);
         envelope("200", "ACCEPTED", Object::default().optional("orderNumber", number.as_deref()))

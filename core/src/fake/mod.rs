@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Amounts of QR payments are in som here, so that they differ from a pay-form's (`docs/dialect.md`).
-const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
+const DIALECT: &str = r#"{ "qr_amount_unit": "som", "megapay": { "check_method": "POST" } }"#;
 
 /// A gateway in memory for tests of **your own** code: nothing is sent, no time is waited, and what happens is what the
 /// test says.
@@ -137,7 +137,7 @@ impl FakeGateway {
         self.state.books().faults.push_back(fault);
     }
 
-    /// The one-time password of every payer: with it a mobile-bank payment is confirmed and charged.
+    /// The one-time password of every payer, and the PIN of every MegaPay wallet: with it a payment is confirmed and charged.
     pub fn otp(&self) -> String {
         endpoints::OTP.to_owned()
     }

@@ -17,8 +17,8 @@ use uniffi::{Lift, Lower};
 use zeroize::Zeroizing;
 
 use crate::{
-    Callback, CardPayment, Checkout, CheckoutStates, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef,
-    Provider, QrPayment, Recovery, ReturnRedirect, StatusWatch, UniFfiTag, transport::runtime,
+    Callback, CardPayment, Checkout, CheckoutStates, Gateway, MbankPayment, MegapayPayment, PayForm, PaymentError,
+    PaymentRef, Provider, QrPayment, Recovery, ReturnRedirect, StatusWatch, UniFfiTag, transport::runtime,
 };
 
 /// A call with its arguments. The value that it is answered with is the return type of the method that it is named after.
@@ -65,6 +65,10 @@ pub enum AsyncCall {
     CheckoutTokenWanted { checkout: Arc<Checkout> },
     /// See [`CheckoutStates::next`].
     CheckoutStatesNext { states: Arc<CheckoutStates> },
+    /// See [`Gateway::check_megapay`].
+    CheckMegapay { gateway: Arc<Gateway>, payment: MegapayPayment },
+    /// See [`Gateway::pay_by_megapay`].
+    PayByMegapay { gateway: Arc<Gateway>, payment: MegapayPayment, pin: String },
 }
 
 /// A call that is under way.
@@ -184,6 +188,11 @@ impl AsyncCall {
                 result(next).or_back(recovered.map(|recovered| move || recovery.give_back(recovered)))
             }
             Self::CheckoutTokenWanted { checkout } => Completion::answer(checkout.token_wanted().await),
+            Self::CheckMegapay { gateway, payment } => result(gateway.check_megapay(payment).await),
+            Self::PayByMegapay { gateway, payment, pin } => {
+                let pin = Zeroizing::new(pin);
+                result(gateway.pay_by_megapay(payment, &pin).await)
+            }
             Self::CheckoutStatesNext { states } => {
                 Completion::answer(states.next().await).or_back(Some(move || states.give_back()))
             }

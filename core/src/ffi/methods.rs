@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use crate::{
-    Advice, Callback, CardPayment, CardPaymentCreated, Dialect, MbankPaymentCreated, PayForm, PayFormCreated,
-    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrData, Verdict,
+    Advice, Callback, CardPayment, CardPaymentCreated, Dialect, MbankPaymentCreated, MegapayChecked, MegapayPayment,
+    PayForm, PayFormCreated, PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrData, Verdict,
 };
 
 /// Exports methods of one value, each with its own documentation.
@@ -30,6 +30,13 @@ macro_rules! export_fallible {
 }
 
 export_fallible!(CardPayment {
+    /// What to store before sending, so that the payment can be asked about whatever happens.
+    "payment_ref" exported_payment_ref: PaymentRef = |payment| payment.payment_ref();
+    /// What is worth a second look before sending. It blocks nothing.
+    "advice" exported_advice: Vec<Advice> = |payment| payment.advice();
+});
+
+export_fallible!(MegapayPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     "payment_ref" exported_payment_ref: PaymentRef = |payment| payment.payment_ref();
     /// What is worth a second look before sending. It blocks nothing.
@@ -88,6 +95,11 @@ export_fallible!(MbankPaymentCreated {
     "entry" exported_entry: PaymentEntry = |created| created.entry();
 });
 
+export_fallible!(MegapayChecked {
+    /// What to store in place of the reference.
+    "entry" exported_entry: PaymentEntry = |checked| checked.entry();
+});
+
 export_fallible!(PayFormCreated {
     /// What to store in place of the reference: it also holds the page.
     "entry" exported_entry: PaymentEntry = |created| created.entry();
@@ -129,6 +141,12 @@ fn card_payment_ref(order_number: String, amount: Decimal, currency: String) -> 
 #[uniffi::export]
 fn mbank_payment_ref(order_number: String, amount_som: i64) -> PaymentRef {
     PaymentRef::mbank(order_number, amount_som)
+}
+
+/// A payment from a MegaPay wallet, by the merchant's order number, with the amount in KGS without the commission.
+#[uniffi::export]
+fn megapay_payment_ref(order_number: String, amount: Decimal) -> Result<PaymentRef, PaymentError> {
+    Ok(PaymentRef::megapay(order_number, amount))
 }
 
 /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one.

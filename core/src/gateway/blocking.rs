@@ -12,6 +12,7 @@ use crate::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
+        megapay::{MegapayAccepted, MegapayCheck, MegapayChecked, MegapayPay, MegapayPayment},
         pay_form::{PayForm, PayFormCreated},
         qr_data::{QrData, QrDataRequest},
         qr_image::{QrImage, QrImageRequest},
@@ -98,6 +99,22 @@ impl BlockingGateway {
     /// See [`Gateway::confirm_mbank_payment`].
     pub fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
         self.execute(MbankConfirm::new(payment, otp))
+    }
+
+    /// See [`Gateway::check_megapay`].
+    ///
+    /// # Errors
+    /// See [`Gateway::check_megapay`].
+    pub fn check_megapay(&self, payment: MegapayPayment) -> Result<MegapayChecked, PaymentError> {
+        self.execute(MegapayCheck(payment))
+    }
+
+    /// See [`Gateway::pay_by_megapay`].
+    ///
+    /// # Errors
+    /// See [`Gateway::pay_by_megapay`].
+    pub fn pay_by_megapay(&self, payment: MegapayPayment, pin: &str) -> Result<MegapayAccepted, PaymentError> {
+        self.execute(MegapayPay::new(payment, pin))
     }
 
     /// See [`Gateway::create_pay_form`].

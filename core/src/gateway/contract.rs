@@ -13,6 +13,7 @@ use crate::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::MbankConfirmed,
         mbank_payment::{MbankPayment, MbankPaymentCreated},
+        megapay::{MegapayAccepted, MegapayChecked, MegapayPayment},
         pay_form::{PayForm, PayFormCreated},
         qr_data::QrData,
         qr_image::QrImage,
@@ -143,6 +144,20 @@ pub trait PaymentGateway: Send + Sync {
         otp: &'a str,
     ) -> GatewayFuture<'a, Result<MbankConfirmed, PaymentError>>;
 
+    /// See [`Gateway::check_megapay`]. Refuses unless it is implemented.
+    fn check_megapay(&self, _payment: MegapayPayment) -> GatewayFuture<'_, Result<MegapayChecked, PaymentError>> {
+        Box::pin(async { Err(no_megapay()) })
+    }
+
+    /// See [`Gateway::pay_by_megapay`]. Refuses unless it is implemented.
+    fn pay_by_megapay<'a>(
+        &'a self,
+        _payment: MegapayPayment,
+        _pin: &'a str,
+    ) -> GatewayFuture<'a, Result<MegapayAccepted, PaymentError>> {
+        Box::pin(async { Err(no_megapay()) })
+    }
+
     /// See [`Gateway::create_pay_form`].
     fn create_pay_form(&self, form: PayForm) -> GatewayFuture<'_, Result<PayFormCreated, PaymentError>>;
 
@@ -215,6 +230,22 @@ pub trait BlockingPaymentGateway: Send + Sync {
     /// As there.
     fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError>;
 
+    /// See [`Gateway::check_megapay`]. Refuses unless it is implemented.
+    ///
+    /// # Errors
+    /// As there.
+    fn check_megapay(&self, _payment: MegapayPayment) -> Result<MegapayChecked, PaymentError> {
+        Err(no_megapay())
+    }
+
+    /// See [`Gateway::pay_by_megapay`]. Refuses unless it is implemented.
+    ///
+    /// # Errors
+    /// As there.
+    fn pay_by_megapay(&self, _payment: MegapayPayment, _pin: &str) -> Result<MegapayAccepted, PaymentError> {
+        Err(no_megapay())
+    }
+
     /// See [`Gateway::create_pay_form`].
     ///
     /// # Errors
@@ -272,6 +303,11 @@ pub trait BlockingPaymentGateway: Send + Sync {
 
     /// See [`Gateway::close`].
     fn close(&self);
+}
+
+/// What a stub answers that was written before there were these operations.
+fn no_megapay() -> PaymentError {
+    PaymentError::misconfigured("this gateway takes no payments from MegaPay wallets")
 }
 
 /// Implements both traits for Kassa's own gateways, and for references to whatever implements them. One lifetime serves
@@ -341,6 +377,8 @@ forward! {
     payment_status(gateway_number: &'a str, language: Option<&'a str>) -> Result<StatusReport, PaymentError>;
     create_mbank_payment(payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError>;
     confirm_mbank_payment(payment: &'a PaymentRef, otp: &'a str) -> Result<MbankConfirmed, PaymentError>;
+    check_megapay(payment: MegapayPayment) -> Result<MegapayChecked, PaymentError>;
+    pay_by_megapay(payment: MegapayPayment, pin: &'a str) -> Result<MegapayAccepted, PaymentError>;
     create_pay_form(form: PayForm) -> Result<PayFormCreated, PaymentError>;
     provider_status(order_number: &'a str, provider: Provider) -> Result<StatusReport, PaymentError>;
     create_qr_image(payment: QrPayment) -> Result<QrImage, PaymentError>;

@@ -14,6 +14,7 @@ use crate::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
+        megapay::{MegapayAccepted, MegapayCheck, MegapayChecked, MegapayPay, MegapayPayment},
         pay_form::{PayForm, PayFormCreated},
         qr_data::{QrData, QrDataRequest},
         qr_image::{QrImage, QrImageRequest},
@@ -168,6 +169,29 @@ impl Gateway {
     /// Source: `POST /api/v1.1.0/mbank/confirm` (`docs/interface.md#mobile-bank-confirm-request`).
     pub async fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
         self.engine.execute(MbankConfirm::new(payment, otp)).await
+    }
+
+    /// Has the gateway send a MegaPay payer a PIN, and answers with the commission. **Moves money** as far as anybody can tell; sent at
+    /// most once. Show the payer the total before you ask for the PIN.
+    ///
+    /// # Errors
+    /// As for [`create_card_payment`](Self::create_card_payment). [`PaymentError::Misconfigured`] where the dialect has no MegaPay
+    /// requests ([`Dialect::offers_megapay`](crate::Dialect::offers_megapay)).
+    ///
+    /// Source: `mega/check` (`docs/interface.md#megapay`).
+    pub async fn check_megapay(&self, payment: MegapayPayment) -> Result<MegapayChecked, PaymentError> {
+        self.engine.execute(MegapayCheck(payment)).await
+    }
+
+    /// Pays from a MegaPay wallet with the payer's PIN, which [`check_megapay`](Self::check_megapay) had sent. **Moves money**; sent at
+    /// most once.
+    ///
+    /// # Errors
+    /// As for [`check_megapay`](Self::check_megapay). A wrong PIN is [`PaymentError::Refused`].
+    ///
+    /// Source: `POST /api/v1.1.0/mega/pay` (`docs/interface.md#megapay`).
+    pub async fn pay_by_megapay(&self, payment: MegapayPayment, pin: &str) -> Result<MegapayAccepted, PaymentError> {
+        self.engine.execute(MegapayPay::new(payment, pin)).await
     }
 
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money; sent once.

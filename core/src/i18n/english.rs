@@ -13,7 +13,9 @@ pub(super) fn name(typed: Typed) -> &'static str {
         Typed::Cvc => "CVC",
         Typed::HolderName => "Cardholder name",
         Typed::Phone => "Phone number",
+        Typed::WalletPhone => "MegaPay phone number",
         Typed::Otp => "Code from the SMS",
+        Typed::Pin => "PIN from the SMS",
     }
 }
 
@@ -37,7 +39,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Minimum, Some(limit)) => return format!("must be at least {limit}"),
         (Rule::Month, Some(limit)) => return format!("must be a month from {limit}"),
         (Rule::OneOf, Some(limit)) => return format!("must be one of {limit}"),
-        (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
+        (Rule::Format, Some(limit)) if typed.is_some_and(Typed::is_phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("must have the form {limit}"),
         (Rule::State, Some(state)) => return format!("does not fit the state {state}"),
         (Rule::Exact, Some(limit)) => return format!("must have no more decimals than its currency: {limit}"),

@@ -14,7 +14,9 @@ pub(super) fn name(typed: Typed) -> &'static str {
         Typed::Cvc => "CVC",
         Typed::HolderName => "Карта ээсинин аты-жөнү",
         Typed::Phone => "Телефон номери",
+        Typed::WalletPhone => "Капчыктын телефону",
         Typed::Otp => "СМС менен келген код",
+        Typed::Pin => "СМС менен келген PIN-код",
     }
 }
 
@@ -24,7 +26,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Minimum, Some(limit)) => return format!("кеминде {limit} болушу керек"),
         (Rule::Month, Some(limit)) => return format!("ай {} болушу керек", numbers(limit)),
         (Rule::OneOf, Some(limit)) => return format!("булардын бири гана болушу керек: {limit}"),
-        (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
+        (Rule::Format, Some(limit)) if typed.is_some_and(Typed::is_phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("мындай жазылышы керек: {limit}"),
         (Rule::State, Some(state)) => return format!("{state} абалына туура келбейт"),
         (Rule::Exact, Some(limit)) => return decimals(limit),

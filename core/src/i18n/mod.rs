@@ -57,7 +57,10 @@ enum Typed {
     Cvc,
     HolderName,
     Phone,
+    /// The phone of a wallet.
+    WalletPhone,
     Otp,
+    Pin,
 }
 
 impl Typed {
@@ -69,14 +72,20 @@ impl Typed {
             "cvc" => Self::Cvc,
             "name" => Self::HolderName,
             "phone" => Self::Phone,
+            "user" => Self::WalletPhone,
             "otp" => Self::Otp,
+            "pinCode" => Self::Pin,
             _ => return None,
         })
     }
 
+    fn is_phone(self) -> bool {
+        matches!(self, Self::Phone | Self::WalletPhone)
+    }
+
     /// True where its length counts digits.
     fn has_digits(self) -> bool {
-        matches!(self, Self::CardNumber | Self::ExpiryYear | Self::Cvc | Self::Phone)
+        matches!(self, Self::CardNumber | Self::ExpiryYear | Self::Cvc | Self::Phone | Self::WalletPhone)
     }
 }
 

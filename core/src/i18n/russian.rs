@@ -13,7 +13,9 @@ pub(super) fn name(typed: Typed) -> &'static str {
         Typed::Cvc => "CVC",
         Typed::HolderName => "Имя владельца карты",
         Typed::Phone => "Номер телефона",
+        Typed::WalletPhone => "Телефон кошелька",
         Typed::Otp => "Код из СМС",
+        Typed::Pin => "PIN-код из СМС",
     }
 }
 
@@ -23,7 +25,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Minimum, Some(limit)) => return format!("не меньше {limit}"),
         (Rule::Month, Some(limit)) => return format!("нужен месяц {}", range(limit)),
         (Rule::OneOf, Some(limit)) => return format!("допустимо только одно из значений: {limit}"),
-        (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
+        (Rule::Format, Some(limit)) if typed.is_some_and(Typed::is_phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("нужен вид {limit}"),
         (Rule::State, Some(state)) => return format!("не подходит к состоянию {state}"),
         (Rule::Exact, Some(limit)) => return decimals(limit),

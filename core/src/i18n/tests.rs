@@ -8,7 +8,8 @@ use crate::{
 };
 
 /// The fields that payers type, and one that they do not.
-const FIELDS: [&str; 8] = ["pan", "expiryMonth", "expiryYear", "cvc", "name", "phone", "otp", "callbackURL"];
+const FIELDS: [&str; 10] =
+    ["pan", "expiryMonth", "expiryYear", "cvc", "name", "phone", "user", "otp", "pinCode", "callbackURL"];
 
 /// A limit in every form that there is, and none.
 const LIMITS: [Option<&str>; 4] = [None, Some("7"), Some("13 to 20"), Some("14, 17 or 19")];

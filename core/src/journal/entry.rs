@@ -102,7 +102,9 @@ pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     let transaction_id = payment.transaction_id.as_deref().filter(|_| !payment.is_claimed);
     let by_id = || payment.entry_id.as_deref().map(|id| of_number(NumberOf::Entry, id));
     match payment.kind {
-        PaymentKind::Card | PaymentKind::Mbank => order_number.map(|number| of_number(NumberOf::Order, number)),
+        PaymentKind::Card | PaymentKind::Mbank | PaymentKind::Megapay => {
+            order_number.map(|number| of_number(NumberOf::Order, number))
+        }
         PaymentKind::Qr => by_id().or_else(|| transaction_id.map(|id| of_number(NumberOf::QrTransaction, id))),
         PaymentKind::PayForm => by_id(),
     }

@@ -11,7 +11,7 @@ use crate::{
     },
     error::PaymentError,
     operations::{
-        card_payment, mbank_confirm, mbank_payment, pay_form, qr_data, qr_image,
+        card_payment, mbank_confirm, mbank_payment, megapay, pay_form, qr_data, qr_image,
         status_queries::{PAYMENT_STATUS, PROVIDER_STATUS, QR_STATUS},
     },
     payment_ref::PaymentKind,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Every endpoint, in the order of `docs/interface.md#endpoints`.
-pub(crate) static ENDPOINTS: [&Endpoint; 9] = [
+pub(crate) static ENDPOINTS: [&Endpoint; 11] = [
     &card_payment::ENDPOINT,
     &PAYMENT_STATUS,
     &mbank_payment::ENDPOINT,
@@ -29,6 +29,8 @@ pub(crate) static ENDPOINTS: [&Endpoint; 9] = [
     &qr_image::ENDPOINT,
     &qr_data::ENDPOINT,
     &QR_STATUS,
+    &megapay::CHECK,
+    &megapay::PAY,
 ];
 
 impl Dialect {

@@ -4,6 +4,7 @@
 
 use std::{collections::HashSet, iter::once, sync::Arc};
 
+use rust_decimal::Decimal;
 use strum::IntoEnumIterator;
 
 use super::{
@@ -12,6 +13,7 @@ use super::{
     dialect::ENDPOINTS,
     mbank_confirm::MbankConfirm,
     mbank_payment::MbankPayment,
+    megapay::{MegapayCheck, MegapayPay, MegapayPayment},
     pay_form::PayForm,
     qr_data::QrDataRequest,
     qr_image::{QrImageRequest, decode},
@@ -136,6 +138,8 @@ fn answered(endpoint: &Endpoint, reader: &ResponseReader<'_>) -> Result<Answered
         }
         "mbank_payment" => payment_of(&MbankPayment::new("", 1, "", ""), reader),
         "mbank_confirm" => payment_of(&MbankConfirm::new(&PaymentRef::mbank("", 1), ""), reader),
+        "megapay_check" => payment_of(&MegapayCheck(MegapayPayment::new("", Decimal::ONE, "", "")), reader),
+        "megapay_pay" => payment_of(&MegapayPay::new(MegapayPayment::new("", Decimal::ONE, "", ""), ""), reader),
         "pay_form" => payment_of(&PayForm::new(1.into(), "", ""), reader),
         "qr_image" => payment_of(&QrImageRequest(QrPayment::of_open_amount()), reader),
         "qr_data" => payment_of(&QrDataRequest(request_for_code(reader)), reader),

@@ -6,6 +6,7 @@ pub(crate) mod dialect;
 pub(crate) mod explain;
 pub(crate) mod mbank_confirm;
 pub(crate) mod mbank_payment;
+pub(crate) mod megapay;
 pub(crate) mod pay_form;
 pub(crate) mod qr_data;
 pub(crate) mod qr_image;
@@ -14,6 +15,7 @@ pub(crate) mod status_queries;
 
 use std::sync::Arc;
 
+use http::Method;
 use serde::Serialize;
 
 use crate::{
@@ -136,7 +138,10 @@ pub(crate) struct WireSettings<'a> {
 }
 
 /// The query and the body of a request.
+#[derive(Default)]
 pub(crate) struct RequestParts {
+    /// Where it is not the endpoint's.
+    pub(crate) method: Option<Method>,
     pub(crate) query: Option<String>,
     pub(crate) body: Option<SecretBytes>,
 }
@@ -149,7 +154,7 @@ impl RequestParts {
         serde_json::to_writer(&mut body, value).map_err(|problem| {
             PaymentError::misconfigured(format!("the request could not be written as JSON: {problem}"))
         })?;
-        Ok(Self { query: None, body: Some(body) })
+        Ok(Self { body: Some(body), ..Self::default() })
     }
 
     /// Fields in the query, each percent-encoded as one value, whatever is in it (no injection).
@@ -157,6 +162,6 @@ impl RequestParts {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);
         // A plus sign means a space to forms only; %20 means one to every reader.
-        Self { query: Some(query.finish().replace('+', "%20")), body: None }
+        Self { query: Some(query.finish().replace('+', "%20")), ..Self::default() }
     }
 }

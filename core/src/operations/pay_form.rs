@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The least that MegaPay takes, in KGS (`docs/interface.md#limits`).
-const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
+pub(crate) const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
 /// A request for a pay-form: the gateway's own page on which the payer chooses a method (card, MBank or MegaPay).
 ///

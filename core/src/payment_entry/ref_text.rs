@@ -33,7 +33,8 @@ const NAMES: [&str; 11] = [
 /// What a field says that is there only where it is true.
 const YES: &str = "yes";
 
-const KINDS: [PaymentKind; 4] = [PaymentKind::Card, PaymentKind::Mbank, PaymentKind::PayForm, PaymentKind::Qr];
+const KINDS: [PaymentKind; 5] =
+    [PaymentKind::Card, PaymentKind::Mbank, PaymentKind::Megapay, PaymentKind::PayForm, PaymentKind::Qr];
 
 const NOT_WHOLE: &str = "is not whole: its end is missing";
 

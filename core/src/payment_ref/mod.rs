@@ -87,6 +87,8 @@ pub enum PaymentKind {
     Card,
     /// A mobile-bank payment.
     Mbank,
+    /// A payment from a MegaPay wallet, made with the payer's PIN.
+    Megapay,
     /// A payment on the gateway's pay-form.
     PayForm,
     /// A dynamic QR payment.
@@ -104,6 +106,12 @@ impl PaymentRef {
     pub fn mbank(order_number: impl Into<String>, amount_som: i64) -> Self {
         let requested = Self::in_som(PaymentKind::Mbank, Some(amount_som.into()));
         Self { order_number: Some(order_number.into()), provider: Some(Provider::MBank), ..requested }
+    }
+
+    /// A payment from a MegaPay wallet, by the merchant's order number, with the amount in KGS without the commission.
+    pub fn megapay(order_number: impl Into<String>, amount: Decimal) -> Self {
+        let asked_for = Self::in_som(PaymentKind::Megapay, Some(amount));
+        Self { order_number: Some(order_number.into()), provider: Some(Provider::MegaPay), ..asked_for }
     }
 
     /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and
@@ -255,6 +263,7 @@ fn providers(payment: &PaymentRef) -> Vec<Provider> {
     let of_its_kind = match payment.kind {
         PaymentKind::Card => vec![Provider::Cards],
         PaymentKind::Mbank => vec![Provider::MBank],
+        PaymentKind::Megapay => vec![Provider::MegaPay],
         PaymentKind::PayForm => {
             let others = [Provider::Cards, Provider::MBank, Provider::MegaPay];
             let others = others.into_iter().filter(|other| Some(other) != payment.provider.as_ref());

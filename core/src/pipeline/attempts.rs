@@ -95,7 +95,7 @@ impl Attempts {
         Self {
             transport: transport.clone(),
             request: Arc::new(Request {
-                method: endpoint.method.clone(),
+                method: parts.method.unwrap_or_else(|| endpoint.method.clone()),
                 path: endpoint.path.into(),
                 headers: http::HeaderMap::new(),
                 query: parts.query,

@@ -1,6 +1,6 @@
 //! Parsing of responses: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use rust_decimal::Decimal;
 use url::Url;
@@ -230,10 +230,19 @@ impl<'a> ResponseReader<'a> {
     }
 
     pub(crate) fn amount(&self) -> Option<Decimal> {
+        self.decimal(ResponseField::Amount)
+    }
+
+    pub(crate) fn decimal(&self, field: ResponseField) -> Option<Decimal> {
         // A card number in its place is no amount.
         let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, Place::Address);
-        let text = self.find(ResponseField::Amount).filter(|text| is_amount(text))?;
+        let text = self.find(field).filter(|text| is_amount(text))?;
         read_amount(&text)
+    }
+
+    /// A time span in whole seconds.
+    pub(crate) fn seconds(&self, field: ResponseField) -> Option<Duration> {
+        self.find(field)?.parse().ok().map(Duration::from_secs)
     }
 
     /// True where a field is there, but as something else than a text or a number.

@@ -10,7 +10,10 @@ use tokio::{
 };
 
 use crate::{
-    config::gateway_config::{Credentials, GatewayConfig},
+    config::{
+        dialect::Dialect,
+        gateway_config::{Credentials, GatewayConfig},
+    },
     error::PaymentError,
     response::Response,
     transport::{Boxed, Failure, Request, Transport},
@@ -37,9 +40,11 @@ pub(super) struct Memory<S> {
     pub(super) stub: Arc<S>,
 }
 
-/// A configuration that the stub's gateways have. Nothing goes to the address.
+/// A configuration that the stub's gateways have, with every operation offered. Nothing goes to the address.
 pub(super) fn config(password: &str) -> GatewayConfig {
-    GatewayConfig::new("https://memory.example", Credentials::basic("shop", password))
+    let mut config = GatewayConfig::new("https://memory.example", Credentials::basic("shop", password));
+    config.dialect = Dialect::from_json(r#"{"megapay": {"check_method": "POST"}}"#).expect("a dialect").into();
+    config
 }
 
 impl<S: Stub> Transport for Memory<S> {

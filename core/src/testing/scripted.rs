@@ -9,7 +9,8 @@ use std::{
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    Card, CardPayment, Decimal, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef, Provider, QrPayment,
+    Card, CardPayment, Decimal, Gateway, MbankPayment, MegapayPayment, PayForm, PaymentError, PaymentRef, Provider,
+    QrPayment,
     config::gateway_config::GatewayConfig,
     fake::responses::response,
     response::Response,
@@ -174,6 +175,10 @@ pub(crate) fn mbank_payment(order_number: &str) -> MbankPayment {
     }
 }
 
+pub(crate) fn megapay_payment(order_number: &str) -> MegapayPayment {
+    MegapayPayment::new(order_number, Decimal::from(100), "996555000101", "1")
+}
+
 pub(crate) fn pay_form() -> PayForm {
     PayForm {
         amount: Decimal::from(100),
@@ -198,6 +203,8 @@ pub(crate) fn call(gateway: &Gateway, endpoint: &'static str) -> Boxed<Result<()
             "mbank_confirm" => {
                 gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await.map(drop)
             }
+            "megapay_check" => gateway.check_megapay(megapay_payment("order-1")).await.map(drop),
+            "megapay_pay" => gateway.pay_by_megapay(megapay_payment("order-1"), "1234").await.map(drop),
             "pay_form" => gateway.create_pay_form(pay_form()).await.map(drop),
             "qr_image" => gateway.create_qr_image(qr_payment()).await.map(drop),
             "qr_data" => gateway.create_qr_data(qr_payment()).await.map(drop),

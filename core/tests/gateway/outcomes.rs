@@ -204,8 +204,7 @@ async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, se
     assert_eq!(server.received().len(), sent, "{name}, {op:?}: how often it was sent");
     assert_eq!(error.payment_may_exist(), variant == UNKNOWN, "{name}, {op:?}");
     if let PaymentError::OutcomeUnknown { payment, .. } = &error {
-        let order = if op == Op::CardPayment { card_ref() } else { PaymentRef::mbank("order-2", 250) };
-        assert_eq!(**payment, order, "{name}, {op:?}");
+        assert_eq!(**payment, op.payment_ref(), "{name}, {op:?}");
     }
 }
 
@@ -219,13 +218,13 @@ async fn silence_until_the_deadline() {
         assert_eq!(error.kind(), variant, "{op:?}: {error}");
         assert!(error.to_string().contains("the deadline passed before the whole response came"), "{op:?}: {error}");
     }
-    assert_eq!(server.received().len(), 9);
+    assert_eq!(server.received().len(), Op::all().count());
 }
 
 #[tokio::test]
 async fn no_connection_means_that_nothing_happened() {
     // A fixed port that nobody listens on. One that was free a moment ago could be given to another program meanwhile.
-    let config = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
+    let config = support::config("http://127.0.0.1:1");
     let gateway = Gateway::new(config).unwrap();
     for op in Op::all() {
         let error = op.run(&gateway).await.unwrap_err();
@@ -318,6 +317,8 @@ async fn a_readable_response_that_is_not_a_success() {
         (Op::CardPayment, odd_page, UNKNOWN),
         (Op::MbankPayment, r#""ok""#, UNKNOWN),
         (Op::MbankConfirm, "[]", UNKNOWN),
+        (Op::MegapayCheck, r#""ok""#, UNKNOWN),
+        (Op::MegapayPay, "[]", UNKNOWN),
         (Op::PayForm, ENVELOPE, UNEXPECTED),
         (Op::PayForm, bad_page, UNEXPECTED),
         (Op::QrImage, ENVELOPE, UNEXPECTED),
@@ -340,9 +341,18 @@ async fn a_readable_response_that_is_not_a_success() {
 
 #[tokio::test]
 async fn a_code_that_the_dialect_lists_is_a_refusal() {
-    let names = ["card_payment", "mbank_payment", "mbank_confirm", "pay_form", "qr_image", "qr_data"];
+    let names = [
+        "card_payment",
+        "mbank_payment",
+        "mbank_confirm",
+        "megapay_check",
+        "megapay_pay",
+        "pay_form",
+        "qr_image",
+        "qr_data",
+    ];
     let refusals = names.map(|name| format!(r#""{name}": {{"refusal_codes": ["05"]}}"#)).join(",");
-    let dialect = Dialect::from_json(&format!(r#"{{"endpoints": {{{refusals}}}}}"#)).unwrap();
+    let dialect = support::dialect(&format!(r#"{{"endpoints": {{{refusals}}}}}"#));
     for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
         for (body, code) in [(ENVELOPE, "05"), (r#"{"code":"05","message":"No"}"#, "05")] {
             let server = Server::responding(200, body);
@@ -357,7 +367,8 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
 /// will do that is not a refusal.
 #[tokio::test]
 async fn codes_that_nobody_listed() {
-    for op in [Op::MbankPayment, Op::MbankConfirm, Op::QrData, Op::PaymentStatus, Op::ProviderStatus, Op::QrStatus] {
+    let unlisted = [Op::MbankPayment, Op::MbankConfirm, Op::MegapayCheck, Op::MegapayPay, Op::QrData];
+    for op in unlisted.into_iter().chain(Op::ASKS) {
         let server = Server::responding(200, r#"{"code":"777","message":"M","data":{"status":"NEW"}}"#);
         let answer = op.run(&server.gateway()).await;
         assert!(answer.is_ok(), "{op:?}: {answer:?}");
@@ -366,9 +377,18 @@ async fn codes_that_nobody_listed() {
 
 #[tokio::test]
 async fn refusal_code_with_500_or_status_is_no_refusal() {
-    let names = ["card_payment", "payment_status", "mbank_payment", "mbank_confirm", "provider_status", "qr_status"];
+    let names = [
+        "card_payment",
+        "payment_status",
+        "mbank_payment",
+        "mbank_confirm",
+        "megapay_check",
+        "megapay_pay",
+        "provider_status",
+        "qr_status",
+    ];
     let refusals = names.map(|name| format!(r#""{name}": {{"refusal_codes": ["05"]}}"#)).join(",");
-    let dialect = Dialect::from_json(&format!(r#"{{"endpoints": {{{refusals}}}}}"#)).unwrap();
+    let dialect = support::dialect(&format!(r#"{{"endpoints": {{{refusals}}}}}"#));
     let with_status = r#"{"code":"05","message":"No","data":{"status":"CHARGE"}}"#;
     let of_money = Op::MOVES_MONEY.map(|op| (op, 500, ENVELOPE, UNKNOWN));
     let of_queries = Op::ASKS.map(|op| (op, 200, with_status, UNEXPECTED));
@@ -446,6 +466,8 @@ async fn a_response_about_another_payment_is_no_answer() {
         (Op::MbankPayment, r#"{"data":{"orderNumber":"order-9"}}"#.into(), "orderNumber"),
         (Op::MbankPayment, r#"{"data":{"amount":"1"}}"#.into(), "amount"),
         (Op::MbankConfirm, r#"{"data":{"orderNumber":"order-9"}}"#.into(), "orderNumber"),
+        (Op::MegapayCheck, r#"{"data":{"orderNumber":"order-9"}}"#.into(), "orderNumber"),
+        (Op::MegapayPay, r#"{"data":{"currency":"USD"}}"#.into(), "currency"),
         (Op::PayForm, r#"{"payFormUrl":"https://gw.example.kg/f","data":{"amount":1}}"#.into(), "amount"),
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":1}}"#.into(), "amount"),
     ] {

@@ -4,11 +4,11 @@
 use std::{collections::HashSet, thread};
 
 use kassa::{
-    AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, PaymentRef,
-    Provider, QrPayment, Rule, Violation, new_order_number,
+    AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, MegapayPayment, PayForm,
+    PaymentError, PaymentRef, Provider, QrPayment, Rule, Violation, new_order_number,
 };
 
-use crate::support::{CVC, PAN, Server, card_payment, changed, mbank_payment, pay_form, qr_payment};
+use crate::support::{CVC, PAN, Server, card_payment, changed, mbank_payment, megapay_payment, pay_form, qr_payment};
 
 const REQUIRED: Broken = (Rule::Required, None);
 const MINIMUM: Broken = (Rule::Minimum, Some("1"));
@@ -476,6 +476,57 @@ async fn mbank_payment_rules() {
         callback_url("callbackUrl", |payment, value| payment.callback_url = Some(value.into())),
     ];
     Bench::new().run(mbank_payment, pay_by_mbank, &fields).await;
+}
+
+#[tokio::test]
+async fn megapay_rules() {
+    let fields = || -> [Field<MegapayPayment>; 5] {
+        [
+            text("orderNumber", |payment, value| payment.order_number = value.into()),
+            field(
+                "user",
+                |payment, value| payment.phone = value.into(),
+                ["996700000001", "0700 000 001"],
+                [("", REQUIRED), ("abc", PHONE), ("70000001", PHONE)],
+            ),
+            text("account", |payment, value| payment.account = value.into()),
+            field(
+                "amount",
+                |payment, value| payment.amount = decimal(value),
+                ["5", "5.00", "79228162514264337593543950.33"],
+                [("4.99", (Rule::Minimum, Some("5"))), ("-5", (Rule::Minimum, Some("5"))), ("5.001", decimals("2"))],
+            ),
+            callback_url("callbackUrl", |payment, value| payment.callback_url = Some(value.into())),
+        ]
+    };
+    let check = async |gateway: Gateway, payment| gateway.check_megapay(payment).await.err();
+    Bench::new().run(megapay_payment, check, &fields()).await;
+    let pay = async |gateway: Gateway, payment| gateway.pay_by_megapay(payment, "604137").await.err();
+    Bench::new().run(megapay_payment, pay, &fields()).await;
+
+    let pin = field(
+        "pinCode",
+        |pin: &mut String, value| *pin = value.into(),
+        ["1", "60 41-37"],
+        [("", REQUIRED), ("ж", FORM)],
+    );
+    let by_pin = async |gateway: Gateway, pin: String| gateway.pay_by_megapay(megapay_payment(), &pin).await.err();
+    Bench::new().run(|| "1548".to_owned(), by_pin, &[pin]).await;
+}
+
+/// Nothing is sent to a gateway that may not have it.
+#[tokio::test]
+async fn megapay_is_refused_where_the_dialect_does_not_offer_it() {
+    let server = Server::responding(200, "{}");
+    let gateway = Gateway::new(server.config().with_dialect(Dialect::default())).unwrap();
+    let check = gateway.check_megapay(megapay_payment()).await.unwrap_err();
+    let pay = gateway.pay_by_megapay(megapay_payment(), "1548").await.unwrap_err();
+    for error in [check, pay] {
+        assert_eq!(error.kind(), "Misconfigured");
+        assert!(error.to_string().contains("the dialect has no MegaPay requests"), "{error}");
+        assert!(!error.to_string().contains("1548"));
+    }
+    assert_eq!(server.connections(), 0);
 }
 
 #[tokio::test]

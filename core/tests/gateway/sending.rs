@@ -155,7 +155,7 @@ fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
 async fn timeout_before_connection_is_unavailable() {
     let (listener, _waiting) = full_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let config = GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
+    let config = support::config(url)
         .with_payment_deadline(Duration::from_millis(500))
         .with_query_deadline(Duration::from_millis(500));
     let gateway = Gateway::new(config.clone()).unwrap();
@@ -379,8 +379,7 @@ fn plain_http_is_never_sent_to_a_proxy() {
 #[tokio::test]
 async fn proxy_authentication_error_is_misconfigured() {
     let proxy = Server::responding(407, "");
-    let config = GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
-        .with_proxy(Proxy::url(proxy.url()));
+    let config = support::config("https://localhost:1").with_proxy(Proxy::url(proxy.url()));
     for op in Op::all() {
         let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), "Misconfigured", "{op:?}: {error}");

@@ -13,7 +13,7 @@ use std::{
 use kassa::{Credentials, Gateway, GatewayConfig};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
 
-use crate::support::{Op, response_bytes};
+use crate::support::{self, Op, response_bytes};
 
 /// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
 /// saw.
@@ -55,7 +55,7 @@ pub fn tls_server(
 }
 
 pub fn config(url: &str) -> GatewayConfig {
-    GatewayConfig::new(url, Credentials::basic("shop", "secret-word"))
+    GatewayConfig::new(url, Credentials::basic("shop", "secret-word")).with_dialect(support::dialect("{}"))
 }
 
 #[tokio::test]

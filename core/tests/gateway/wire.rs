@@ -6,7 +6,8 @@ use kassa::{
 };
 
 use crate::support::{
-    self, CVC, OTP, Op, Received, Server, card_payment, changed, mbank_payment, pay_form, qr_payment,
+    self, CVC, OTP, Op, PIN, Received, Server, card_payment, changed, mbank_payment, megapay_payment, pay_form,
+    qr_payment,
 };
 
 /// Injection: values that break out of a path, a query, a header or a JSON string unless they are encoded. Each as it
@@ -53,6 +54,8 @@ fn method_and_path(op: Op) -> (&'static str, &'static str) {
         Op::PaymentStatus => ("GET", "/api/v1.1.0/status"),
         Op::MbankPayment => ("POST", "/api/v1.1.0/mbank/pay"),
         Op::MbankConfirm => ("POST", "/api/v1.1.0/mbank/confirm"),
+        Op::MegapayCheck => ("POST", "/api/v1.1.0/mega/check"),
+        Op::MegapayPay => ("POST", "/api/v1.1.0/mega/pay"),
         Op::PayForm => ("POST", "/api/v1.1.0/pay-form"),
         Op::ProviderStatus => ("POST", "/api/v1.1.0/get-status"),
         Op::QrImage => ("POST", "/gen/qr/dynamic"),
@@ -70,6 +73,8 @@ async fn lines_and_bodies_are_those_of_the_interface() {
         payment
     };
     let full_mbank = mbank_payment().with_callback_url("https://shop.example.kg/cb");
+    let full_megapay = megapay_payment().with_callback_url("https://shop.example.kg/cb");
+    let by_get = Dialect::from_json(r#"{"megapay": {"check_method": "GET"}}"#).unwrap();
     let full_qr =
         QrPayment::new(10010).with_requisite("996700000001, «Дүкөн»").with_callback_url("https://shop.example.kg/cb");
     let full_qr_body =
@@ -125,6 +130,33 @@ async fn lines_and_bodies_are_those_of_the_interface() {
             sent(async |gateway| gateway.confirm_mbank_payment(&PaymentRef::mbank("order-2", 250), OTP).await).await,
             "POST /api/v1.1.0/mbank/confirm HTTP/1.1",
             r#"{"orderNumber":"order-2","otp":"918273"}"#,
+        ),
+        (
+            sent(async |gateway| gateway.check_megapay(full_megapay.clone()).await).await,
+            "POST /api/v1.1.0/mega/check HTTP/1.1",
+            r#"{"orderNumber":"order-3","user":"996700000001","account":"17","amount":250.50}"#,
+        ),
+        (
+            sent_with(
+                |config| *config = config.clone().with_dialect(by_get),
+                async |gateway| gateway.check_megapay(megapay_payment()).await,
+            )
+            .await,
+            "GET /api/v1.1.0/mega/check?orderNumber=order-3&user=996700000001&account=17&amount=250.50 HTTP/1.1",
+            "",
+        ),
+        (
+            sent(async |gateway| gateway.pay_by_megapay(megapay_payment(), "604-137").await).await,
+            "POST /api/v1.1.0/mega/pay HTTP/1.1",
+            r#"{"orderNumber":"order-3","user":"996700000001","account":"17","amount":250.50,"pinCode":"604137"}"#,
+        ),
+        (
+            sent(async |gateway| gateway.pay_by_megapay(full_megapay, PIN).await).await,
+            "POST /api/v1.1.0/mega/pay HTTP/1.1",
+            concat!(
+                r#"{"orderNumber":"order-3","user":"996700000001","account":"17","amount":250.50,"pinCode":"604137","#,
+                r#""callbackUrl":"https://shop.example.kg/cb"}"#
+            ),
         ),
         (
             sent(async |gateway| gateway.create_pay_form(pay_form()).await).await,

@@ -14,14 +14,15 @@ use std::{
 };
 
 use kassa::{
-    BlockingGateway, Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError,
-    Provider, QrPayment,
+    BlockingGateway, Card, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, MbankPayment, MegapayPayment,
+    PayForm, PaymentError, PaymentRef, Provider, QrPayment,
 };
 use kassa_test_patience::patience;
 
 pub const PAN: &str = "4111111111111111";
 pub const CVC: &str = "737";
 pub const OTP: &str = "918273";
+pub const PIN: &str = "604137";
 pub const LOGIN: &str = "shop";
 pub const PASSWORD: &str = "swordfish-77";
 
@@ -74,6 +75,18 @@ pub fn response_bytes(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+/// A configuration whose dialect offers every operation.
+pub fn config(url: impl Into<String>) -> GatewayConfig {
+    GatewayConfig::new(url, Credentials::basic(LOGIN, PASSWORD)).with_dialect(dialect("{}"))
+}
+
+/// A dialect that offers every operation, and what this JSON text says besides.
+pub fn dialect(text: &str) -> Dialect {
+    let inside = text.trim().trim_start_matches('{').trim_end();
+    let comma = if inside == "}" { "" } else { "," };
+    Dialect::from_json(&format!(r#"{{"megapay": {{"check_method": "POST"}}{comma}{inside}"#)).unwrap()
+}
+
 pub struct Server {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
@@ -111,7 +124,7 @@ impl Server {
     }
 
     pub fn config(&self) -> GatewayConfig {
-        GatewayConfig::new(self.url(), Credentials::basic(LOGIN, PASSWORD))
+        config(self.url())
     }
 
     pub fn gateway(&self) -> Gateway {
@@ -239,6 +252,10 @@ pub fn mbank_payment() -> MbankPayment {
     MbankPayment::new("order-2", 250, "996700000001", "Tea")
 }
 
+pub fn megapay_payment() -> MegapayPayment {
+    MegapayPayment::new("order-3", "250.50".parse().unwrap(), "996700000001", "17")
+}
+
 pub fn pay_form() -> PayForm {
     PayForm::new("5".parse().unwrap(), "Shop", "https://shop.example.kg/cb?ref=17")
         .with_return_url("https://shop.example.kg/back")
@@ -259,12 +276,14 @@ pub fn changed<T>(mut it: T, change: impl FnOnce(&mut T)) -> T {
     it
 }
 
-/// The nine operations.
+/// All operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     CardPayment,
     MbankPayment,
     MbankConfirm,
+    MegapayCheck,
+    MegapayPay,
     PayForm,
     QrImage,
     QrData,
@@ -274,12 +293,13 @@ pub enum Op {
 }
 
 impl Op {
-    pub const MOVES_MONEY: [Self; 3] = [Self::CardPayment, Self::MbankPayment, Self::MbankConfirm];
+    pub const MOVES_MONEY: [Self; 5] =
+        [Self::CardPayment, Self::MbankPayment, Self::MbankConfirm, Self::MegapayCheck, Self::MegapayPay];
     pub const CREATES: [Self; 3] = [Self::PayForm, Self::QrImage, Self::QrData];
     pub const ASKS: [Self; 3] = [Self::PaymentStatus, Self::ProviderStatus, Self::QrStatus];
 
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::MOVES_MONEY, Self::CREATES, Self::ASKS].into_iter().flatten()
+        Self::MOVES_MONEY.into_iter().chain(Self::CREATES).chain(Self::ASKS)
     }
 
     /// Runs it with valid input; the answer is given as all that shows it.
@@ -288,12 +308,23 @@ impl Op {
             Self::CardPayment => gateway.create_card_payment(card_payment()).await.map(shown),
             Self::MbankPayment => gateway.create_mbank_payment(mbank_payment()).await.map(shown),
             Self::MbankConfirm => gateway.confirm_mbank_payment(&mbank_payment().payment_ref(), OTP).await.map(shown),
+            Self::MegapayCheck => gateway.check_megapay(megapay_payment()).await.map(shown),
+            Self::MegapayPay => gateway.pay_by_megapay(megapay_payment(), PIN).await.map(shown),
             Self::PayForm => gateway.create_pay_form(pay_form()).await.map(shown),
             Self::QrImage => gateway.create_qr_image(qr_payment()).await.map(shown),
             Self::QrData => gateway.create_qr_data(qr_payment()).await.map(shown),
             Self::PaymentStatus => gateway.payment_status("gw-1", None).await.map(shown),
             Self::ProviderStatus => gateway.provider_status("order-1", Provider::Cards).await.map(shown),
             Self::QrStatus => gateway.qr_status("tx-1").await.map(shown),
+        }
+    }
+
+    /// What it asks about with: the payment that [`run`](Self::run) sends.
+    pub fn payment_ref(self) -> PaymentRef {
+        match self {
+            Self::MbankPayment | Self::MbankConfirm => mbank_payment().payment_ref(),
+            Self::MegapayCheck | Self::MegapayPay => megapay_payment().payment_ref(),
+            _ => card_payment().payment_ref(),
         }
     }
 
@@ -315,7 +346,9 @@ impl Op {
                 r#""orderNumber":"order-1","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}"#
             )
             .into(),
-            Self::MbankPayment | Self::MbankConfirm | Self::QrData => r#"{"anything":1}"#.into(),
+            Self::MbankPayment | Self::MbankConfirm | Self::MegapayCheck | Self::MegapayPay | Self::QrData => {
+                r#"{"anything":1}"#.into()
+            }
             Self::PayForm => r#"{"payFormUrl":"https://gw.example.kg/form/1"}"#.into(),
             Self::QrImage => base64_png(400, 400),
             Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => concat!(

@@ -125,6 +125,7 @@ impl Generator {
         let provider = match kind {
             PaymentKind::Card => Some(Provider::Cards),
             PaymentKind::Mbank | PaymentKind::Qr => Some(Provider::MBank),
+            PaymentKind::Megapay => Some(Provider::MegaPay),
             PaymentKind::PayForm => [Some(Provider::Cards), Some(Provider::MBank), Some(Provider::MegaPay), None]
                 [self.weighted(&[52, 28, 17, 3])],
         };
@@ -143,7 +144,7 @@ impl Generator {
         DemoPayment {
             kind,
             order_number: match kind {
-                PaymentKind::Card | PaymentKind::Mbank => format!("SHOP-{}", 100_001 + index),
+                PaymentKind::Card | PaymentKind::Mbank | PaymentKind::Megapay => format!("SHOP-{}", 100_001 + index),
                 PaymentKind::PayForm => format!("PF-{:032x}", self.rng.u128(..)),
                 PaymentKind::Qr => format!("QR-{:032x}", self.rng.u128(..)),
             },
@@ -216,7 +217,7 @@ impl Generator {
     fn took(&mut self, kind: PaymentKind) -> i64 {
         let (shortest, longest) = match kind {
             PaymentKind::Card => (9, 110),
-            PaymentKind::Mbank => (12, 90),
+            PaymentKind::Mbank | PaymentKind::Megapay => (12, 90),
             PaymentKind::PayForm => (28, 260),
             PaymentKind::Qr => (6, 150),
         };

@@ -171,7 +171,7 @@ impl ExchangeWriter<'_> {
             PaymentKind::Card => {
                 (EndpointName::Payment, card_payment::response(record, &page(pages::otp::THREE_DS_PATH)))
             }
-            PaymentKind::Mbank => {
+            PaymentKind::Mbank | PaymentKind::Megapay => {
                 let new = Payment { status: PaymentStatus::Created, reject_reason: None, ..payment.clone() };
                 (EndpointName::MbankPay, mbank::created_response(&new))
             }
@@ -283,7 +283,7 @@ fn registration_body(record: &Record, demo_payment: &DemoPayment) -> String {
             ("callbackUrl", callback_url),
             ("ip", Some(text(&format!("203.0.113.{}", 1 + scatter(record.id) % 250)))),
         ],
-        PaymentKind::Mbank => vec![
+        PaymentKind::Mbank | PaymentKind::Megapay => vec![
             ("orderNumber", Some(text(&payment.order_number))),
             ("phone", payment.masked_phone.as_deref().map(text)),
             ("amount", amount),

@@ -1,4 +1,4 @@
-//! The nine endpoints by name.
+//! The endpoints by name.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::domain::all;
 
-/// One of the nine endpoints. Its name is its path without what comes before the endpoint's own part.
+/// One of the endpoints. Its name is its path without what comes before the endpoint's own part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
 pub enum EndpointName {
     /// `payment`: POST /api/v1.1.0/payment.
@@ -36,6 +36,12 @@ pub enum EndpointName {
     /// `qr/transaction/status`: GET /gen/qr/transaction/status.
     #[strum(serialize = "/gen/qr/transaction/status")]
     QrTransactionStatus,
+    /// `mega/check`: POST or GET /api/v1.1.0/mega/check.
+    #[strum(serialize = "/api/v1.1.0/mega/check")]
+    MegaCheck,
+    /// `mega/pay`: POST /api/v1.1.0/mega/pay.
+    #[strum(serialize = "/api/v1.1.0/mega/pay")]
+    MegaPay,
 }
 
 impl EndpointName {
@@ -56,6 +62,11 @@ impl EndpointName {
     /// Whether its request carries a number of the payment.
     pub(crate) fn names_the_payment(self) -> bool {
         !matches!(self, Self::PayForm | Self::QrDynamic | Self::QrDynamicData)
+    }
+
+    /// Whether its request carries the payer's one-time password or PIN.
+    pub(crate) fn takes_password(self) -> bool {
+        matches!(self, Self::MbankConfirm | Self::MegaPay)
     }
 
     pub(crate) fn of_path(path: &str) -> Option<Self> {

@@ -15,6 +15,8 @@ pub enum PaymentKind {
     Card,
     /// `POST /api/v1.1.0/mbank/pay`.
     Mbank,
+    /// `POST /api/v1.1.0/mega/check`.
+    Megapay,
     /// `POST /api/v1.1.0/pay-form`.
     PayForm,
     /// `POST /gen/qr/dynamic` and `POST /gen/qr/dynamic/data`.

@@ -22,6 +22,7 @@ use crate::{
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::Payment,
     input: Input::Body,

@@ -28,6 +28,7 @@ use crate::{
 
 pub(super) const PAY: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::MbankPay,
     input: Input::Body,
@@ -120,6 +121,7 @@ pub(crate) fn created_response(payment: &Payment) -> Response {
 
 pub(super) const CONFIRM: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::MbankConfirm,
     input: Input::Body,

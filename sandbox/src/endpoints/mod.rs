@@ -1,10 +1,11 @@
-//! The nine endpoints of the gateway: the type of an endpoint, and the table of all. The other files have the endpoints of one payment
+//! The endpoints of the gateway: the type of an endpoint, and the table of all. The other files have the endpoints of one payment
 //! method each, or a step of the pipeline that handles their requests.
 
 pub(crate) mod card_payment;
 mod fields;
 pub(crate) mod finipay;
 pub(crate) mod mbank;
+mod megapay;
 pub(crate) mod outgoing;
 pub(crate) mod pay_form;
 pub(crate) mod pipeline;
@@ -34,9 +35,11 @@ pub(crate) enum Input {
     Query,
 }
 
-/// One of the nine endpoints.
+/// One endpoint.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
+    /// Another method that is accepted, too.
+    pub(crate) other_method: Option<Method>,
     /// The method's name, for the `Allow` header.
     pub(crate) allowed: &'static str,
     pub(crate) name: EndpointName,
@@ -91,7 +94,7 @@ pub(crate) enum RejectionKind {
 }
 
 /// Every endpoint.
-pub(crate) static ENDPOINTS: [Endpoint; 9] = [
+pub(crate) static ENDPOINTS: [Endpoint; 11] = [
     card_payment::ENDPOINT,
     status::STATUS,
     mbank::PAY,
@@ -101,4 +104,6 @@ pub(crate) static ENDPOINTS: [Endpoint; 9] = [
     qr::CREATE_IMAGE,
     qr::CREATE_DATA,
     qr::STATUS,
+    megapay::CHECK,
+    megapay::PAY,
 ];

@@ -18,6 +18,7 @@ use crate::{
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::PayForm,
     input: Input::Body,

@@ -17,7 +17,7 @@ use axum::{
 };
 
 use crate::{
-    domain::{EndpointName, Language},
+    domain::Language,
     endpoints::{ENDPOINTS, Endpoint, Fields, Input, Rejection, Response, outgoing::OutgoingResponse},
     faults::{Fault, FaultName, Moment},
     net::ConnectionHandle,
@@ -32,7 +32,7 @@ use crate::{
     web::{read_body, request},
 };
 
-/// The routes of the nine endpoints. Each takes any method: HTTP 405 is a response of the pipeline, too, which follows
+/// The routes of the endpoints. Each takes any method: HTTP 405 is a response of the pipeline, too, which follows
 /// authentication, may have a fault, and is recorded.
 pub(crate) fn routes(state: &Arc<State>) -> Router {
     ENDPOINTS.iter().fold(Router::new(), |router, endpoint| {
@@ -77,7 +77,8 @@ fn reject_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &H
     if !request::is_authorized(headers, &state.options.login, &state.options.password) {
         return Some(Rejection::Unauthorized);
     }
-    (method != endpoint.method).then_some(Rejection::WrongMethod { allowed: endpoint.allowed })
+    let is_accepted = *method == endpoint.method || endpoint.other_method.as_ref() == Some(method);
+    (!is_accepted).then_some(Rejection::WrongMethod { allowed: endpoint.allowed })
 }
 
 /// Responds to a request and records both.
@@ -154,7 +155,7 @@ impl RequestContext<'_> {
     /// The response to send, and the injected fault.
     fn execute(&self, fields: Result<Fields, Rejection>) -> (OutgoingResponse, Option<FaultName>) {
         let dialect = self.state.switches().acts_as;
-        let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
+        let is_confirmation = fields.is_ok() && self.endpoint.name.takes_password();
         let early = self.inject(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
         let response = match &early {
             Some(fault) => match self.response_to_fault(fault, fields) {

@@ -32,6 +32,7 @@ use crate::{
 
 pub(super) const CREATE_DATA: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::QrDynamicData,
     input: Input::Body,
@@ -133,6 +134,7 @@ pub(super) fn qr_text(state: &State, record: &Record) -> String {
 
 pub(super) const CREATE_IMAGE: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::QrDynamic,
     input: Input::Body,
@@ -199,6 +201,7 @@ fn draw_png(text: &str) -> Result<Vec<u8>, String> {
 
 pub(super) const STATUS: Endpoint = Endpoint {
     method: Method::GET,
+    other_method: None,
     allowed: "GET",
     name: EndpointName::QrTransactionStatus,
     input: Input::Query,

@@ -41,6 +41,10 @@ pub(crate) enum Rejection {
         order_number: String,
         status: PaymentStatus,
     },
+    /// A MegaPay PIN that is too old.
+    PinExpired {
+        order_number: String,
+    },
     /// By a fault.
     TooManyRequests {
         retry_after: Option<u32>,
@@ -141,6 +145,12 @@ impl Rejection {
                 codes::CONFLICT,
                 &language.say(Message::NotAwaitingOtp),
                 &OtpState { order_number, status: status.as_str(), attempts_left: None },
+            ),
+            Self::PinExpired { order_number } => Response::envelope(
+                StatusCode::BAD_REQUEST,
+                codes::WRONG_OTP,
+                &language.say(Message::PinExpired),
+                &OtpState { order_number, status: PaymentStatus::Created.as_str(), attempts_left: None },
             ),
             Self::TooManyRequests { retry_after } => with_retry_after(
                 say(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, Message::TooManyRequests),

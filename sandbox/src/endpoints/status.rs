@@ -20,6 +20,7 @@ use crate::{
 
 pub(super) const STATUS: Endpoint = Endpoint {
     method: Method::GET,
+    other_method: None,
     allowed: "GET",
     name: EndpointName::Status,
     input: Input::BodyOrQuery,
@@ -64,6 +65,7 @@ fn status(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
 
 pub(super) const GET_STATUS: Endpoint = Endpoint {
     method: Method::POST,
+    other_method: None,
     allowed: "POST",
     name: EndpointName::GetStatus,
     input: Input::Body,

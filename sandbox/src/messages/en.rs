@@ -16,6 +16,7 @@ pub(super) fn say(message: Message) -> String {
             return format!("Wrong one-time password, attempts left: {left}");
         }
         Message::NotAwaitingOtp => "This payment awaits no one-time password",
+        Message::PinExpired => "The PIN has expired",
         Message::ProcessingError => "The provider failed while processing the payment",
         Message::TooManyRequests => "Too many requests; try again later",
         Message::Unavailable => "The service is unavailable; try again later",

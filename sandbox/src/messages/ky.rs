@@ -14,6 +14,7 @@ pub(super) fn say(message: Message) -> String {
         Message::PaymentNotFound => "Төлөм табылган жок",
         Message::WrongOtp(left) => return format!("Бир жолку сырсөз туура эмес, калган аракет: {left}"),
         Message::NotAwaitingOtp => "Бул төлөм бир жолку сырсөздү күтпөйт",
+        Message::PinExpired => "PIN-коддун мөөнөтү бүттү",
         Message::ProcessingError => "Төлөмдү иштетүүдө провайдердин катасы чыкты",
         Message::TooManyRequests => "Сурамдар өтө көп; кийинчерээк кайталаңыз",
         Message::Unavailable => "Кызмат жеткиликсиз; кийинчерээк кайталаңыз",

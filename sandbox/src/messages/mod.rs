@@ -43,6 +43,7 @@ pub(crate) enum Message {
     PaymentNotFound,
     WrongOtp(u32),
     NotAwaitingOtp,
+    PinExpired,
     ProcessingError,
     TooManyRequests,
     Unavailable,

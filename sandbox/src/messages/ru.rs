@@ -14,6 +14,7 @@ pub(super) fn say(message: Message) -> String {
         Message::PaymentNotFound => "Платёж не найден",
         Message::WrongOtp(left) => return format!("Неверный одноразовый пароль, осталось попыток: {left}"),
         Message::NotAwaitingOtp => "Этот платёж не ждёт одноразового пароля",
+        Message::PinExpired => "Срок действия PIN-кода истёк",
         Message::ProcessingError => "Ошибка провайдера при обработке платежа",
         Message::TooManyRequests => "Слишком много запросов; повторите позже",
         Message::Unavailable => "Сервис недоступен; повторите позже",

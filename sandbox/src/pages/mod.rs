@@ -133,6 +133,6 @@ pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
         PaymentKind::PayForm => Some(pay_form::PATH),
         PaymentKind::Qr => Some(qr::PATH),
         // The password goes from the payer to the merchant.
-        PaymentKind::Mbank => None,
+        PaymentKind::Mbank | PaymentKind::Megapay => None,
     }
 }

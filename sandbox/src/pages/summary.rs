@@ -33,7 +33,7 @@ impl Summary {
         let record = view.record;
         let rows = match record.payment.kind {
             PaymentKind::Qr => rows_of_code(view),
-            PaymentKind::Card | PaymentKind::Mbank | PaymentKind::PayForm => rows_of_order(view),
+            PaymentKind::Card | PaymentKind::Mbank | PaymentKind::Megapay | PaymentKind::PayForm => rows_of_order(view),
         };
         Self {
             price_label: view.say(Message::Amount),

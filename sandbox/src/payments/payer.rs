@@ -27,15 +27,35 @@ pub(crate) enum OtpResult {
     NotAwaited(Record),
 }
 
+/// How every payment for these accounts of a MegaPay merchant ends, whichever phone pays.
+pub(crate) fn outcome_by_account(account: &str) -> Option<TestOutcome> {
+    match account {
+        "1" => Some(TestOutcome::Approved),
+        "3" => Some(TestOutcome::Declined),
+        _ => None,
+    }
+}
+
 /// Submits a one-time password for a payment.
 pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult, StoreError> {
+    submit_password(state, id, otp, None)
+}
+
+/// Submits a one-time password or a PIN. The payment ends as its test payer defines, unless `outcome` says otherwise.
+pub(crate) fn submit_password(
+    state: &State,
+    id: i64,
+    otp: &str,
+    outcome: Option<TestOutcome>,
+) -> Result<OtpResult, StoreError> {
     state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
-        let Some((right, outcome)) = awaited(&record.payment) else {
+        let Some((right, of_payer)) = awaited(&record.payment) else {
             return Ok(OtpResult::NotAwaited(record));
         };
         if bool::from(otp.trim().as_bytes().ct_eq(right.as_bytes())) {
-            return resolve(state, transaction, record, outcome.event()).map(OtpResult::Right);
+            let event = outcome.unwrap_or(of_payer).event();
+            return resolve(state, transaction, record, event).map(OtpResult::Right);
         }
         payments::spend_otp_attempt(transaction, id)?;
         let record = payments::by_id(transaction, id)?;

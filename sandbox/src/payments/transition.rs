@@ -91,6 +91,7 @@ fn endpoints(kind: PaymentKind) -> &'static [EndpointName] {
     match kind {
         PaymentKind::Card => &[EndpointName::Payment],
         PaymentKind::Mbank => &[EndpointName::MbankPay, EndpointName::MbankConfirm],
+        PaymentKind::Megapay => &[EndpointName::MegaCheck, EndpointName::MegaPay],
         PaymentKind::PayForm => &[EndpointName::PayForm],
         PaymentKind::Qr => &[EndpointName::QrDynamic, EndpointName::QrDynamicData],
     }

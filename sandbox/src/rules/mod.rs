@@ -10,6 +10,6 @@ pub(crate) use members::Members;
 pub(crate) use rule::{
     Problem, Rule, Violation, currency, cvc, cvc_of, decimal, email, expiry_month, expiry_year, integer, integer_up_to,
     ip_address, language, month_of, pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url,
-    year_of,
+    written_decimal, year_of,
 };
 pub(crate) use shape::{Shape, Spanning, non_blank};

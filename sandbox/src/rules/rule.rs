@@ -60,6 +60,15 @@ pub(crate) fn decimal(minimum: u32) -> Rule<Decimal> {
     })
 }
 
+/// As `decimal`; also as a text of its digits, as a query has it.
+pub(crate) fn written_decimal(minimum: u32) -> Rule<Decimal> {
+    let number = decimal(minimum);
+    Rule::new(Shape::Decimal { minimum }, move |value| match string(value) {
+        Ok(text) => RawValue::from_string(text).map_err(|_| Problem::NotNumber).and_then(|value| number.read(&value)),
+        Err(_) => number.read(value),
+    })
+}
+
 /// A whole number, written as one, of at least `minimum`.
 pub(crate) fn integer(minimum: u32) -> Rule<i64> {
     Rule::new(Shape::Integer { minimum, maximum: i64::MAX }, move |value| whole(value, minimum))

@@ -230,6 +230,12 @@ pub(crate) fn set_amount(transaction: &WriteTransaction<'_>, id: i64, amount: De
     Ok(())
 }
 
+/// Sets the callback URL, where a later request names it.
+pub(crate) fn set_callback_url(transaction: &WriteTransaction<'_>, id: i64, url: &str) -> Result<(), StoreError> {
+    transaction.prepare_cached("UPDATE payments SET callback_url = ?2 WHERE id = ?1")?.execute((id, url))?;
+    Ok(())
+}
+
 /// Decrements the attempts that are left.
 pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction

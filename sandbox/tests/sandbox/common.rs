@@ -165,6 +165,8 @@ pub const CARD: &str = "/api/v1.1.0/payment";
 pub const STATUS: &str = "/api/v1.1.0/status";
 pub const MBANK_PAY: &str = "/api/v1.1.0/mbank/pay";
 pub const MBANK_CONFIRM: &str = "/api/v1.1.0/mbank/confirm";
+pub const MEGA_CHECK: &str = "/api/v1.1.0/mega/check";
+pub const MEGA_PAY: &str = "/api/v1.1.0/mega/pay";
 pub const PAY_FORM: &str = "/api/v1.1.0/pay-form";
 pub const GET_STATUS: &str = "/api/v1.1.0/get-status";
 pub const QR_IMAGE: &str = "/gen/qr/dynamic";
@@ -203,6 +205,11 @@ pub fn mbank_body(order_number: &str) -> Body {
 
 pub fn confirm_body(order_number: &str, otp: &str) -> Body {
     Body::new(&[]).with_text("orderNumber", order_number).with_text("otp", otp)
+}
+
+pub fn megapay_body(order_number: &str) -> Body {
+    Body::new(&[("user", "\"996755000201\""), ("account", "\"7\""), ("amount", "250.50")])
+        .with_text("orderNumber", order_number)
 }
 
 pub fn pay_form_body() -> Body {

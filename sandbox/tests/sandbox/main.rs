@@ -25,6 +25,7 @@ mod http;
 mod killed;
 mod languages;
 mod mbank;
+mod megapay;
 mod merchant;
 mod pay_form;
 mod qr;

@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use http::Method;
 use serde::Serialize;
 use strum::IntoEnumIterator;
 
@@ -29,7 +30,7 @@ pub(crate) const KNOWN: [(&str, &str); 2] = [
 const OTP: &str = "otp";
 
 /// All keys of a dialect.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "base",
     "endpoints",
     "charged_words",
@@ -37,6 +38,7 @@ const KEYS: [&str; 8] = [
     "qr_amount_unit",
     "qr_numbers",
     "mbank_identifier",
+    "megapay",
     "callback",
 ];
 
@@ -48,6 +50,7 @@ struct Form {
     qr_amount_unit: Option<&'static str>,
     qr_numbers: Option<&'static str>,
     mbank_identifier: Option<IdentifierForm>,
+    megapay: Option<MegapayForm>,
     callback: Option<CallbackForm>,
 }
 
@@ -65,6 +68,11 @@ struct IdentifierForm {
 }
 
 #[derive(Serialize)]
+struct MegapayForm {
+    check_method: Option<&'static str>,
+}
+
+#[derive(Serialize)]
 struct CallbackForm {
     transaction_id: Vec<String>,
 }
@@ -72,6 +80,9 @@ struct CallbackForm {
 const UNITS: [(&str, QrAmountUnit); 2] = [("som", QrAmountUnit::Som), ("tyiyn", QrAmountUnit::Tyiyn)];
 
 const NUMBERS: [(&str, QrNumbers); 2] = [("none", QrNumbers::None), ("transaction_id", QrNumbers::TransactionId)];
+
+/// Public pages of one gateway give both for the same request.
+const CHECK_METHODS: [(&str, &Method); 2] = [("POST", &Method::POST), ("GET", &Method::GET)];
 
 /// The key that says which numbers a report of a status query may name.
 const REPORTED_NUMBERS: &str = "numbers";
@@ -120,6 +131,9 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     }
     if let Some(named) = given.get("mbank_identifier") {
         dialect.mbank_identifier = read_identifier(*named, &mut checks);
+    }
+    if let Some(named) = given.get("megapay") {
+        dialect.megapay_check_method = read_check_method(*named, &mut checks).cloned();
     }
     if let Some(pointers) = given.get("callback").and_then(|named| read_callback(*named, &mut checks)) {
         dialect.callback_transaction_id = pointers;
@@ -330,6 +344,19 @@ fn read_confirm_field(value: Option<&Json<'_>>, checks: &mut Checks) -> Option<O
     Some(Some(name))
 }
 
+fn read_check_method(value: Json<'_>, checks: &mut Checks) -> Option<&'static Method> {
+    let named = object("dialect.megapay", value, checks)?;
+    check_keys("dialect.megapay", &named, &["check_method"], checks);
+    let place = "dialect.megapay.check_method";
+    match named.get("check_method") {
+        Some(method) => one_of(place, *method, &CHECK_METHODS, checks),
+        None => {
+            checks.break_rule(place, Rule::Required, None);
+            None
+        }
+    }
+}
+
 fn read_callback(value: Json<'_>, checks: &mut Checks) -> Option<Vec<String>> {
     let named = object("dialect.callback", value, checks)?;
     check_keys("dialect.callback", &named, &["transaction_id"], checks);
@@ -421,6 +448,10 @@ pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> Strin
             pointers: identifier.pointers,
             confirm_field: identifier.confirm_field,
         }),
+        megapay: dialect
+            .megapay_check_method
+            .as_ref()
+            .map(|method| MegapayForm { check_method: name_in(&CHECK_METHODS, Some(method)) }),
         callback: Some(CallbackForm { transaction_id: dialect.callback_transaction_id.clone() }),
     };
     // A map with text keys and text values always has a JSON form.

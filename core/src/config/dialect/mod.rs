@@ -7,6 +7,8 @@ pub(crate) mod form;
 
 use std::collections::BTreeMap;
 
+use http::Method;
+
 use crate::{
     config::endpoint::{Endpoint, EndpointDialect, Overrides, WordList},
     payment_ref::report::PaymentStatus,
@@ -63,6 +65,7 @@ pub struct Dialect {
     qr_amount_unit: Option<QrAmountUnit>,
     qr_numbers: Option<QrNumbers>,
     mbank_identifier: Option<MbankIdentifier>,
+    megapay_check_method: Option<Method>,
     callback_transaction_id: Vec<String>,
 }
 
@@ -137,6 +140,25 @@ impl Dialect {
         self.mbank_identifier.as_ref()
     }
 
+    /// Whether the gateway takes payments from MegaPay wallets by the requests of `docs/interface.md#megapay` (`megapay`). Without
+    /// them, MegaPay is on the pay-form.
+    ///
+    /// ```
+    /// use kassa::Dialect;
+    ///
+    /// assert!(!Dialect::default().offers_megapay());
+    /// assert!(Dialect::named("finipay")?.offers_megapay());
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn offers_megapay(&self) -> bool {
+        self.megapay_check_method.is_some()
+    }
+
+    /// By which method the gateway takes the check, where it has the MegaPay requests.
+    pub(crate) fn megapay_check_method(&self) -> Option<&Method> {
+        self.megapay_check_method.as_ref()
+    }
+
     pub(crate) fn qr_amount_unit(&self) -> Option<QrAmountUnit> {
         self.qr_amount_unit
     }
@@ -190,6 +212,7 @@ impl Default for Dialect {
             qr_amount_unit: None,
             qr_numbers: None,
             mbank_identifier: None,
+            megapay_check_method: None,
             callback_transaction_id: vec!["/transaction_id".to_owned(), "/transactionId".to_owned()],
         }
     }

@@ -197,7 +197,7 @@ impl Dropped {
     }
 
     fn moves_money(self) -> bool {
-        matches!(self, Self::Call("card_payment" | "mbank_payment" | "mbank_confirm"))
+        matches!(self, Self::Call("card_payment" | "mbank_payment" | "mbank_confirm" | "megapay_check" | "megapay_pay"))
     }
 
     fn is_asked_in_place(self) -> bool {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use fastrand::Rng;
 
 use crate::{
-    Callback, CardPayment, Gateway, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy,
-    Provider, QrPayment, StatusReport, Verdict, WatchReport, testing::schedules::harness::Patience,
+    Callback, CardPayment, Gateway, MbankPayment, MegapayPayment, PayForm, PayFormCreated, PaymentError, PaymentRef,
+    PollPolicy, Provider, QrPayment, StatusReport, Verdict, WatchReport, testing::schedules::harness::Patience,
 };
 
 /// What must never happen, in one sentence.
@@ -66,6 +66,9 @@ pub trait Scene {
     /// A request for this order, with its payer's one-time password.
     fn mbank_payment(&self, order: &str) -> (MbankPayment, String);
 
+    /// A request for this order, with its payer's PIN.
+    fn megapay_payment(&self, order: &str) -> (MegapayPayment, String);
+
     /// A request for a pay-form.
     fn pay_form(&self) -> PayForm;
 
@@ -114,7 +117,7 @@ enum ParsedStatus<T> {
     Unknown,
 }
 
-/// No payer of any scene has this one-time password.
+/// No payer of any scene has this one-time password or PIN.
 const WRONG_OTP: &str = "000000";
 
 impl<S: Scene> Merchant<S> {
@@ -123,11 +126,12 @@ impl<S: Scene> Merchant<S> {
     /// # Errors
     /// What must never happen, and did.
     pub async fn run(self) -> Result<(), Broken> {
-        match self.below(10) {
+        match self.below(13) {
             0..3 => self.card().await?,
             3..6 => self.mbank().await?,
-            6 => self.pay_forms().await?,
-            7 => self.qr_images().await?,
+            6..9 => self.megapay().await?,
+            9 => self.pay_forms().await?,
+            10 => self.qr_images().await?,
             _ => self.qr_codes().await?,
         }
         // Numbers that were never used are queried, too.
@@ -178,6 +182,30 @@ impl<S: Scene> Merchant<S> {
             let typed = if attempt == 0 && self.below(4) == 0 { WRONG_OTP } else { &otp };
             let confirming = self.gateway.confirm_mbank_payment(&known, typed);
             match self.call("mbank_confirm", &self.order, true, confirming).await? {
+                ParsedStatus::Nothing { again } if again || typed == WRONG_OTP => {}
+                _ => break,
+            }
+        }
+        self.follow(&known).await
+    }
+
+    async fn megapay(&self) -> Result<(), Broken> {
+        let (payment, pin) = self.scene.megapay_payment(&self.order);
+        let known = payment.payment_ref();
+        self.scene.store(&known);
+        for _ in 0..3 {
+            let sending = self.gateway.check_megapay(payment.clone());
+            if let ParsedStatus::Nothing { again: true } =
+                self.call("megapay_check", &self.order, true, sending).await?
+            {
+                continue;
+            }
+            break;
+        }
+        for attempt in 0..3 {
+            let typed = if attempt == 0 && self.below(4) == 0 { WRONG_OTP } else { &pin };
+            let paying = self.gateway.pay_by_megapay(payment.clone(), typed);
+            match self.call("megapay_pay", &self.order, true, paying).await? {
                 ParsedStatus::Nothing { again } if again || typed == WRONG_OTP => {}
                 _ => break,
             }

@@ -11,7 +11,8 @@ use fastrand::Rng;
 use strum::VariantArray;
 
 use crate::{
-    CardPayment, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy, QrPayment,
+    CardPayment, MbankPayment, MegapayPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy,
+    QrPayment,
     operations::dialect::ENDPOINTS,
     testing::{
         schedules::{
@@ -66,6 +67,10 @@ impl Scene for InMemory {
 
     fn mbank_payment(&self, order: &str) -> (MbankPayment, String) {
         (scripted::mbank_payment(order), world::OTP.to_owned())
+    }
+
+    fn megapay_payment(&self, order: &str) -> (MegapayPayment, String) {
+        (scripted::megapay_payment(order), world::OTP.to_owned())
     }
 
     fn pay_form(&self) -> PayForm {

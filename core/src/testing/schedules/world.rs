@@ -162,13 +162,14 @@ impl World {
                 let payment = state.make(call, &key, false);
                 card(&key, with_page.then_some(payment.gateway_number.as_str()))
             }
-            "mbank_payment" => {
+            "mbank_payment" | "megapay_check" => {
                 let key = text("orderNumber");
                 state.make(call, &key, true);
                 created(&key)
             }
             "mbank_confirm" if text("otp") != OTP => refused(400, "a wrong password"),
-            "mbank_confirm" => state.confirm(call, &text("orderNumber")),
+            "megapay_pay" if text("pinCode") != OTP => refused(400, "a wrong PIN"),
+            "mbank_confirm" | "megapay_pay" => state.confirm(call, &text("orderNumber")),
             "pay_form" => pay_form(),
             "qr_image" => qr_image(),
             "qr_data" => {

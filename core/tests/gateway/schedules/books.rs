@@ -79,7 +79,12 @@ impl Books<'_> {
     fn what_is_said_to_be_nothing_is_nothing(&self) -> Result<(), Broken> {
         for payment in &self.payments {
             let order = &payment.order_number;
-            let confirmed = payment.kind == PaymentKind::Mbank
+            let confirmation = match payment.kind {
+                PaymentKind::Mbank => Some(EndpointName::MbankConfirm),
+                PaymentKind::Megapay => Some(EndpointName::MegaPay),
+                _ => None,
+            };
+            let confirmed = confirmation.is_some()
                 && payment.status != PaymentStatus::Created
                 && !self.by_payer.contains(&payment.gateway_number)
                 // Too many wrong passwords end it, too; each of them was refused, and said so.
@@ -87,9 +92,10 @@ impl Books<'_> {
             let made_by = match payment.kind {
                 PaymentKind::Card => Some(EndpointName::Payment),
                 PaymentKind::Mbank => Some(EndpointName::MbankPay),
+                PaymentKind::Megapay => Some(EndpointName::MegaCheck),
                 PaymentKind::PayForm | PaymentKind::Qr => None,
             };
-            for endpoint in made_by.into_iter().chain(confirmed.then_some(EndpointName::MbankConfirm)) {
+            for endpoint in made_by.into_iter().chain(confirmation.filter(|_| confirmed)) {
                 let calls = self.calls(endpoint, Some(order));
                 if calls.clean.len() >= calls.began {
                     return Err(format!("{endpoint} of {order} took effect, and was said not to: {:?}", calls.clean));
@@ -102,10 +108,11 @@ impl Books<'_> {
     fn what_succeeded_exists(&self) -> Result<(), Broken> {
         for event in self.journal {
             let exists = match event {
-                Event::Answered { endpoint: EndpointName::Payment | EndpointName::MbankPay, key } => {
-                    self.payment(key).is_some()
-                }
-                Event::Answered { endpoint: EndpointName::MbankConfirm, key } => {
+                Event::Answered {
+                    endpoint: EndpointName::Payment | EndpointName::MbankPay | EndpointName::MegaCheck,
+                    key,
+                } => self.payment(key).is_some(),
+                Event::Answered { endpoint: EndpointName::MbankConfirm | EndpointName::MegaPay, key } => {
                     self.payment(key).is_some_and(|payment| payment.status != PaymentStatus::Created)
                 }
                 Event::Page { token } => self.payments.iter().any(|payment| payment.gateway_number == *token),

@@ -208,6 +208,7 @@ async fn believe_no_lie(sandbox: &Sandbox, gateway: &Gateway, body: &str) -> Res
     let Some(payment) = sandbox.payment(number) else { return Err(format!("a callback of nothing: {body}")) };
     let stored = match (payment.kind, &payment.transaction_id) {
         (kassa_sandbox::PaymentKind::Card, _) => PaymentRef::card(number, PRICE.into(), "KGS"),
+        (kassa_sandbox::PaymentKind::Megapay, _) => PaymentRef::megapay(number, PRICE.into()),
         (kassa_sandbox::PaymentKind::Mbank, _) => PaymentRef::mbank(number, PRICE.into()),
         (_, Some(id)) => PaymentRef::qr(Some(i64::from(PRICE) * 100)).with_transaction_id(id),
         (_, None) => PaymentRef::pay_form(PRICE.into()),

@@ -7,10 +7,10 @@ use fastrand::Rng;
 use futures_util::future::join_all;
 use kassa::{
     _internals::schedules::merchant::{Broken, Call, End, Merchant, PRICE, Pace, Scene},
-    Card, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PayFormCreated, PaymentRef,
-    PollPolicy, QrPayment,
+    Card, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, MbankPayment, MegapayPayment, PayForm,
+    PayFormCreated, PaymentRef, PollPolicy, QrPayment,
 };
-use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
+use kassa_sandbox::{EndpointName, Provider as Wallet, TEST_CARDS, TEST_PHONES};
 use kassa_test_patience::patience;
 
 use super::journal::{Event, Journal};
@@ -100,6 +100,15 @@ impl Scene for OverSockets {
         (payment, payer.otp.to_owned())
     }
 
+    fn megapay_payment(&self, order: &str) -> (MegapayPayment, String) {
+        let wallets: Vec<_> = TEST_PHONES.iter().filter(|phone| phone.provider == Wallet::MegaPay).collect();
+        let phone = wallets[self.below(wallets.len())];
+        (
+            MegapayPayment::new(order, PRICE.into(), phone.phone, "7").with_callback_url(CALLBACK_URL),
+            phone.otp.to_owned(),
+        )
+    }
+
     fn pay_form(&self) -> PayForm {
         changed(support::pay_form(), |it| {
             it.amount = PRICE.into();
@@ -147,6 +156,8 @@ fn the_sandboxes_name(endpoint: &str) -> EndpointName {
         "payment_status" => EndpointName::Status,
         "mbank_payment" => EndpointName::MbankPay,
         "mbank_confirm" => EndpointName::MbankConfirm,
+        "megapay_check" => EndpointName::MegaCheck,
+        "megapay_pay" => EndpointName::MegaPay,
         "pay_form" => EndpointName::PayForm,
         "provider_status" => EndpointName::GetStatus,
         "qr_image" => EndpointName::QrDynamic,

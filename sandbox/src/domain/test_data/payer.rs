@@ -116,8 +116,10 @@ pub(crate) const FINIPAY_CARDS: [TestCard; 4] = [
 ];
 
 /// FINIPAY's test phones.
-pub(crate) const FINIPAY_PHONES: [TestPhone; 1] =
-    [phone(Provider::MBank, "996772140014", "0000", TestOutcome::Approved)];
+pub(crate) const FINIPAY_PHONES: [TestPhone; 2] = [
+    phone(Provider::MBank, "996772140014", "0000", TestOutcome::Approved),
+    phone(Provider::MegaPay, "996555002108", "1548", TestOutcome::Approved),
+];
 
 /// Every card that is taken.
 pub(crate) fn cards() -> impl Iterator<Item = &'static TestCard> {

@@ -38,7 +38,7 @@ struct Page<'a> {
     resolve_after_s: String,
     faults: Vec<Fault>,
     fault_names: &'static [FaultName],
-    endpoints: [EndpointName; 9],
+    endpoints: [EndpointName; 11],
     cards: &'static [TestCard],
     phones: &'static [TestPhone],
 }

@@ -103,6 +103,7 @@ pub(super) fn kind(kind: PaymentKind) -> &'static str {
     match kind {
         PaymentKind::Card => "Card",
         PaymentKind::Mbank => "Mobile bank",
+        PaymentKind::Megapay => "MegaPay",
         PaymentKind::PayForm => "Pay-form",
         PaymentKind::Qr => "QR",
     }
