@@ -94,3 +94,22 @@ pub(crate) mod moment {
         SystemTime::UNIX_EPOCH.checked_add(since).ok_or_else(|| D::Error::custom("is no moment that can be told"))
     }
 }
+
+/// A moment that may be absent.
+pub(crate) mod optional_moment {
+    use std::time::SystemTime;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Moment(#[serde(with = "crate::serialized::moment")] SystemTime);
+
+    pub(crate) fn serialize<S: Serializer>(moment: &Option<SystemTime>, serializer: S) -> Result<S::Ok, S::Error> {
+        moment.map(Moment).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SystemTime>, D::Error> {
+        Ok(Option::<Moment>::deserialize(deserializer)?.map(|Moment(moment)| moment))
+    }
+}

@@ -1,4 +1,4 @@
-//! Fuzzing: the nine endpoints without a socket, only for the fuzz targets of this project. Not a public interface.
+//! Fuzzing: the gateway's endpoints without a socket, only for the fuzz targets of this project. Not a public interface.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! A simulation of the payment gateway on your own machine, a stateful stub: nine endpoints, the payer's pages,
+//! A simulation of the payment gateway on your own machine, a stateful stub: the gateway's endpoints, the payer's pages,
 //! callbacks and test cards.
 //!
 //! ```

@@ -72,6 +72,9 @@ pub(super) enum NewPayment<'a> {
     Mbank {
         phone: &'a str,
     },
+    Megapay {
+        phone: &'a str,
+    },
     Card {
         card: CardBody<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]

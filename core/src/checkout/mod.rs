@@ -199,14 +199,23 @@ impl Checkout {
     /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state, or where it is no
     /// phone number. Nothing was sent then.
     pub fn pay_by_mbank(&self, phone: &str) -> Result<(), PaymentError> {
-        let mut checks = Checks::default();
-        checks.phone("phone", phone);
-        let phone = normalized_phone(phone).unwrap_or_default();
+        let (checks, phone) = checked_phone(phone);
         self.pay(PaymentMethod::Mbank, checks, &NewPayment::Mbank { phone: &phone })
     }
 
-    /// Confirms the payment by the mobile bank with the one-time password that the payer got, as the message shows it: spaces,
-    /// hyphens and marks that are not seen are left out.
+    /// Pays from a MegaPay wallet: a PIN is sent to this phone, and the gateway tells the commission, which the state
+    /// [`EnterOtp`](CheckoutState::EnterOtp) has. However the phone is written, what is sent is
+    /// [`normalized_phone`](crate::normalized_phone) of it: show that to the payer before.
+    ///
+    /// # Errors
+    /// As for [`pay_by_mbank`](Self::pay_by_mbank).
+    pub fn pay_by_megapay(&self, phone: &str) -> Result<(), PaymentError> {
+        let (checks, phone) = checked_phone(phone);
+        self.pay(PaymentMethod::Megapay, checks, &NewPayment::Megapay { phone: &phone })
+    }
+
+    /// Confirms the payment with the code that the payer got, the one-time password of the mobile bank or the PIN of the wallet, as the
+    /// message shows it: spaces, hyphens and marks that are not seen are left out.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where none is awaited, or where none is given or it
@@ -329,6 +338,12 @@ impl Checkout {
         let shared = self.owner.shared.clone();
         shared.transport.check().is_ok() && shared.token_wanted().await
     }
+}
+
+fn checked_phone(phone: &str) -> (Checks, String) {
+    let mut checks = Checks::default();
+    checks.phone("phone", phone);
+    (checks, normalized_phone(phone).unwrap_or_default())
 }
 
 impl fmt::Debug for Checkout {

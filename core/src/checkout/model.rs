@@ -58,6 +58,7 @@ impl Action {
             Self::Pay(PaymentMethod::PayForm) => "pay_by_form",
             Self::Pay(PaymentMethod::Qr) => "pay_by_qr",
             Self::Pay(PaymentMethod::Mbank) => "pay_by_mbank",
+            Self::Pay(PaymentMethod::Megapay) => "pay_by_megapay",
             Self::Pay(PaymentMethod::Card) => "pay_by_card",
             Self::Confirm => "confirm",
         }
@@ -89,10 +90,10 @@ impl Model {
         self.is_token_refused
     }
 
-    /// The payment that awaits a one-time password.
+    /// The payment that awaits a code from the payer.
     pub(super) fn awaits_otp(&self) -> Option<&str> {
         let payment = self.view.as_ref()?.current()?;
-        let awaits = payment.method == Some(PaymentMethod::Mbank) && payment.state == StateOfPayment::Awaiting;
+        let awaits = payment.is_confirmed_by_code() && payment.state == StateOfPayment::Awaiting;
         awaits.then_some(payment.id.as_str())
     }
 

@@ -20,8 +20,18 @@ pub enum PaymentMethod {
     Qr,
     /// The mobile bank, confirmed by a one-time password: [`Checkout::pay_by_mbank`](crate::Checkout::pay_by_mbank).
     Mbank,
+    /// A MegaPay wallet, confirmed by a PIN that is sent to the payer, where the merchant's server takes it:
+    /// [`Checkout::pay_by_megapay`](crate::Checkout::pay_by_megapay).
+    Megapay,
     /// A card, where the merchant's server takes cards: [`Checkout::pay_by_card`](crate::Checkout::pay_by_card).
     Card,
+}
+
+impl PaymentMethod {
+    /// Whether the payer types a code from a message to pay by it.
+    pub(crate) fn is_confirmed_by_code(self) -> bool {
+        matches!(self, Self::Mbank | Self::Megapay)
+    }
 }
 
 /// What is to be paid. It never changes.
@@ -84,15 +94,31 @@ pub enum CheckoutState {
         /// The problem with the server.
         message: Option<CheckoutMessage>,
     },
-    /// The payer enters the one-time password that the mobile bank sent: [`Checkout::confirm`](crate::Checkout::confirm).
+    /// The payer enters the code from a message, which is the one-time password of the mobile bank or the PIN of a MegaPay wallet:
+    /// [`Checkout::confirm`](crate::Checkout::confirm). **With it the payer agrees to the total**: show it before, as
+    /// [`CheckoutTexts::cost`](crate::CheckoutTexts::cost) writes it.
     #[non_exhaustive]
     EnterOtp {
+        /// The way to pay that is confirmed.
+        method: PaymentMethod,
         /// How many passwords may still be tried.
         attempts_left: u32,
         /// Why the last one was not taken, where there was one.
         message: Option<CheckoutMessage>,
         /// The last two digits of the phone that the password went to, if the server has them.
         phone_last2: Option<String>,
+        /// What the payer pays beside the amount, in units of the currency, if the gateway told a commission.
+        #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
+        commission: Option<Decimal>,
+        /// What the payer pays in all, if the gateway told a commission.
+        #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
+        total: Option<Decimal>,
+        /// Until when the code can be used, by the server's clock, if the gateway told that.
+        #[cfg_attr(
+            feature = "serde",
+            serde(rename = "code_expires_at_ms", default, with = "crate::serialized::optional_moment")
+        )]
+        code_expires_at: Option<SystemTime>,
         /// Whether the payer can choose another number or another way to pay
         /// ([`Checkout::change_method`](crate::Checkout::change_method)).
         can_change_method: bool,

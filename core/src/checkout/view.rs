@@ -51,9 +51,16 @@ pub(super) struct Payment {
     pub(super) qr_text: Option<String>,
     pub(super) attempts_left: Option<u32>,
     pub(super) failure: Option<Failure>,
-    /// The last two digits of the phone that the one-time password went to.
+    /// The last two digits of the phone that the code went to.
     #[serde(default)]
     pub(super) phone_last2: Option<String>,
+    /// What the payer pays beside the amount, and in all.
+    #[serde(default, with = "crate::serialized::optional_decimal")]
+    pub(super) commission: Option<Decimal>,
+    #[serde(default, with = "crate::serialized::optional_decimal")]
+    pub(super) total: Option<Decimal>,
+    #[serde(rename = "code_expires_at_ms", default, with = "crate::serialized::optional_moment")]
+    pub(super) code_expires_at: Option<SystemTime>,
     /// Another payment can be begun instead of it.
     #[serde(default)]
     pub(super) can_be_replaced: bool,
@@ -134,6 +141,10 @@ impl View {
 }
 
 impl Payment {
+    pub(super) fn is_confirmed_by_code(&self) -> bool {
+        self.method.is_some_and(PaymentMethod::is_confirmed_by_code)
+    }
+
     /// Nothing else can be begun meanwhile.
     fn is_held(&self) -> bool {
         match self.state {

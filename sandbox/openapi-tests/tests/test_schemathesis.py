@@ -42,7 +42,7 @@ def run(sandbox: Sandbox, tag: str, authorization: str, folder: Path) -> None:
     assert "No issues found" in done.stdout
 
 
-def test_the_nine_endpoints(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_gateway_endpoints(sandbox: Sandbox, tmp_path: Path) -> None:
     with sandbox:
         login = ":".join(sandbox.credentials).encode()
         run(sandbox, "gateway", f"Basic {base64.b64encode(login).decode()}", tmp_path)

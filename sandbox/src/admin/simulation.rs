@@ -96,7 +96,7 @@ struct SwitchesView {
     /// Language of messages if the request does not specify one.
     #[schemars(extend("enum" = Language::ALL.map(Language::code)))]
     language: &'static str,
-    /// Gateway whose response format the nine endpoints use.
+    /// Gateway whose response format the gateway's endpoints use.
     #[schemars(extend("enum" = Dialect::ALL.map(Dialect::as_str)))]
     acts_as: &'static str,
     /// Field of a confirmation that carries the `quid` of a mobile-bank payment. Applies only if `acts_as` is `finipay`.

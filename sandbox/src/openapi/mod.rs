@@ -30,10 +30,10 @@ use crate::{
 /// The name of the callback's description.
 const CALLBACK: &str = "paymentStatusChanged";
 
-const ABOUT: &str = "A payment gateway on your own machine: the nine endpoints of the gateway's interface, and the \
+const ABOUT: &str = "A payment gateway on your own machine: the endpoints of the gateway's interface, and the \
     admin interface of the sandbox.\n\nThis document describes the default behavior. If the switch `acts_as` is \
     `finipay`, some responses are those that FINIPAY's public pages show; they are described next to the default ones. \
-    Two variants are not described: with `other`, every response of the nine endpoints has another envelope, and faults \
+    Two variants are not described: with `other`, every response of the gateway's endpoints has another envelope, and faults \
     change responses arbitrarily. A path accepts only the methods listed here; for any other method it returns HTTP 405, \
     with the allowed methods in `Allow`.";
 
@@ -54,7 +54,7 @@ fn document(state: &State) -> Value {
         },
         "servers": [{ "url": state.public_url }],
         "tags": [
-            { "name": operations::GATEWAY_TAG, "description": "The nine endpoints of the gateway's interface." },
+            { "name": operations::GATEWAY_TAG, "description": "The endpoints of the gateway's interface." },
             { "name": operations::ADMIN_TAG, "description": "Inspect and control the sandbox. Faults do not affect these endpoints." },
         ],
         "paths": paths,
@@ -159,7 +159,7 @@ fn show(state: &State) -> Response {
         Group {
             id: "gateway",
             name: "The gateway",
-            text: "The nine endpoints. They require the merchant's login and password (HTTP Basic authentication).",
+            text: "The gateway's endpoints. They require the merchant's login and password (HTTP Basic authentication).",
             operations: endpoints.collect(),
         },
         Group {

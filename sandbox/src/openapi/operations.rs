@@ -1,4 +1,4 @@
-//! The operations of the document: the nine endpoints with the envelope of their responses, and the admin interface.
+//! The operations of the document: the gateway's endpoints with the envelope of their responses, and the admin interface.
 
 use axum::http::StatusCode;
 use schemars::SchemaGenerator;

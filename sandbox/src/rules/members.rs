@@ -1,4 +1,4 @@
-//! Validation of JSON objects outside the nine endpoints: members are taken by name and type, and every mistake is reported.
+//! Validation of JSON objects outside the gateway's endpoints: members are taken by name and type, and every mistake is reported.
 
 use std::fmt;
 

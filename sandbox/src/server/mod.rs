@@ -112,7 +112,7 @@ impl Sandbox {
         read(found).map(|record| record.payment)
     }
 
-    /// Every request to the nine endpoints so far, in the order they were answered.
+    /// Every request to the gateway's endpoints so far, in the order they were answered.
     ///
     /// # Panics
     /// As [`payments`](Self::payments).

@@ -120,7 +120,7 @@ impl StatusNumbers {
     }
 }
 
-/// The gateway whose response format the nine endpoints use.
+/// The gateway whose response format the gateway's endpoints use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Dialect {

@@ -60,7 +60,7 @@ const LINKS: [Link; 4] = [
     Link {
         name: "API description",
         path: Section::Api.path(),
-        text: "The nine endpoints and the admin interface: fields, rules, responses, and a curl command for each. \
+        text: "The gateway's endpoints and the admin interface: fields, rules, responses, and a curl command for each. \
                The OpenAPI document is at /openapi.json.",
         key: "No login required.",
     },

@@ -30,7 +30,7 @@ const CHECKPOINT: u32 = 8192;
 /// Room for every statement that payments need; lists of the dashboard are prepared each time.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The database. Calls block: but for those of the nine endpoints, which are short, they run on blocking threads.
+/// The database. Calls block: but for those of the gateway's endpoints, which are short, they run on blocking threads.
 pub(crate) struct Store {
     writer: Mutex<Writer>,
     log: WriteBehindLog,

@@ -1,4 +1,4 @@
-//! The request log of the nine endpoints, its write-behind buffer, and the history of one payment. The buffer exists because a transaction
+//! The request log of the gateway's endpoints, its write-behind buffer, and the history of one payment. The buffer exists because a transaction
 //! for each request would cost more than its response.
 
 use std::{
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// One request to one of the nine endpoints, and its outcome.
+/// One request to one of the gateway's endpoints, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedRequest {
     /// The endpoint's path, e.g. `/api/v1.1.0/payment`.

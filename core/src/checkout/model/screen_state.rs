@@ -86,7 +86,7 @@ impl Model {
         view.is_some_and(|view| view.current().is_some_and(|payment| self.can_change(view, payment)))
     }
 
-    /// What can be begun instead of a payment: the mobile bank for another number, too, and no second QR code.
+    /// What can be begun instead of a payment: the same way for another number, too, and no second QR code.
     fn other_methods(&self, view: &View, payment: &Payment) -> Vec<PaymentMethod> {
         let mut methods = self.methods(view, payment.method.filter(|method| *method == PaymentMethod::Qr));
         methods.retain(|method| !self.refused_instead.contains(method));
@@ -114,11 +114,18 @@ impl Model {
     /// What the payer has to do, where there is something.
     fn awaiting(&self, view: &View, payment: &Payment) -> Option<CheckoutState> {
         let can_change_method = self.can_change(view, payment);
-        if payment.method == Some(PaymentMethod::Mbank) {
-            let attempts_left = payment.attempts_left.filter(|left| *left > 0)?;
+        if let Some(method) = payment.method.filter(|method| method.is_confirmed_by_code()) {
             let failed = || payment.failure.as_ref().map(code_not_taken);
-            let (message, phone_last2) = (self.own_message().or_else(failed), payment.phone_last2.clone());
-            return Some(CheckoutState::EnterOtp { attempts_left, message, phone_last2, can_change_method });
+            return Some(CheckoutState::EnterOtp {
+                method,
+                attempts_left: payment.attempts_left.filter(|left| *left > 0)?,
+                message: self.own_message().or_else(failed),
+                phone_last2: payment.phone_last2.clone(),
+                commission: payment.commission,
+                total: payment.total,
+                code_expires_at: payment.code_expires_at,
+                can_change_method,
+            });
         }
         if let Some(text) = payment.qr_text.clone() {
             return Some(CheckoutState::ShowQr { text, message: self.own_message(), can_change_method });

@@ -1,3 +1,4 @@
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::*;
@@ -70,6 +71,7 @@ fn every_state_of_a_payment_has_its_screen() {
     for (method, more, awaiting) in [
         ("mbank", &otp, "enter_otp"),
         ("mbank", &json!({"attempts_left": 0}), "waiting"),
+        ("megapay", &otp, "enter_otp"),
         ("qr", &qr, "show_qr"),
         ("pay_form", &page, "open_page"),
         ("card", &page, "open_page"),
@@ -226,6 +228,20 @@ fn replaced_payment_is_not_shown_again() {
     let page = payment("p2", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
     assert_eq!(state(&[left.clone(), rejected]).kind(), "ready");
     assert_eq!(state(&[left, page]).kind(), "open_page");
+}
+
+#[test]
+fn code_of_a_wallet_has_its_cost_and_end() {
+    let costs = json!({"attempts_left": 3, "commission": "7.80", "total": "397.80", "code_expires_at_ms": 1_700_000_180_000_u64});
+    let mut model = model(&[payment("p1", "megapay", "awaiting", costs)]);
+    let CheckoutState::EnterOtp { method, commission, total, code_expires_at, .. } = model.state() else { panic!() };
+    assert_eq!(method, PaymentMethod::Megapay);
+    assert_eq!((commission, total), (Some(Decimal::new(780, 2)), Some(Decimal::new(39780, 2))));
+    let since = code_expires_at.unwrap().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(since.as_millis(), 1_700_000_180_000);
+    assert_eq!((model.awaits_otp(), model.check(Action::Confirm)), (Some("p1"), Ok(())));
+    model.began(Action::Confirm, serde_json::from_value(payment("p1", "megapay", "confirming", json!({}))).unwrap());
+    assert_eq!(model.awaits_otp(), None);
 }
 
 fn mbank(id: &str, phone_last2: &str) -> Value {

@@ -43,6 +43,9 @@ pub struct CheckoutTexts {
     pub title: String,
     /// What the payer does now, or what it means for their money; nothing where the title says it.
     pub explanation: Option<String>,
+    /// What the payer agrees to pay by entering the code, where that is more than the amount, or may be: **to be shown above the
+    /// field for the code**.
+    pub cost: Option<String>,
     /// The result of the last attempt, or the problem with the server.
     pub message: Option<String>,
     /// More words about that, as they came from gateway or server, in any language. What is told for developers is not among them.
@@ -54,10 +57,11 @@ impl CheckoutTexts {
     /// whose checkout has ended, or a QR code that was left for another way to pay. **Then they are not told to order again
     /// without a warning.**
     pub fn of(state: &CheckoutState, may_have_paid: bool, language: Language) -> Self {
-        let (title, explanation, message) = about(state, may_have_paid, states(language));
+        let (title, explanation, message) = about(state, may_have_paid, language);
         Self {
             title: title.to_owned(),
             explanation,
+            cost: cost(state, language),
             message: message.map(|message| message.text_in(language)),
             reason: message.and_then(reason_for_payers),
         }
@@ -76,6 +80,7 @@ impl CheckoutLabels {
             PaymentMethod::PayForm => &self.pay_form,
             PaymentMethod::Qr => &self.qr,
             PaymentMethod::Mbank => &self.mbank,
+            PaymentMethod::Megapay => &self.megapay,
             PaymentMethod::Card => &self.card,
         }
     }
@@ -86,6 +91,7 @@ impl CheckoutLabels {
             PaymentMethod::PayForm => &self.pay_form_hint,
             PaymentMethod::Qr => &self.qr_hint,
             PaymentMethod::Mbank => &self.mbank_hint,
+            PaymentMethod::Megapay => &self.megapay_hint,
             PaymentMethod::Card => &self.card_hint,
         }
     }
@@ -129,9 +135,9 @@ fn shown_phone(phone: &str) -> String {
 fn about<'a>(
     state: &'a CheckoutState,
     may_have_paid: bool,
-    texts: &'static StateTable,
+    language: Language,
 ) -> (&'static str, Option<String>, Option<&'a CheckoutMessage>) {
-    let more = |text: &str| Some(text.to_owned());
+    let (texts, more) = (states(language), |text: &str| Some(text.to_owned()));
     match state {
         CheckoutState::Opening { message } => (texts.opening, more(texts.opening_more), message.as_ref()),
         CheckoutState::Ready { methods, message, can_keep_method } => {
@@ -144,12 +150,13 @@ fn about<'a>(
             (texts.choose, explanation, message.as_ref())
         }
         CheckoutState::Sending { message } => (texts.sending, more(texts.sending_more), message.as_ref()),
-        CheckoutState::EnterOtp { attempts_left, message, phone_last2, .. } => {
+        CheckoutState::EnterOtp { method, attempts_left, message, phone_last2, .. } => {
             let sent = match phone_last2 {
                 Some(digits) => [texts.code_sent_to, digits.as_str(), texts.code_sent_to_end].concat(),
                 None => texts.code_sent.to_owned(),
             };
-            let explanation = [sent.as_str(), " ", texts.attempts_left, attempts_left.to_string().as_str()].concat();
+            let sender = CheckoutLabels::of(language).name_of(*method).to_owned();
+            let explanation = format!("{sender} {sent} {}{attempts_left}", texts.attempts_left);
             (texts.code, Some(explanation), message.as_ref())
         }
         CheckoutState::OpenPage { message, .. } => (texts.page, more(texts.page_more), message.as_ref()),
@@ -164,6 +171,30 @@ fn about<'a>(
             (texts.expired, more(if may_have_paid { texts.late_more } else { texts.expired_more }), None)
         }
         CheckoutState::TokenExpired => (texts.token_expired, more(texts.token_expired_more), None),
+    }
+}
+
+/// What entering the code costs, where it is more than the amount, or nobody knows.
+fn cost(state: &CheckoutState, language: Language) -> Option<String> {
+    let CheckoutState::EnterOtp { method, commission, total, .. } = state else { return None };
+    let texts = states(language);
+    let shown = |amount: Decimal| amount_text(amount, KGS, language);
+    let amount = total.zip(*commission).and_then(|(total, commission)| total.checked_sub(commission));
+    match (amount, commission, total) {
+        (Some(amount), Some(commission), Some(total)) => Some(
+            [
+                texts.total,
+                &shown(*total),
+                texts.total_of,
+                &shown(amount),
+                texts.total_and,
+                &shown(*commission),
+                texts.total_end,
+            ]
+            .concat(),
+        ),
+        _ if *method == PaymentMethod::Megapay => Some(texts.commission_unknown.to_owned()),
+        _ => None,
     }
 }
 

@@ -73,6 +73,10 @@ tables! {
         mbank,
         /// What the payer has to know about it.
         mbank_hint,
+        /// The way to pay from a MegaPay wallet, and the title of its form.
+        megapay,
+        /// What the payer has to know about it.
+        megapay_hint,
         /// The way to pay by a card that is typed into the app.
         card,
         /// What the payer has to know about it.
@@ -168,13 +172,24 @@ tables! {
         sending,
         sending_more,
         code,
+        /// Behind the name of the way to pay.
         code_sent,
-        /// Before the last digits of the phone.
+        /// Behind the name of the way to pay, and before the last digits of the phone.
         code_sent_to,
         /// Behind them.
         code_sent_to_end,
         /// Before how many.
         attempts_left,
+        /// Before what the payer pays in all.
+        total,
+        /// Before the amount, of which the total is made.
+        total_of,
+        /// Between the amount and the commission.
+        total_and,
+        /// Behind them.
+        total_end,
+        /// Where a wallet may take a commission, and the gateway told none.
+        commission_unknown,
         page,
         page_more,
         scan,

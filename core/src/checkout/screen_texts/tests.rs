@@ -11,7 +11,7 @@ fn entries(language: Language) -> Vec<(&'static str, &'static str)> {
 /// Names, and words that are written alike in Russian and Kyrgyz.
 fn is_alike(name: &str, languages: (Language, Language)) -> bool {
     let (russian, kyrgyz) = (Language::Russian, Language::Kyrgyz);
-    matches!(name, "mbank" | "card_cvc") || matches!(name, "qr" | "card") && languages == (russian, kyrgyz)
+    matches!(name, "mbank" | "megapay" | "card_cvc") || matches!(name, "qr" | "card") && languages == (russian, kyrgyz)
 }
 
 #[test]
@@ -23,11 +23,11 @@ fn screen_texts_are_complete_in_every_language() {
                 name.ends_with("_end") || entries(language).iter().any(|(other, _)| *other == format!("{name}_end"));
             assert!(is_part || !text.is_empty(), "{language} {name}");
             assert!(!text.contains(['{', '}', '%']), "{language} {name}: {text}");
-            let is_trimmed = is_part || name == "attempts_left" || text.trim() == text;
+            let is_trimmed = is_part || name == "attempts_left" || name.starts_with("total") || text.trim() == text;
             assert!(is_trimmed, "{language} {name}: {text:?}");
             let is_cyrillic = text.chars().any(|c| ('а'..='я').contains(&c));
             let has_letters = text.chars().any(char::is_alphabetic);
-            let is_name = matches!(name, "mbank" | "card_cvc");
+            let is_name = matches!(name, "mbank" | "megapay" | "card_cvc");
             assert!(
                 is_name || !has_letters || is_cyrillic == (language != Language::English),
                 "{language} {name}: {text}"
@@ -117,4 +117,35 @@ fn amounts_have_separators_and_whole_decimals() {
 #[test]
 fn an_amount_is_not_broken_over_two_lines() {
     assert!(!amount_text(Decimal::from(1_390), "KGS", Language::Russian).contains(' '));
+}
+
+#[test]
+fn payer_reads_total_before_the_code() {
+    let enter = |method, commission: Option<&str>, total: Option<&str>| CheckoutState::EnterOtp {
+        method,
+        attempts_left: 3,
+        message: None,
+        phone_last2: Some("08".to_owned()),
+        commission: commission.map(|text| text.parse().unwrap()),
+        total: total.map(|text| text.parse().unwrap()),
+        code_expires_at: None,
+        can_change_method: false,
+    };
+    let texts = |state: &CheckoutState| CheckoutTexts::of(state, false, Language::English);
+    let (megapay, largest) = (PaymentMethod::Megapay, Decimal::MAX.to_string());
+    let known = texts(&enter(megapay, Some("7.8"), Some("397.80")));
+    assert_eq!(
+        known.cost.map(|cost| cost.replace(NO_BREAK, " ")).as_deref(),
+        Some("You pay 397.80 som (amount 390 som, commission 7.80 som).")
+    );
+    let sent = "MegaPay has sent a code by SMS to the number that ends in 08. Attempts left: 3";
+    assert_eq!(known.explanation.as_deref(), Some(sent));
+    let unknown = Some("The wallet may take a commission. The shop was not told how much.");
+    assert_eq!(texts(&enter(megapay, None, None)).cost.as_deref(), unknown);
+    assert_eq!(
+        texts(&enter(megapay, Some("-1"), Some(&largest))).cost.as_deref(),
+        unknown,
+        "no number that is too large"
+    );
+    assert_eq!(texts(&enter(PaymentMethod::Mbank, None, None)).cost, None);
 }
