@@ -35,6 +35,7 @@ async fn payments_use_new_connections_queries_share() {
             line if line.contains("pay-form") => Op::PayForm,
             line if line.contains("dynamic ") => Op::QrImage,
             line if line.contains("mbank") => Op::MbankPayment,
+            line if line.contains("mega") => Op::MegapayCheck,
             _ => Op::CardPayment,
         };
         response(200, &op.success_body())

@@ -72,7 +72,7 @@ pub(super) static STATES: StateTable = StateTable {
     attempts_left: "Калган аракеттер: ",
     total: "Төлөй турган сумма: ",
     total_of: " (төлөм ",
-    total_and: ", комиссия ",
+    total_and: ", комиссиясы ",
     total_end: ").",
     commission_unknown: "Капчык комиссия алышы мүмкүн. Анын өлчөмү дүкөнгө айтылган эмес.",
     page: "Банктын баракчасында төлөө",
