@@ -4,13 +4,16 @@ use std::{cell::LazyCell, fmt::Debug, sync::Arc};
 
 use kassa::{
     _internals::{PASSWORD, gateway_responding},
-    Card, CardPayment, Dialect, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef, Provider, QrPayment,
+    Card, CardPayment, Dialect, Gateway, MbankPayment, MegapayPayment, PayForm, PaymentError, PaymentRef, Provider,
+    QrPayment,
 };
 use tokio::runtime::{Builder, Runtime};
 
 const PAN: &str = "4111111111111111";
 const CVC: &str = "737";
 const OTP: &str = "918273";
+const PIN: &str = "604137";
+const OPERATIONS: u8 = 11;
 const STATUSES: [u16; 16] = [200, 200, 200, 201, 204, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503];
 /// The login and the password, as they are sent.
 const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNTUzMg==";
@@ -18,23 +21,25 @@ const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNTUzMg==";
 const DIALECT_WITH_REFUSALS: &str = r#"{"endpoints": {
     "card_payment": {"refusal_codes": ["05", "7"]}, "mbank_payment": {"refusal_codes": ["05", "7"]},
     "mbank_confirm": {"refusal_codes": ["05", "7"]}, "pay_form": {"refusal_codes": ["05", "7"]},
-    "qr_data": {"refusal_codes": ["05", "7"]}, "qr_status": {"refusal_codes": ["05", "7"]}
-}}"#;
+    "qr_data": {"refusal_codes": ["05", "7"]}, "qr_status": {"refusal_codes": ["05", "7"]},
+    "megapay_check": {"refusal_codes": ["05", "7"]}, "megapay_pay": {"refusal_codes": ["05", "7"]}
+}, "megapay": {"check_method": "GET"}}"#;
+const DIALECT: &str = r#"{"megapay": {"check_method": "POST"}}"#;
 const OTHER_DIALECT: &str = include_str!("../../examples/sandbox-other-dialect.json");
 
 thread_local! {
     static RUNTIME: LazyCell<Runtime> =
         LazyCell::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
     static DIALECTS: LazyCell<[Arc<Dialect>; 3]> = LazyCell::new(|| {
-        ["{}", OTHER_DIALECT, DIALECT_WITH_REFUSALS].map(|text| Dialect::from_json(text).expect("a dialect").into())
+        [DIALECT, OTHER_DIALECT, DIALECT_WITH_REFUSALS].map(|text| Dialect::from_json(text).expect("a dialect").into())
     });
 }
 
 /// The first byte picks the operation and the dialect, the second the HTTP status.
 pub fn any_response(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else { return };
-    let dialect = DIALECTS.with(|dialects| dialects[usize::from(first / 9 % 3)].clone());
-    response(first % 9, STATUSES[usize::from(second % 16)], body, dialect);
+    let dialect = DIALECTS.with(|dialects| dialects[usize::from(first / OPERATIONS % 3)].clone());
+    response(first % OPERATIONS, STATUSES[usize::from(second % 16)], body, dialect);
 }
 
 /// A picture, as its bytes or in one of the ways to wrap it.
@@ -49,10 +54,13 @@ pub fn qr_data(bytes: &[u8]) {
 
 /// Every operation once, with the same response.
 pub fn to_every_operation(body: &[u8], dialect: &Arc<Dialect>) {
-    (0..9).for_each(|operation| response(operation, 200, body, dialect.clone()));
+    (0..OPERATIONS).for_each(|operation| response(operation, 200, body, dialect.clone()));
 }
 
 fn response(operation: u8, http_status: u16, body: &[u8], dialect: Arc<Dialect>) {
+    if operation >= 9 && !dialect.offers_megapay() {
+        return;
+    }
     let lists_refusals = lists(&dialect, "refusal_codes");
     let lists_undecided = lists(&dialect, "unknown_codes") || lists(&dialect, "duplicate_codes");
     let gateway = gateway_responding(http_status, body, dialect).expect("a gateway");
@@ -81,6 +89,7 @@ struct Case<'a> {
 enum Sent {
     Card,
     Otp,
+    Pin,
     Money,
     Making,
     Question,
@@ -100,7 +109,9 @@ async fn call(gateway: &Gateway, operation: u8, case: &Case<'_>) {
         5 => case.judge(Sent::Making, gateway.create_pay_form(pay_form()).await, |it| &it.raw),
         6 => case.judge(Sent::Making, gateway.create_qr_image(QrPayment::new(1)).await, |it| &it.raw),
         7 => case.judge(Sent::Making, gateway.create_qr_data(QrPayment::of_open_amount()).await, |it| &it.raw),
-        _ => case.judge(Sent::Question, gateway.qr_status("transaction-1").await, |it| &it.raw),
+        8 => case.judge(Sent::Question, gateway.qr_status("transaction-1").await, |it| &it.raw),
+        9 => case.judge(Sent::Money, gateway.check_megapay(megapay_payment()).await, |it| &it.raw),
+        _ => case.judge(Sent::Pin, gateway.pay_by_megapay(megapay_payment(), PIN).await, |it| &it.raw),
     }
 }
 
@@ -155,7 +166,7 @@ impl Case<'_> {
             (200..=299, Sent::Making) => self.lists_refusals || self.lists_undecided,
             (200..=299, _) => self.lists_refusals,
             (401 | 429, _) => false,
-            (408 | 409, Sent::Card | Sent::Otp | Sent::Money) => false,
+            (408 | 409, Sent::Card | Sent::Otp | Sent::Pin | Sent::Money) => false,
             (403, Sent::Making) => true,
             (403, _) => false,
             (408 | 409 | 413 | 414 | 415 | 421 | 426 | 431, _) | (400..=499, Sent::Making) => true,
@@ -176,6 +187,7 @@ impl Case<'_> {
         let value = match sent {
             Sent::Card => CVC,
             Sent::Otp => OTP,
+            Sent::Pin => PIN,
             _ => return,
         };
         let is_json = serde_json::from_slice::<serde_json::Value>(self.body).is_ok();
@@ -214,6 +226,10 @@ fn card_payment() -> CardPayment {
 
 fn mbank_payment() -> MbankPayment {
     MbankPayment::new("order-1", 100, "996555000101", "tea")
+}
+
+fn megapay_payment() -> MegapayPayment {
+    MegapayPayment::new("order-1", 100.into(), "996555000101", "17")
 }
 
 fn pay_form() -> PayForm {

@@ -55,12 +55,13 @@ pub(super) struct Payment {
     #[serde(default)]
     pub(super) phone_last2: Option<String>,
     /// What the payer pays beside the amount, and in all.
-    #[serde(default, with = "crate::serialized::optional_decimal")]
+    #[serde(default, deserialize_with = "optional_amount")]
     pub(super) commission: Option<Decimal>,
-    #[serde(default, with = "crate::serialized::optional_decimal")]
+    #[serde(default, deserialize_with = "optional_amount")]
     pub(super) total: Option<Decimal>,
-    #[serde(rename = "code_expires_at_ms", default, with = "crate::serialized::optional_moment")]
-    pub(super) code_expires_at: Option<SystemTime>,
+    /// When the code ends.
+    #[serde(default)]
+    pub(super) code_expires_at_ms: Option<u64>,
     /// Another payment can be begun instead of it.
     #[serde(default)]
     pub(super) can_be_replaced: bool,
@@ -118,9 +119,7 @@ impl View {
             description: self.description.clone(),
             methods: self.methods.clone(),
             return_url: self.return_url.clone(),
-            expires_at: SystemTime::UNIX_EPOCH
-                .checked_add(Duration::from_millis(self.expires_at_ms))
-                .unwrap_or(SystemTime::UNIX_EPOCH),
+            expires_at: moment(self.expires_at_ms).unwrap_or(SystemTime::UNIX_EPOCH),
         }
     }
 
@@ -143,6 +142,10 @@ impl View {
 impl Payment {
     pub(super) fn is_confirmed_by_code(&self) -> bool {
         self.method.is_some_and(PaymentMethod::is_confirmed_by_code)
+    }
+
+    pub(super) fn code_expires_at(&self) -> Option<SystemTime> {
+        self.code_expires_at_ms.and_then(moment)
     }
 
     /// Nothing else can be begun meanwhile.
@@ -170,9 +173,18 @@ impl Problem {
     }
 }
 
+fn moment(ms: u64) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms))
+}
+
 /// A text, digit for digit: a JSON number passes through a float.
 fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     Decimal::from_str_exact(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+fn optional_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| Decimal::from_str_exact(&text).map_err(serde::de::Error::custom)).transpose()
 }
 
 /// Without those of a newer server's.

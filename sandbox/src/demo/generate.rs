@@ -120,8 +120,8 @@ impl Generator {
     }
 
     pub(super) fn payment(&mut self, index: usize, at: i64) -> DemoPayment {
-        let kind = [PaymentKind::Card, PaymentKind::PayForm, PaymentKind::Mbank, PaymentKind::Qr]
-            [self.weighted(&[46, 24, 16, 14])];
+        let kind = [PaymentKind::Card, PaymentKind::PayForm, PaymentKind::Mbank, PaymentKind::Qr, PaymentKind::Megapay]
+            [self.weighted(&[46, 24, 16, 14, 8])];
         let provider = match kind {
             PaymentKind::Card => Some(Provider::Cards),
             PaymentKind::Mbank | PaymentKind::Qr => Some(Provider::MBank),
@@ -155,6 +155,8 @@ impl Generator {
                 _ => "KGS",
             },
             description: match kind {
+                // Its requests have no description.
+                PaymentKind::Megapay => "",
                 PaymentKind::PayForm | PaymentKind::Qr => SERVICES[self.rng.usize(..SERVICES.len())],
                 _ => DESCRIPTIONS[self.rng.usize(..DESCRIPTIONS.len())],
             },
@@ -172,7 +174,9 @@ impl Generator {
             reason,
             callback: match self.weighted(&[4, 890, 60, 4]) {
                 // Cards and pay-forms ask for one.
-                0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Qr) => CallbackOutcome::None,
+                0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Megapay | PaymentKind::Qr) => {
+                    CallbackOutcome::None
+                }
                 0 | 1 => CallbackOutcome::Taken,
                 2 => CallbackOutcome::TakenAfter(self.rng.u32(1..4)),
                 _ => CallbackOutcome::Rejected,

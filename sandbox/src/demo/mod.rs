@@ -154,6 +154,18 @@ mod tests {
             });
             assert!(confirmed, "{}", payment.order_number);
         }
+        for payment in payments.iter().filter(|payment| payment.kind == PaymentKind::Megapay && payment.is_charged()) {
+            let of_payment = |path: &str, answer: &str| {
+                exchanges.iter().any(|stored| {
+                    stored.endpoint.ends_with(path)
+                        && stored.request["orderNumber"] == payment.order_number
+                        && stored.request["account"] == "7"
+                        && stored.response["message"] == answer
+                })
+            };
+            let is_whole = of_payment("/mega/check", "CREATED") && of_payment("/mega/pay", "CONFIRMED");
+            assert!(is_whole, "{}", payment.order_number);
+        }
         let direct = exchanges.iter().filter(|stored| stored.response["data"]["status"] == "Success").count();
         let with_page =
             exchanges.iter().filter(|stored| stored.response["data"]["ConfirmationUrl"].is_string()).count();

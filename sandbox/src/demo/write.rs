@@ -11,7 +11,8 @@ use crate::{
     demo::generate::{ASKED_AFTER, CallbackOutcome, DemoPayment},
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason},
     endpoints::{
-        Rejection, Response, card_payment, mbank, outgoing::OutgoingResponse, pay_form, qr, status::status_response,
+        Rejection, Response, card_payment, mbank, megapay, outgoing::OutgoingResponse, pay_form, qr,
+        status::status_response,
     },
     pages,
     payments::qr_code::QrCode,
@@ -66,7 +67,11 @@ fn insert_payment(transaction: &WriteTransaction<'_>, demo_payment: &DemoPayment
             ":currency": demo_payment.currency,
             ":description": demo_payment.description,
             ":holder_name": demo_payment.holder_name,
-            ":requisite": (demo_payment.kind == PaymentKind::Qr).then_some(demo_payment.description),
+            ":requisite": match demo_payment.kind {
+                PaymentKind::Qr => Some(demo_payment.description),
+                PaymentKind::Megapay => Some(ACCOUNT),
+                _ => None,
+            },
             ":masked_card": demo_payment.masked_card,
             ":masked_phone": demo_payment.masked_phone,
             ":language": demo_payment.language.map(Language::code),
@@ -144,7 +149,7 @@ fn write_exchanges(
 ) -> Result<(), StoreError> {
     let writer = ExchangeWriter { transaction, record };
     writer.registration(demo_payment)?;
-    if record.payment.kind == PaymentKind::Mbank {
+    if matches!(record.payment.kind, PaymentKind::Mbank | PaymentKind::Megapay) {
         writer.confirmation(demo_payment)?;
     }
     let last = demo_payment.changes.last().map_or(record.created_at, |(_, at)| *at);
@@ -171,10 +176,11 @@ impl ExchangeWriter<'_> {
             PaymentKind::Card => {
                 (EndpointName::Payment, card_payment::response(record, &page(pages::otp::THREE_DS_PATH)))
             }
-            PaymentKind::Mbank | PaymentKind::Megapay => {
+            PaymentKind::Mbank => {
                 let new = Payment { status: PaymentStatus::Created, reject_reason: None, ..payment.clone() };
                 (EndpointName::MbankPay, mbank::created_response(&new))
             }
+            PaymentKind::Megapay => (EndpointName::MegaCheck, megapay::checked_response(payment)),
             PaymentKind::PayForm => (EndpointName::PayForm, pay_form::response(&page(pages::pay_form::PATH))),
             PaymentKind::Qr => (
                 EndpointName::QrDynamicData,
@@ -184,13 +190,20 @@ impl ExchangeWriter<'_> {
         self.exchange(record.created_at, endpoint, &body, response)
     }
 
-    /// The payer's one-time password: at once the right one, or three wrong ones.
+    /// The payer's one-time password or PIN: at once the right one, or three wrong ones.
     fn confirmation(&self, demo_payment: &DemoPayment) -> Result<(), StoreError> {
         let payment = &self.record.payment;
         let Some((_, at)) = demo_payment.changes.last() else {
             return Ok(());
         };
-        let body = object(&[("orderNumber", text(&payment.order_number)), ("otp", text("000000"))]);
+        let is_mbank = payment.kind == PaymentKind::Mbank;
+        let (endpoint, body) = if is_mbank {
+            (EndpointName::MbankConfirm, object(&[order_number(payment), ("otp", text("000000"))]))
+        } else {
+            let callback_url = self.record.callback_url.as_ref().map(|_| ("callbackUrl", text(CALLBACK_URL)));
+            let more = [("pinCode", text("000000"))].into_iter().chain(callback_url);
+            (EndpointName::MegaPay, object(&megapay_fields(self.record).into_iter().chain(more).collect::<Vec<_>>()))
+        };
         match payment.reject_reason {
             Some(RejectReason::CancelledByPayer) => Ok(()),
             Some(RejectReason::OtpAttemptsExhausted) => {
@@ -201,10 +214,11 @@ impl ExchangeWriter<'_> {
                     let status = if attempts_left == 0 { payment.status } else { PaymentStatus::Created };
                     let order_number = payment.order_number.clone();
                     let rejection = Rejection::WrongOtp { order_number, status, attempts_left };
-                    self.exchange(at, EndpointName::MbankConfirm, &body, rejection.response(LANGUAGE))
+                    self.exchange(at, endpoint, &body, rejection.response(LANGUAGE))
                 })
             }
-            _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank::confirmed_response(payment, LANGUAGE)),
+            _ if is_mbank => self.exchange(*at, endpoint, &body, mbank::confirmed_response(payment, LANGUAGE)),
+            _ => self.exchange(*at, endpoint, &body, megapay::paid_response(payment, LANGUAGE)),
         }
     }
 
@@ -283,7 +297,8 @@ fn registration_body(record: &Record, demo_payment: &DemoPayment) -> String {
             ("callbackUrl", callback_url),
             ("ip", Some(text(&format!("203.0.113.{}", 1 + scatter(record.id) % 250)))),
         ],
-        PaymentKind::Mbank | PaymentKind::Megapay => vec![
+        PaymentKind::Megapay => return object(&megapay_fields(record)),
+        PaymentKind::Mbank => vec![
             ("orderNumber", Some(text(&payment.order_number))),
             ("phone", payment.masked_phone.as_deref().map(text)),
             ("amount", amount),
@@ -304,6 +319,21 @@ fn registration_body(record: &Record, demo_payment: &DemoPayment) -> String {
     object(&given)
 }
 
+fn order_number(payment: &Payment) -> (&'static str, String) {
+    ("orderNumber", text(&payment.order_number))
+}
+
+/// What both requests about a payment from a wallet name.
+fn megapay_fields(record: &Record) -> Vec<(&'static str, String)> {
+    let payment = &record.payment;
+    vec![
+        order_number(payment),
+        ("user", text(payment.masked_phone.as_deref().unwrap_or_default())),
+        ("account", text(record.requisite.as_deref().unwrap_or_default())),
+        ("amount", payment.amount.unwrap_or_default().to_string()),
+    ]
+}
+
 /// A JSON object of members whose values are JSON.
 fn object(members: &[(&str, String)]) -> String {
     let members: Vec<_> = members.iter().map(|(name, json)| format!("{}: {json}", text(name))).collect();
@@ -315,6 +345,8 @@ fn text(text: &str) -> String {
     Value::from(text).to_string()
 }
 
+/// The account to which wallets pay.
+const ACCOUNT: &str = "7";
 /// The callback URL of the invented shop: a reserved name.
 const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
 /// The return URL of its payers.

@@ -108,7 +108,12 @@ fn check(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
         confirmation_page: false,
     };
     let record = register(state, &new, None)?;
-    let amount = record.payment.amount.unwrap_or_default();
+    Ok(checked_response(&record.payment))
+}
+
+/// The response about a payment whose PIN was sent.
+pub(crate) fn checked_response(payment: &Payment) -> Response {
+    let amount = payment.amount.unwrap_or_default();
     let data = Checked {
         commission: Amount((amount * COMMISSION).round_dp(2)),
         amount: Amount(amount),
@@ -118,7 +123,7 @@ fn check(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
         sms_lifetime: PIN_LIFETIME,
         is_virtual: false,
     };
-    Ok(Response::ok(codes::CREATED, "CREATED", &data))
+    Response::ok(codes::CREATED, "CREATED", &data)
 }
 
 pub(super) const PAY: Endpoint = Endpoint {
@@ -210,7 +215,7 @@ fn refuse_another_payment(request: &Request, record: &Record) -> Result<(), Reje
 }
 
 /// The response about a payment whose PIN was right. Accepted does not mean that money was taken; the pages show no rejected one.
-fn paid_response(payment: &Payment, language: crate::domain::Language) -> Response {
+pub(crate) fn paid_response(payment: &Payment, language: crate::domain::Language) -> Response {
     let amount = Amount(payment.amount.unwrap_or_default());
     if payment.status == PaymentStatus::Rejected {
         let (code, message) = code_and_message(payment, language);

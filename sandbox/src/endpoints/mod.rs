@@ -5,7 +5,7 @@ pub(crate) mod card_payment;
 mod fields;
 pub(crate) mod finipay;
 pub(crate) mod mbank;
-mod megapay;
+pub(crate) mod megapay;
 pub(crate) mod outgoing;
 pub(crate) mod pay_form;
 pub(crate) mod pipeline;
@@ -63,6 +63,14 @@ pub(crate) struct Description {
     pub(crate) finipay: Option<&'static FinipayResponse>,
     /// The HTTP statuses of its own rejections; those that every endpoint has are not among them.
     pub(crate) rejections: &'static [RejectionKind],
+}
+
+impl Endpoint {
+    /// Its requests: each method, and where the fields are then. An endpoint of two methods takes a body by the first one.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (&Method, Input)> {
+        let first = if self.other_method.is_some() { Input::Body } else { self.input };
+        [(&self.method, first)].into_iter().chain(self.other_method.iter().map(|method| (method, Input::Query)))
+    }
 }
 
 /// The response with HTTP 200.

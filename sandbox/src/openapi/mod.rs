@@ -147,9 +147,11 @@ struct Answer {
 fn show(state: &State) -> Response {
     let described = document(state);
     let base_url = state.public_url.clone();
-    let endpoints = ENDPOINTS.iter().map(|endpoint| {
-        let curl = endpoint_curl(&base_url, endpoint.name.path(), endpoint.input, endpoint.description.example);
-        operation(&described, endpoint.method.as_str(), endpoint.name.path(), curl)
+    let requests =
+        ENDPOINTS.iter().flat_map(|endpoint| endpoint.requests().map(move |(method, input)| (endpoint, method, input)));
+    let endpoints = requests.map(|(endpoint, method, input)| {
+        let curl = endpoint_curl(&base_url, endpoint.name.path(), input, endpoint.description.example);
+        operation(&described, method.as_str(), endpoint.name.path(), curl)
     });
     let routes = ROUTES.iter().map(|route| {
         let curl = admin_curl(&base_url, route.method.as_str(), route.path, route.example);
@@ -243,8 +245,9 @@ fn endpoint_curl(base_url: &str, path: &str, input: Input, example: &str) -> Str
         Input::Query => {
             let pairs = example.as_object().map(Map::iter).into_iter().flatten();
             let query: Vec<_> =
-                pairs.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
-            format!("{curl}?{}", query.join("&"))
+                pairs.map(|(name, value)| format!("{name}={}", value.to_string().trim_matches('"'))).collect();
+            // Quoted, for a shell ends a command at an ampersand.
+            format!("curl -u \"$LOGIN:$PASSWORD\" '{base_url}{path}?{}'", query.join("&"))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The operations of the document: the gateway's endpoints with the envelope of their responses, and the admin interface.
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 use time::Date;
@@ -20,26 +20,35 @@ pub(super) const MERCHANT_SECURITY: &str = "merchant";
 /// Adds all of them.
 pub(super) fn describe_endpoints(generator: &mut SchemaGenerator, paths: &mut Map<String, Value>, today: Date) {
     for endpoint in &ENDPOINTS {
-        let operation = endpoint_operation(generator, endpoint, today);
-        add(paths, endpoint.name.path(), endpoint.method.as_str(), operation);
+        for (method, input) in endpoint.requests() {
+            let operation = endpoint_operation(generator, endpoint, (method, input), today);
+            add(paths, endpoint.name.path(), method.as_str(), operation);
+        }
     }
 }
 
-fn endpoint_operation(generator: &mut SchemaGenerator, endpoint: &Endpoint, today: Date) -> Value {
+fn endpoint_operation(
+    generator: &mut SchemaGenerator,
+    endpoint: &Endpoint,
+    (method, input): (&Method, Input),
+    today: Date,
+) -> Value {
+    let id = endpoint.name.as_str().replace('/', "-");
+    let id = if *method == endpoint.method { id } else { format!("{id}-by-query") };
     let spec = Fields::spec_of(endpoint.description.take);
     let operation = json!({
-        "operationId": endpoint.name.as_str().replace('/', "-"),
+        "operationId": id,
         "tags": [GATEWAY_TAG],
         "summary": endpoint.description.summary,
         "security": [{ MERCHANT_SECURITY: [] }],
         "responses": endpoint_responses(generator, &endpoint.description),
     });
     let mut operation = with_text(operation, endpoint.description.text);
-    if endpoint.input != Input::Query {
-        let is_required = endpoint.input == Input::Body;
+    if input != Input::Query {
+        let is_required = input == Input::Body;
         operation["requestBody"] = body(&spec, today, is_required, endpoint.description.example);
     }
-    if endpoint.input != Input::Body {
+    if input != Input::Body {
         operation["parameters"] = parameters(&spec);
     }
     operation

@@ -123,7 +123,7 @@ impl Model {
                 phone_last2: payment.phone_last2.clone(),
                 commission: payment.commission,
                 total: payment.total,
-                code_expires_at: payment.code_expires_at,
+                code_expires_at: payment.code_expires_at(),
                 can_change_method,
             });
         }
