@@ -139,6 +139,16 @@ def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.Verdict | None:
     return gateway.watch(payment.payment_ref()).outcome()
 
 
+def pay_by_megapay(gateway: kassa.Gateway, pin: str) -> kassa.PaymentRef:
+    payment = kassa.MegapayPayment(order_number="o-1", amount=Decimal("250.50"), phone="996700000001", account="7")
+    checked = assert_type(gateway.check_megapay(payment), kassa.MegapayChecked)
+    assert_type((checked.commission, checked.total), tuple[Decimal | None, Decimal | None])
+    assert_type((checked.pin_lifetime, checked.entry()), tuple[timedelta | None, kassa.PaymentEntry])
+    accepted = assert_type(gateway.pay_by_megapay(payment, pin), kassa.MegapayAccepted)
+    assert_type((accepted.transaction_id, accepted.status), tuple[str | None, str | None])
+    return kassa.PaymentRef.megapay("o-1", 250)
+
+
 def on_report(report: kassa.WatchReport) -> None:
     match report:
         case kassa.QueryFailed(error):

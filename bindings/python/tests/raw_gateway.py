@@ -164,3 +164,13 @@ def mbank_payment(**changes: Any) -> kassa.MbankPayment:
         "comment": "Two tickets",
     }
     return kassa.MbankPayment(**(fields | changes))
+
+
+def megapay_payment(**changes: Any) -> kassa.MegapayPayment:
+    fields: dict[str, Any] = {
+        "order_number": kassa.new_order_number(),
+        "amount": Decimal("250.50"),
+        "phone": "996755000201",
+        "account": "7",
+    }
+    return kassa.MegapayPayment(**(fields | changes))

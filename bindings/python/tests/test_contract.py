@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from raw_gateway import mbank_payment
+from raw_gateway import mbank_payment, megapay_payment
 
 import kassa
 from kassa.testing import FakeGateway
@@ -53,6 +53,12 @@ class OverTheLimit:
 
     def create_mbank_payment(self, payment: kassa.MbankPayment) -> kassa.MbankPaymentCreated:
         return self._gateway.create_mbank_payment(payment)
+
+    def check_megapay(self, payment: kassa.MegapayPayment) -> kassa.MegapayChecked:
+        return self._gateway.check_megapay(payment)
+
+    def pay_by_megapay(self, payment: kassa.MegapayPayment, pin: str) -> kassa.MegapayAccepted:
+        return self._gateway.pay_by_megapay(payment, pin)
 
     def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         return self._gateway.create_pay_form(form)
@@ -110,6 +116,19 @@ def test_a_stub_that_forgot_a_method_is_refused() -> None:
     half: Any = Half
     with pytest.raises(TypeError, match="check"):
         half()
+
+
+def test_a_stub_without_megapay_refuses_it() -> None:
+    class Before(OverTheLimit, kassa.PaymentGateway):
+        """Written before there were these methods."""
+
+        check_megapay = kassa.PaymentGateway.check_megapay
+        pay_by_megapay = kassa.PaymentGateway.pay_by_megapay
+
+    stub, payment = Before(FakeGateway().gateway), megapay_payment()
+    for call in (lambda: stub.check_megapay(payment), lambda: stub.pay_by_megapay(payment, "123456")):
+        with pytest.raises(kassa.Misconfigured, match="no payments from MegaPay wallets"):
+            call()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from raw_gateway import card_payment, mbank_payment
+from raw_gateway import card_payment, mbank_payment, megapay_payment
 
 import kassa
 from kassa.testing import FakeFault, FakeGateway, FakePlan
@@ -53,6 +53,33 @@ def test_a_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: Fake
     assert isinstance(gateway.check(entry.payment), kassa.Pending)
     gateway.confirm_mbank_payment(entry.payment, fake.otp)
     assert gateway.check(entry.payment).is_charged
+
+
+def test_a_megapay_payment_is_charged_once_by_the_right_pin_alone(fake: FakeGateway) -> None:
+    gateway, payment = fake.gateway, megapay_payment()
+    checked = gateway.check_megapay(payment)
+    assert (checked.commission, checked.total) == (Decimal("5.01"), Decimal("255.51"))
+    assert checked.pin_lifetime == timedelta(minutes=3)
+    assert checked.entry() == kassa.PaymentEntry(payment.payment_ref())
+    with pytest.raises(kassa.Refused, match="WRONG_OTP"):
+        gateway.pay_by_megapay(payment, "000000")
+    assert isinstance(gateway.check(checked.payment), kassa.Pending)
+    accepted = gateway.pay_by_megapay(payment, fake.otp)
+    assert accepted.payment == payment.payment_ref()
+    assert gateway.check(accepted.payment).is_charged
+    with pytest.raises(kassa.PaymentError):
+        gateway.pay_by_megapay(payment, fake.otp)
+    assert [(each.kind, each.amount) for each in fake.payments] == [(kassa.PaymentKind.MEGAPAY, Decimal("250.50"))]
+
+
+def test_a_megapay_payment_under_asyncio(fake: FakeGateway) -> None:
+    async def flow() -> None:
+        gateway, payment = fake.async_gateway, megapay_payment()
+        checked = await gateway.check_megapay(payment)
+        await gateway.pay_by_megapay(payment, fake.otp)
+        assert (await gateway.check(checked.payment)).is_charged
+
+    asyncio.run(flow())
 
 
 def test_a_pay_form_is_verified_by_its_callback_and_its_return(fake: FakeGateway) -> None:

@@ -13,7 +13,7 @@ from decimal import Decimal
 import pytest
 from conformance.patience import PATIENCE
 from conftest import Sandbox
-from raw_gateway import card, card_payment, mbank_payment
+from raw_gateway import card, card_payment, mbank_payment, megapay_payment
 
 import kassa
 
@@ -95,6 +95,20 @@ def test_the_mobile_bank_is_confirmed_by_a_password(gateway: kassa.Gateway) -> N
     confirmed = gateway.confirm_mbank_payment(stored, "101101")
     assert confirmed.payment.order_number == payment.order_number
     assert isinstance(gateway.watch(payment.payment_ref(), QUICK).outcome(), kassa.Charged)
+
+
+def test_a_megapay_wallet_pays_with_its_pin(gateway: kassa.Gateway) -> None:
+    payment = megapay_payment()
+    checked = gateway.check_megapay(payment)
+    assert (checked.commission, checked.total) == (Decimal("5.01"), Decimal("255.51"))
+    assert not gateway.check(checked.payment).is_charged
+    with pytest.raises(kassa.Refused) as refused:
+        gateway.pay_by_megapay(payment, "000000")
+    assert refused.value.http_status == 400
+    accepted = gateway.pay_by_megapay(payment, "201201")
+    assert accepted.transaction_id
+    stored = kassa.PaymentRef.parse(str(payment.payment_ref()))
+    assert isinstance(gateway.watch(stored, QUICK).outcome(), kassa.Charged)
 
 
 def test_a_pay_form_is_opened(gateway: kassa.Gateway) -> None:

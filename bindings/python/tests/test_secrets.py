@@ -17,7 +17,7 @@ import msgspec
 import pydantic
 import pytest
 from pydantic_core import PydanticSerializationError
-from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, response
+from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, megapay_payment, response
 
 import kassa
 
@@ -150,12 +150,18 @@ def test_what_a_gateway_echoes_is_masked(raw: RawGateway, status: int) -> None:
     with raw.gateway() as gateway, pytest.raises(kassa.PaymentError) as caught:
         gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
     assert_clean_error(caught.value)
-    raw.answers(envelope(status, "51", "wrong", {"otp": OTP}))
-    with raw.gateway() as gateway:
-        try:
-            assert_clean(repr(gateway.confirm_mbank_payment(kassa.PaymentRef.mbank("o-1", 250), OTP)))
-        except kassa.PaymentError as error:
-            assert_clean_error(error)
+    raw.answers(envelope(status, "51", "wrong", {"otp": OTP, "pinCode": OTP}))
+    dialect = kassa.Dialect.from_json('{"megapay": {"check_method": "POST"}}')
+    confirmations: list[Callable[[kassa.Gateway], object]] = [
+        lambda gateway: gateway.confirm_mbank_payment(kassa.PaymentRef.mbank("o-1", 250), OTP),
+        lambda gateway: gateway.pay_by_megapay(megapay_payment(), OTP),
+    ]
+    for confirm in confirmations:
+        with raw.gateway(dialect=dialect) as gateway:
+            try:
+                assert_clean(repr(confirm(gateway)))
+            except kassa.PaymentError as error:
+                assert_clean_error(error)
 
 
 def assert_clean_error(error: kassa.PaymentError) -> None:

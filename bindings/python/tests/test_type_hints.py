@@ -144,6 +144,8 @@ VALUES = [
     kassa.RecoveryPolicy(2.5, at_once=2, follow_new=True),
     kassa.PaymentRef.pay_form(Decimal("100.10")).with_entry_id("cart-1"),
     kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea"),
+    kassa.MegapayPayment(order_number="o-1", amount=Decimal("250.50"), phone="996700000001", account="7"),
+    kassa.PaymentRef.megapay("o-1", Decimal("250.50")),
     kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),
     kassa.Elqr(
         kind=kassa.ElqrKind.DYNAMIC,

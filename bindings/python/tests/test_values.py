@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from conformance.patience import PATIENCE
-from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, card, card_payment, mbank_payment
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, card, card_payment, mbank_payment, megapay_payment
 
 import kassa
 from kassa import checkout
@@ -50,13 +50,16 @@ def test_only_exact_numbers_are_amounts(wrong: Any) -> None:
         card_payment(amount=wrong)
     with named("amount_som"):
         mbank_payment(amount_som=wrong)
-    with named("amount"):
-        pay_form(amount=wrong)
+    for made in (pay_form, megapay_payment):
+        with named("amount"):
+            made(amount=wrong)
     anything: Any = wrong
     with named("amount"):
         kassa.PaymentRef.card("o-1", anything, "KGS")
     with named("amount"):
         kassa.PaymentRef.pay_form(anything)
+    with named("amount"):
+        kassa.PaymentRef.megapay("o-1", anything)
     with named("amount_som"):
         kassa.PaymentRef.mbank("o-1", anything)
     with named("som"):
@@ -514,6 +517,7 @@ VALUES = [
     an_elqr_code(fields=(kassa.ElqrField("35.00", "table:Стол:7:Стол:11"),)),
     kassa.BankLink("ELQR", "https://pay.payqr.kg/#0002"),
     mbank_payment(),
+    megapay_payment(),
     pay_form(),
 ]
 

@@ -1,6 +1,7 @@
 """Accept payments, and always know what happened to the money.
 
-Cards with 3DS, the mobile bank with a one-time password, the gateway's pay-form and dynamic QR codes, through one gateway:
+Cards with 3DS, the mobile bank with a one-time password, MegaPay wallets with a PIN, the gateway's pay-form and dynamic QR
+codes, through one gateway:
 
     import kassa
 
@@ -28,6 +29,7 @@ Cards with 3DS, the mobile bank with a one-time password, the gateway's pay-form
 To do this                            call                                 and then
 take a card payment                   create_card_payment                  open the confirmation page, watch
 take a mobile-bank payment            create_mbank_payment                 confirm_mbank_payment, watch
+take a payment from a MegaPay wallet  check_megapay                        pay_by_megapay, watch
 let the payer choose on a pay-form    create_pay_form                      open the page, verify its callback
 show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      verify its callback
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
         CheckStatus,
         MbankConfirmed,
         MbankPaymentCreated,
+        MegapayAccepted,
+        MegapayChecked,
         NextStep,
         OpenConfirmation,
         PayFormCreated,
@@ -93,7 +97,7 @@ if TYPE_CHECKING:
     from .policies import PollPolicy, RecoveryPolicy
     from .qr import QR_PNG_SIDE, QrCode, QrLevel
     from .recovery import AsyncRecovery, Recovered, Recovery
-    from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+    from .requests import CardPayment, MbankPayment, MegapayPayment, PayForm, QrPayment
     from .secrets import Card, Credentials, Proxy
     from .settings import StatusQueryForm
     from .verdict import Charged, Mismatch, Pending, Rejected, Unverifiable, Verdict
@@ -107,8 +111,8 @@ _names = _Names(
     __name__,
     {
         "_core": "InternalError",
-        "answers": "CardPaymentCreated CheckStatus MbankConfirmed MbankPaymentCreated NextStep "
-        "OpenConfirmation PayFormCreated QrData QrImage",
+        "answers": "CardPaymentCreated CheckStatus MbankConfirmed MbankPaymentCreated MegapayAccepted MegapayChecked "
+        "NextStep OpenConfirmation PayFormCreated QrData QrImage",
         "async_gateway": "AsyncGateway",
         "callback_key": "CallbackKey",
         "callbacks": "Callback ReturnRedirect",
@@ -127,7 +131,7 @@ _names = _Names(
         "qr": "QR_PNG_SIDE QrCode QrLevel",
         "policies": "PollPolicy RecoveryPolicy",
         "recovery": "AsyncRecovery Recovered Recovery",
-        "requests": "CardPayment MbankPayment PayForm QrPayment",
+        "requests": "CardPayment MbankPayment MegapayPayment PayForm QrPayment",
         "secrets": "Card Credentials Proxy",
         "settings": "StatusQueryForm",
         "verdict": "Charged Mismatch Pending Rejected Unverifiable Verdict",
@@ -189,6 +193,9 @@ __all__ = [
     "MbankConfirmed",
     "MbankPayment",
     "MbankPaymentCreated",
+    "MegapayAccepted",
+    "MegapayChecked",
+    "MegapayPayment",
     "Misconfigured",
     "Mismatch",
     "NextStep",

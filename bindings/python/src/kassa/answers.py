@@ -1,5 +1,6 @@
 """Answers: the gateway accepted a request."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import NoReturn, TypeAlias
 
@@ -98,6 +99,52 @@ class MbankConfirmed(_Accepted):
 
     payment: PaymentRef
     """The payment reference, for status queries."""
+    code: str | None
+    """The gateway's code, if any."""
+    reason: str | None
+    """The gateway's message, if any."""
+    status: str | None
+    """The status word in the response, if any. Only a status query decides whether the payment is charged."""
+    raw: str
+    """The whole response, with secrets masked."""
+
+
+@record("MegapayChecked")
+@dataclass(frozen=True, slots=True)
+class MegapayChecked(_Accepted):
+    """The wallet can pay, and its PIN is on its way to the payer. **Nothing is paid yet**: show the payer the total, ask for
+    the PIN, and call ``pay_by_megapay``."""
+
+    payment: PaymentRef
+    """The payment reference, for status queries."""
+    commission: Decimal | None
+    """The amount that the payer pays in addition, in KGS. None if the response has none, or the dialect does not find it."""
+    total: Decimal | None
+    """The amount that the payer pays in all, in KGS: the requested amount and the commission. None without a commission."""
+    pin_lifetime: timedelta | None
+    """How long the PIN is valid, counted from the response. None if the response does not say so."""
+    code: str | None
+    """The gateway's code, if any."""
+    reason: str | None
+    """The gateway's message, if any."""
+    raw: str
+    """The whole response, with secrets masked."""
+
+    def entry(self) -> PaymentEntry:
+        """The entry to store in place of the reference."""
+        entry: PaymentEntry = method("MegapayChecked.entry", self)
+        return entry
+
+
+@record("MegapayAccepted")
+@dataclass(frozen=True, slots=True)
+class MegapayAccepted(_Accepted):
+    """The gateway accepted a MegaPay payment with its PIN. **Accepted, not final**: watch `payment` for its final status."""
+
+    payment: PaymentRef
+    """The payment reference, for status queries."""
+    transaction_id: str | None
+    """MegaPay's number of the operation, if any: for statements and receipts. No status query takes it."""
     code: str | None
     """The gateway's code, if any."""
     reason: str | None

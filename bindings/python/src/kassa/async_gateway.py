@@ -81,6 +81,33 @@ class AsyncGateway(Connected):
         )
         return answer
 
+    async def check_megapay(self, payment: kassa.MegapayPayment) -> kassa.MegapayChecked:
+        """Checks a payment from a MegaPay wallet: the gateway sends the payer a PIN and answers with the commission. **May
+        move money**, as far as anybody can tell; sent at most once. Show the payer the total before you ask for the PIN.
+
+        Raises `kassa.OutcomeUnknown` if the payment may exist: watch it, and never send it again. Every other error says that
+        no money moved. `kassa.Misconfigured` if the dialect has no MegaPay requests (``megapay``): without them, MegaPay is on
+        the pay-form."""
+        answer: kassa.MegapayChecked = await _calls.ask(
+            _calls.CHECK_MEGAPAY, self._core(), _check.instance("payment", payment, kassa.MegapayPayment)
+        )
+        return answer
+
+    async def pay_by_megapay(self, payment: kassa.MegapayPayment, pin: str) -> kassa.MegapayAccepted:
+        """Pays from a MegaPay wallet with the payer's PIN, which ``check_megapay`` had sent. **Moves money**; sent at most
+        once.
+
+        ``payment`` is the request that was checked.
+
+        Raises as ``check_megapay`` does. A wrong PIN is `kassa.Refused`."""
+        answer: kassa.MegapayAccepted = await _calls.ask(
+            _calls.PAY_BY_MEGAPAY,
+            self._core(),
+            _check.instance("payment", payment, kassa.MegapayPayment),
+            _check.text("pin", pin),
+        )
+        return answer
+
     async def create_pay_form(self, form: kassa.PayForm) -> kassa.PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error,
         and is sent once."""

@@ -6,11 +6,21 @@ from abc import abstractmethod
 from datetime import timedelta
 from typing import Protocol
 
-from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
+from .answers import (
+    CardPaymentCreated,
+    MbankConfirmed,
+    MbankPaymentCreated,
+    MegapayAccepted,
+    MegapayChecked,
+    PayFormCreated,
+    QrData,
+    QrImage,
+)
 from .callbacks import Callback, ReturnRedirect
+from .errors import Misconfigured
 from .payments import PaymentRef, Provider, StatusReport
 from .policies import PollPolicy
-from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+from .requests import CardPayment, MbankPayment, MegapayPayment, PayForm, QrPayment
 from .verdict import Verdict
 from .watching import AsyncStatusWatch, StatusWatch
 
@@ -22,8 +32,9 @@ class PaymentGateway(Protocol):
     >>> def is_paid(gateway: PaymentGateway, payment: PaymentRef) -> bool:
     ...     return gateway.check(payment).is_charged
 
-    A stub that inherits from it must implement all methods. For a gateway that behaves like the real one, use
-    `kassa.testing.FakeGateway`; a stub may delegate to it, also to get a `StatusWatch`.
+    A stub that inherits from it must implement all methods but those of MegaPay, which refuse unless they are overridden. For
+    a gateway that behaves like the real one, use `kassa.testing.FakeGateway`; a stub may delegate to it, also to get a
+    `StatusWatch`.
     """
 
     @abstractmethod
@@ -42,6 +53,16 @@ class PaymentGateway(Protocol):
     def confirm_mbank_payment(self, payment: PaymentRef, otp: str) -> MbankConfirmed:
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
         `Gateway.confirm_mbank_payment`."""
+
+    def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (for who overrides it)
+        """Checks a payment from a MegaPay wallet. **May move money.** See `Gateway.check_megapay`. Refuses unless it is
+        overridden."""
+        raise _no_megapay()
+
+    def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (for who overrides it)
+        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Refuses unless it
+        is overridden."""
+        raise _no_megapay()
 
     @abstractmethod
     def create_pay_form(self, form: PayForm) -> PayFormCreated:
@@ -109,6 +130,16 @@ class AsyncPaymentGateway(Protocol):
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
         `Gateway.confirm_mbank_payment`."""
 
+    async def check_megapay(self, payment: MegapayPayment) -> MegapayChecked:  # noqa: ARG002 (for who overrides it)
+        """Checks a payment from a MegaPay wallet. **May move money.** See `Gateway.check_megapay`. Refuses unless it is
+        overridden."""
+        raise _no_megapay()
+
+    async def pay_by_megapay(self, payment: MegapayPayment, pin: str) -> MegapayAccepted:  # noqa: ARG002 (for who overrides it)
+        """Pays from a MegaPay wallet with the payer's PIN. **Moves money.** See `Gateway.pay_by_megapay`. Refuses unless it
+        is overridden."""
+        raise _no_megapay()
+
     @abstractmethod
     async def create_pay_form(self, form: PayForm) -> PayFormCreated:
         """Creates a pay-form, the gateway's own page on which the payer chooses a method. See `Gateway.create_pay_form`."""
@@ -149,3 +180,7 @@ class AsyncPaymentGateway(Protocol):
     async def close(self, timeout: timedelta | float | None = None) -> bool:
         """Refuses further calls and waits for the payments in flight, at most until the timeout; returns whether none is
         left. See `Gateway.close`."""
+
+
+def _no_megapay() -> Misconfigured:
+    return Misconfigured("this gateway takes no payments from MegaPay wallets")

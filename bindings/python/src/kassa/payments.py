@@ -68,6 +68,8 @@ class PaymentKind(Enum):
     """A card payment made with card data."""
     MBANK = "mbank"
     """A mobile-bank payment."""
+    MEGAPAY = "megapay"
+    """A payment from a MegaPay wallet, made with the payer's PIN."""
     PAY_FORM = "pay_form"
     """A payment on the gateway's pay-form."""
     QR = "qr"
@@ -144,6 +146,13 @@ class PaymentRef:
         """A mobile-bank payment, by the merchant's order number, with the amount in **whole som**."""
         order_number = _check.text("order_number", order_number)
         ref: PaymentRef = native.mbank_payment_ref(order_number, _check.whole_som("amount_som", amount_som))
+        return ref
+
+    @classmethod
+    def megapay(cls, order_number: str, amount: Decimal | int) -> "PaymentRef":
+        """A payment from a MegaPay wallet, by the merchant's order number, with the amount in KGS without the commission."""
+        order_number = _check.text("order_number", order_number)
+        ref: PaymentRef = native.megapay_payment_ref(order_number, _check.amount("amount", amount))
         return ref
 
     @classmethod

@@ -110,6 +110,43 @@ class MbankPayment:
         return advice
 
 
+@record("MegapayPayment")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MegapayPayment:
+    """A request for a payment from the payer's MegaPay wallet. ``check_megapay`` has the gateway send the payer a PIN and
+    answers with the commission; ``pay_by_megapay`` takes the money with that PIN. **Both take the same request.**"""
+
+    order_number: str
+    """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
+    amount: Decimal | int
+    """The amount in KGS **without the commission**, at least 5 and with at most two decimals. Sent digit for digit."""
+    phone: str
+    """The phone number of the payer's wallet, which receives the PIN, in any notation.
+
+    It is normalized with `kassa.normalized_phone` before sending.
+    """
+    account: str
+    """The account that receives the money (the requisite), as the gateway agreed it with the merchant."""
+    callback_url: str | None = None
+    """Where the gateway sends its callbacks: an absolute http or https URL. Only the payment sends it, not the check."""
+
+    def __post_init__(self) -> None:
+        for name in ("order_number", "phone", "account"):
+            _check.text(name, getattr(self, name))
+        _check.optional_text("callback_url", self.callback_url)
+        object.__setattr__(self, "amount", _check.amount("amount", self.amount))
+
+    def payment_ref(self) -> PaymentRef:
+        """The payment reference. Store it **before** sending, so that you can query the payment whatever happens."""
+        ref: PaymentRef = method("MegapayPayment.payment_ref", self)
+        return ref
+
+    def advice(self) -> tuple[Advice, ...]:
+        """Advice about the request, to review before sending. It blocks nothing."""
+        advice: tuple[Advice, ...] = method("MegapayPayment.advice", self)
+        return advice
+
+
 @record("PayForm")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayForm:

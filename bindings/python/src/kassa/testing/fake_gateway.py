@@ -103,7 +103,8 @@ class FakeGateway:
 
     @property
     def otp(self) -> str:
-        """The one-time password of every payer: it confirms a mobile-bank payment, which is then charged."""
+        """The one-time password of every payer, and the PIN of every MegaPay wallet: it confirms a payment, which is then
+        charged."""
         otp: str = self._core().otp()
         return otp
 

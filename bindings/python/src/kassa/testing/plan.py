@@ -24,7 +24,8 @@ class FakePlan:
     """How long after their creation, if they end."""
 
     STAY_PENDING: ClassVar["FakePlan"]
-    """They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation."""
+    """They stay open until the test acts as the payer. A mobile-bank or MegaPay payment is paid by its
+    confirmation."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(_Kind) or (self.kind == "stay_pending") != (self.after is None):
@@ -34,13 +35,13 @@ class FakePlan:
     @classmethod
     def charge(cls, after: timedelta | float = 0) -> "FakePlan":
         """Their payers pay, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. A
-        mobile-bank payment is still paid by its confirmation."""
+        mobile-bank or MegaPay payment is still paid by its confirmation."""
         return cls("charge", _check.duration("after", after))
 
     @classmethod
     def reject(cls, after: timedelta | float = 0) -> "FakePlan":
         """Their payers decline, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. Not those
-        of mobile-bank payments."""
+        of mobile-bank and MegaPay payments."""
         return cls("reject", _check.duration("after", after))
 
     def __repr__(self) -> str:
