@@ -315,7 +315,7 @@ def a_screen_of_ones_own(state: checkout.CheckoutState) -> list[str | None]:
     assert_type(texts, checkout.CheckoutTexts)
     assert_type(checkout.amount_text(390, "KGS", kassa.Language.RUSSIAN), str)
     hint = assert_type(checkout.phone_hint("0555 000 101", kassa.Language.RUSSIAN), str | None)
-    return [texts.title, texts.explanation, labels.name_of(checkout.PaymentMethod.QR), hint]
+    return [texts.title, texts.explanation, texts.cost, labels.name_of(checkout.PaymentMethod.QR), hint]
 
 
 def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (one case a state)
@@ -336,10 +336,13 @@ def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (on
                 )
                 paying.pay_by_card(kassa.Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov"))
                 paying.pay_by_form()
+                paying.pay_by_megapay("0555 000 101")
                 if assert_type(state.can_keep_method, bool):
                     paying.keep_method()
-            case checkout.EnterOtp(attempts_left, phone_last2=digits):
-                assert_type(digits, str | None)
+            case checkout.EnterOtp(method, attempts_left, phone_last2=digits, code_expires_at=expires_at):
+                assert_type((method, digits), tuple[checkout.PaymentMethod, str | None])
+                assert_type((state.commission, state.total), tuple[Decimal | None, Decimal | None])
+                assert_type(expires_at, datetime | None)
                 paying.confirm(str(assert_type(attempts_left, int)))
             case checkout.OpenPage(url, begun_here):
                 assert_type((url, begun_here), tuple[str, bool])

@@ -268,18 +268,48 @@ def test_every_message_is_a_sentence_in_every_language() -> None:
 
 def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
     labels = CheckoutLabels.of(kassa.Language.ENGLISH)
-    assert [labels.name_of(method) for method in PaymentMethod] == ["Card or wallet", "QR code", "MBank", "Card"]
+    assert [labels.name_of(method) for method in PaymentMethod] == [
+        "Card or wallet",
+        "QR code",
+        "MBank",
+        "MegaPay",
+        "Card",
+    ]
     assert len({labels.hint_of(method) for method in PaymentMethod}) == len(PaymentMethod)
     # No text depends on the amount, which may be none that the core has.
     texts = CheckoutTexts.of(Paid(Decimal("NaN"), "KGS"), kassa.Language.KYRGYZ, may_have_paid=True)
     assert texts.title == "Төлөндү"
     page = OpenPage("\ud83d", begun_here=True, methods=())
-    for odd in (EnterOtp(-1), EnterOtp(2**40), page, ShowQr("\ud83d"), Waiting("\ud83d", ())):
+    for odd in (
+        EnterOtp(PaymentMethod.MBANK, -1),
+        EnterOtp(PaymentMethod.MBANK, 2**40),
+        page,
+        ShowQr("\ud83d"),
+        Waiting("\ud83d", ()),
+    ):
         assert CheckoutTexts.of(odd, kassa.Language.ENGLISH, may_have_paid=False).title
     with pytest.raises(kassa.Invalid):
         amount_text(Decimal("NaN"), "KGS", kassa.Language.ENGLISH)
     with pytest.raises(TypeError, match=r"state must be a kassa\.checkout\.CheckoutState"):
         CheckoutTexts.of("paid", kassa.Language.ENGLISH, may_have_paid=False)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_the_cost_of_a_wallet_is_told_before_its_code() -> None:
+    def cost(commission: str | None = None, total: str = "255.51") -> str | None:
+        told = None if commission is None else Decimal(commission)
+        in_all = None if commission is None else Decimal(total)
+        state = EnterOtp(PaymentMethod.MEGAPAY, 3, commission=told, total=in_all, code_expires_at=datetime.max)
+        return CheckoutTexts.of(state, kassa.Language.ENGLISH, may_have_paid=False).cost
+
+    assert cost("5.01") == "You pay 255.51\u00a0som (amount 250.50\u00a0som, commission 5.01\u00a0som)."
+    assert cost() == "The wallet may take a commission. The shop was not told how much."
+    for odd in ("NaN", "1E+40"):
+        with pytest.raises(kassa.Invalid):
+            cost(odd)
+        with pytest.raises(kassa.Invalid):
+            cost("5.01", odd)
+    bank = EnterOtp(PaymentMethod.MBANK, 3)
+    assert CheckoutTexts.of(bank, kassa.Language.ENGLISH, may_have_paid=False).cost is None
 
 
 def test_what_is_to_be_paid_is_told_as_people_write_it() -> None:

@@ -38,6 +38,8 @@ def canonical(value: Any) -> Any:  # noqa: C901 (one case a type)
             return [canonical(item) for item in cast("Iterable[Any]", value)]
         case datetime():
             return _moment(value)
+        case timedelta():
+            return value // timedelta(milliseconds=1)
         case kassa.JournalEntry():
             return _journal_entry(value)
         case kassa.PaymentError():
@@ -68,6 +70,8 @@ def _fields(value: Any) -> Any:
         case kassa.PaymentRef():
             form["is_claimed"] = value.is_claimed or None
             form["transaction_from_code"] = value.transaction_from_code or None
+        case kassa.MegapayChecked():
+            form["pin_lifetime_ms"] = form.pop("pin_lifetime")
         case _:
             pass
     return {"kind": KINDS[type(value)]} | form if type(value) in KINDS else form

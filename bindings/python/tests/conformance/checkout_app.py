@@ -78,6 +78,7 @@ class App:
 
 NAMES = {
     "pay_by_mbank",
+    "pay_by_megapay",
     "pay_by_qr",
     "pay_by_form",
     "pay_by_card",
@@ -120,8 +121,9 @@ def canonical(value: Any) -> Any:
             return value
         case _:
             form = {field.name: canonical(getattr(value, field.name)) for field in dataclasses.fields(value)}
-            if "expires_at" in form:
-                form["expires_at_ms"] = form.pop("expires_at")
+            for moment in ("expires_at", "code_expires_at"):
+                if moment in form:
+                    form[f"{moment}_ms"] = form.pop(moment)
             return (
                 form
                 if isinstance(value, checkout.CheckoutDetails | checkout.CheckoutMessage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -59,9 +59,14 @@ def proxy(value: Any, server_url: str) -> kassa.Proxy:
             return kassa.Proxy.url(value["url"].replace("{server}", server_url))
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STATES: dict[str, type[Any]] = {state.kind: state for state in get_args(checkout.CheckoutState)}
 _PARTS: dict[str, Callable[[Any], Any]] = {
     "amount": Decimal,
+    "commission": Decimal,
+    "total": Decimal,
+    "code_expires_at": lambda milliseconds: _EPOCH + timedelta(milliseconds=milliseconds),
+    "method": checkout.PaymentMethod,
     "methods": lambda names: tuple(map(checkout.PaymentMethod, names)),
     "message": lambda given: _message(given),
     "reason": lambda given: _message(given),
@@ -69,7 +74,8 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
 
 
 def checkout_state(given: Any) -> checkout.CheckoutState:
-    fields = {name: _PARTS[name](part) if name in _PARTS else part for name, part in given.items() if name != "kind"}
+    present = {name.removesuffix("_ms"): part for name, part in given.items() if name != "kind" and part is not None}
+    fields = {name: _PARTS[name](part) if name in _PARTS else part for name, part in present.items()}
     if given["kind"] == "waiting":
         fields.setdefault("page_url", None)
     state: checkout.CheckoutState = _STATES[given["kind"]](**fields)
@@ -120,6 +126,10 @@ def mbank_payment(given: Any) -> kassa.MbankPayment:
     return kassa.MbankPayment(**given)
 
 
+def megapay_payment(given: Any) -> kassa.MegapayPayment:
+    return kassa.MegapayPayment(**given | {"amount": Decimal(given["amount"])})
+
+
 def pay_form(given: Any) -> kassa.PayForm:
     return kassa.PayForm(**given | {"amount": Decimal(given["amount"])})
 
@@ -136,6 +146,7 @@ def qr_data(given: Any) -> kassa.QrData:
 REQUESTS = {
     "create_card_payment": card_payment,
     "create_mbank_payment": mbank_payment,
+    "check_megapay": megapay_payment,
     "create_pay_form": pay_form,
     "create_qr_image": qr_payment,
     "create_qr_data": qr_payment,
@@ -185,6 +196,8 @@ def made_payment_ref(given: Any) -> kassa.PaymentRef:
             made = kassa.PaymentRef.card(given["order_number"], Decimal(given["amount"]), given["currency"])
         case "mbank":
             made = kassa.PaymentRef.mbank(given["order_number"], given["amount_som"])
+        case "megapay":
+            made = kassa.PaymentRef.megapay(given["order_number"], Decimal(given["amount"]))
         case "pay_form":
             made = kassa.PaymentRef.pay_form(Decimal(given["amount"]))
         case _:

@@ -41,7 +41,7 @@ def came(name: str, function: Callable[[], Any]) -> Came:
     return Came({"answer": _FORMS.get(name, canonical)(answer)}, printed.forms(answer))
 
 
-def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:
+def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:  # noqa: C901 (one case a step)
     """The call of a gateway, made ready."""
     match name:
         case _ if name in inputs.REQUESTS:
@@ -51,6 +51,8 @@ def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:
             return lambda: gateway.payment_status(given["gateway_number"], given.get("language"))
         case "confirm_mbank_payment":
             return lambda: gateway.confirm_mbank_payment(inputs.payment_ref(given["payment"]), given["otp"])
+        case "pay_by_megapay":
+            return lambda: gateway.pay_by_megapay(inputs.megapay_payment(given["payment"]), given["pin"])
         case "provider_status":
             return lambda: gateway.provider_status(given["order_number"], inputs.provider(given["provider"]))
         case "qr_status":
@@ -180,6 +182,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "card_input": inputs.card_input,
     "card_payment": inputs.card_payment,
     "mbank_payment": inputs.mbank_payment,
+    "megapay_payment": inputs.megapay_payment,
     "pay_form": inputs.pay_form,
     "qr_payment": inputs.qr_payment,
     "callback_key": inputs.callback_key,

@@ -20,6 +20,8 @@ class PaymentMethod(Enum):
     """A QR code, which an app of a bank scans: ``pay_by_qr``."""
     MBANK = "mbank"
     """The mobile bank, confirmed by a one-time password: ``pay_by_mbank``."""
+    MEGAPAY = "megapay"
+    """A MegaPay wallet, confirmed by a PIN that the payer receives, if the merchant's server accepts it: ``pay_by_megapay``."""
     CARD = "card"
     """A card, if the merchant's server accepts cards: ``pay_by_card``."""
 

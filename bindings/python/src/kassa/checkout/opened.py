@@ -126,10 +126,19 @@ class Opened(OfOneProcess):
         sent then."""
         self._core().pay_by_mbank(_check.text("phone", phone))
 
-    def confirm(self, otp: str) -> None:
-        """Confirms the mobile-bank payment with the one-time password that the payer received.
+    def pay_by_megapay(self, phone: str) -> None:
+        """Pays from the MegaPay wallet of this phone, which receives a PIN. The gateway tells the commission: see `EnterOtp`.
 
-        Spaces, hyphens and invisible characters are removed. Raises `kassa.Invalid`, by ``Rule.STATE`` if no password is
+        The number is normalized with `kassa.normalized_phone` before sending: show the result to the payer first.
+
+        Raises as ``pay_by_mbank`` does."""
+        self._core().pay_by_megapay(_check.text("phone", phone))
+
+    def confirm(self, otp: str) -> None:
+        """Confirms the payment with the code that the payer received: the one-time password of the mobile bank, or the PIN of
+        the wallet.
+
+        Spaces, hyphens and invisible characters are removed. Raises `kassa.Invalid`, by ``Rule.STATE`` if no code is
         expected, or if it is empty or has no digit. Nothing was sent then."""
         self._core().confirm(_check.text("otp", otp))
 

@@ -1,5 +1,6 @@
 """The states of a checkout as its payer sees it (state machine)."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar, Literal, NoReturn, TypeAlias
 
@@ -56,15 +57,24 @@ class Sending(_State):
 @variant("CheckoutState.EnterOtp")
 @dataclass(frozen=True, slots=True)
 class EnterOtp(_State):
-    """The payer enters the one-time password that the mobile bank sent: ``confirm``."""
+    """The payer enters the code from a message, the one-time password of the mobile bank or the PIN of a MegaPay wallet:
+    ``confirm``. **By entering it, the payer agrees to the total**: show it before, as `CheckoutTexts.cost` words it."""
 
     kind: ClassVar[Literal["enter_otp"]] = "enter_otp"
+    method: PaymentMethod
+    """The payment method that is confirmed."""
     attempts_left: int
     """How many attempts are left."""
     message: CheckoutMessage | None = None
-    """Why the last password was not accepted, if any was tried."""
+    """Why the last code was not accepted, if any was tried."""
     phone_last2: str | None = None
-    """The last two digits of the phone that the password went to, if the server tells them."""
+    """The last two digits of the phone that the code went to, if the server tells them."""
+    commission: Decimal | None = None
+    """The amount that the payer pays in addition, in units of the currency, if the gateway tells a commission."""
+    total: Decimal | None = None
+    """The amount that the payer pays in all, if the gateway tells a commission."""
+    code_expires_at: datetime | None = None
+    """When the code expires, by the server's clock, in UTC, if the gateway tells it."""
     can_change_method: bool = False
     """Whether the payer can choose another number or payment method: ``change_method``."""
 

@@ -8,6 +8,7 @@ from .._codec import record
 from .._core import native
 from .._dataclass import dataclass
 from ..violations import Language
+from .amounts import amount_text
 from .details import PaymentMethod
 from .state import CheckoutState, EnterOtp, OpenPage, Paid, ShowQr, Waiting
 
@@ -25,6 +26,9 @@ class CheckoutTexts:
     """A short title."""
     explanation: str | None = None
     """What the payer should do, or what the state means for their money; `None` if the title is enough."""
+    cost: str | None = None
+    """What the payer agrees to pay by entering the code, if that is more than the amount, or may be. **Show it above the field
+    for the code.**"""
     message: str | None = None
     """The result of the last attempt, or the problem."""
     reason: str | None = None
@@ -36,6 +40,8 @@ class CheckoutTexts:
 
         ``may_have_paid`` is true if the payer was shown something that can still be paid: a page whose checkout has ended, or
         a QR code that was left for another method. **Then the texts do not suggest a new order without a warning.**
+
+        Raises `kassa.Invalid` for a commission or a total of more than 28 digits.
 
         >>> CheckoutTexts.of(Expired(), Language.ENGLISH, may_have_paid=False).title
         'The time to pay is over'
@@ -53,8 +59,12 @@ def _state(state: Any) -> Any:
     import dataclasses
 
     match state:
-        case EnterOtp(attempts_left=left):
-            return dataclasses.replace(state, attempts_left=min(max(0, left), _MOST_ATTEMPTS))
+        case EnterOtp(attempts_left=left, commission=commission, total=total):
+            for amount in (commission, total):
+                if amount is not None:
+                    # Raises for a number that the core does not have, which `checkout_texts` has no error for.
+                    amount_text(amount, "KGS", Language.ENGLISH)
+            return dataclasses.replace(state, attempts_left=min(max(0, left), _MOST_ATTEMPTS), code_expires_at=None)
         case OpenPage():
             return dataclasses.replace(state, url="")
         case ShowQr():
@@ -90,6 +100,10 @@ class CheckoutLabels:
     mbank: str
     """The payment method: the mobile bank; also the title of its form."""
     mbank_hint: str
+    """Its explanation for the payer."""
+    megapay: str
+    """The payment method: a MegaPay wallet; also the title of its form."""
+    megapay_hint: str
     """Its explanation for the payer."""
     card: str
     """The payment method: a card entered in the app."""
@@ -185,23 +199,13 @@ class CheckoutLabels:
 
     def name_of(self, method: PaymentMethod) -> str:
         """The name of a payment method."""
-        names = {
-            PaymentMethod.PAY_FORM: self.pay_form,
-            PaymentMethod.QR: self.qr,
-            PaymentMethod.MBANK: self.mbank,
-            PaymentMethod.CARD: self.card,
-        }
-        return names[_check.instance("method", method, PaymentMethod)]
+        name: str = getattr(self, _check.instance("method", method, PaymentMethod).value)
+        return name
 
     def hint_of(self, method: PaymentMethod) -> str:
         """The explanation of a payment method for the payer."""
-        hints = {
-            PaymentMethod.PAY_FORM: self.pay_form_hint,
-            PaymentMethod.QR: self.qr_hint,
-            PaymentMethod.MBANK: self.mbank_hint,
-            PaymentMethod.CARD: self.card_hint,
-        }
-        return hints[_check.instance("method", method, PaymentMethod)]
+        hint: str = getattr(self, f"{_check.instance('method', method, PaymentMethod).value}_hint")
+        return hint
 
 
 def phone_hint(typed: str, language: Language) -> str | None:
