@@ -49,6 +49,12 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
         core.confirmMbankPayment(payment, otp).block()
 
     @Throws(PaymentException::class, InterruptedException::class)
+    override fun checkMegapay(payment: MegapayPayment): MegapayChecked = core.checkMegapay(payment).block()
+
+    @Throws(PaymentException::class, InterruptedException::class)
+    override fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted = core.payByMegapay(payment, pin).block()
+
+    @Throws(PaymentException::class, InterruptedException::class)
     override fun createPayForm(form: PayForm): PayFormCreated = core.createPayForm(form).block()
 
     @Throws(PaymentException::class, InterruptedException::class)

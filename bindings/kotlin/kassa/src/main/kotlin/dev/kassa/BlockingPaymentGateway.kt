@@ -28,6 +28,14 @@ public interface BlockingPaymentGateway : AutoCloseable {
     @Throws(PaymentException::class, InterruptedException::class)
     public fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
 
+    /** See [PaymentGateway.checkMegapay]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun checkMegapay(payment: MegapayPayment): MegapayChecked = throw noMegapay()
+
+    /** See [PaymentGateway.payByMegapay]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted = throw noMegapay()
+
     /** See [PaymentGateway.createPayForm]. */
     @Throws(PaymentException::class, InterruptedException::class)
     public fun createPayForm(form: PayForm): PayFormCreated

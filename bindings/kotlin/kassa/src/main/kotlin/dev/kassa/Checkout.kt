@@ -80,10 +80,20 @@ public class Checkout private constructor(private val serverUrl: String, interna
     public fun payByMbank(phone: String): Unit = calling { core.payByMbank(sendable("phone", phone)) }
 
     /**
-     * Confirms the mobile-bank payment with the one-time password that the payer received. Spaces, hyphens and invisible characters are
-     * removed.
+     * Pays from a MegaPay wallet: a PIN is sent to this phone, and [CheckoutState.EnterOtp] has the commission and the total; [confirm]
+     * takes the PIN.
      *
-     * @throws PaymentException.Invalid if no password is expected ([Rule.STATE]), or if it is empty or has no digit
+     * @param phone the wallet's phone number, as for [payByMbank]
+     * @throws PaymentException.Invalid if the state does not allow it ([Rule.STATE]), or if it is not a phone number
+     */
+    @Throws(PaymentException::class)
+    public fun payByMegapay(phone: String): Unit = calling { core.payByMegapay(sendable("phone", phone)) }
+
+    /**
+     * Confirms the payment with the code that the payer received: the one-time password of the mobile bank, or the PIN of the wallet.
+     * Spaces, hyphens and invisible characters are removed.
+     *
+     * @throws PaymentException.Invalid if no code is expected ([Rule.STATE]), or if it is empty or has no digit
      */
     @Throws(PaymentException::class)
     public fun confirm(otp: String): Unit = calling { core.confirm(sendable("otp", otp)) }

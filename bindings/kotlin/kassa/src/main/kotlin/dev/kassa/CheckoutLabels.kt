@@ -38,6 +38,12 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
     /** Its explanation for the payer. */
     public val mbankHint: String get() = core.mbankHint
 
+    /** The payment method: a MegaPay wallet; also the title of its form. */
+    public val megapay: String get() = core.megapay
+
+    /** Its explanation for the payer. */
+    public val megapayHint: String get() = core.megapayHint
+
     /** The payment method: a card entered in the app. */
     public val card: String get() = core.card
 
@@ -163,6 +169,7 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
         PaymentMethod.PAY_FORM -> payForm
         PaymentMethod.QR -> qr
         PaymentMethod.MBANK -> mbank
+        PaymentMethod.MEGAPAY -> megapay
         PaymentMethod.CARD -> card
     }
 
@@ -171,6 +178,7 @@ public class CheckoutLabels private constructor(private val core: CoreCheckoutLa
         PaymentMethod.PAY_FORM -> payFormHint
         PaymentMethod.QR -> qrHint
         PaymentMethod.MBANK -> mbankHint
+        PaymentMethod.MEGAPAY -> megapayHint
         PaymentMethod.CARD -> cardHint
     }
 

@@ -1,6 +1,7 @@
 package dev.kassa
 
 import java.math.BigDecimal
+import java.time.Instant
 import dev.kassa.internal.CheckoutState as CoreCheckoutState
 
 /**
@@ -10,7 +11,7 @@ import dev.kassa.internal.CheckoutState as CoreCheckoutState
  * when (state) {
  *     is CheckoutState.Opening, is CheckoutState.Sending, is CheckoutState.Waiting -> spinner()
  *     is CheckoutState.Ready -> buttons(state.methods)
- *     is CheckoutState.EnterOtp -> codeField(state.attemptsLeft)
+ *     is CheckoutState.EnterOtp -> codeField(state.total, state.attemptsLeft)
  *     is CheckoutState.OpenPage -> if (state.begunHere) open(state.url) else button { open(state.url) }
  *     is CheckoutState.ShowQr -> picture(QrCode.encode(state.text).png())
  *     is CheckoutState.Paid -> thanks(state.amount, state.currency)
@@ -80,19 +81,38 @@ public sealed class CheckoutState {
     public data class Sending @JvmOverloads constructor(override val message: CheckoutMessage? = null) : CheckoutState()
 
     /**
-     * The payer enters the one-time password that the mobile bank sent: [Checkout.confirm].
+     * The payer enters the code from a message, the one-time password of the mobile bank or the PIN of a MegaPay wallet:
+     * [Checkout.confirm]. **With the code the payer agrees to the total**: show it first, as [CheckoutTexts.cost] writes it.
      *
+     * Amounts are compared by value: 100.10 equals 100.1.
+     *
+     * @property method the payment method that is confirmed
      * @property attemptsLeft how many attempts are left
-     * @property message why the last password was not accepted, if any was tried
-     * @property phoneLast2 the last two digits of the phone that the password went to, if the server tells them
+     * @property message why the last code was not accepted, if any was tried
+     * @property phoneLast2 the last two digits of the phone that the code went to, if the server tells them
+     * @property commission what the payer pays in addition to the amount, in units of the currency, if the gateway told a commission
+     * @property total what the payer pays in all, if the gateway told a commission
+     * @property codeExpiresAt until when the code is valid, by the server's clock, if the gateway told that
      * @property canChangeMethod whether the payer can choose another number or payment method: [Checkout.changeMethod]
      */
     public data class EnterOtp @JvmOverloads constructor(
+        public val method: PaymentMethod,
         public val attemptsLeft: Int,
         override val message: CheckoutMessage? = null,
         public val phoneLast2: String? = null,
+        public val commission: BigDecimal? = null,
+        public val total: BigDecimal? = null,
+        public val codeExpiresAt: Instant? = null,
         public val canChangeMethod: Boolean = false,
-    ) : CheckoutState()
+    ) : CheckoutState() {
+        private fun compared() = listOf(
+            method, attemptsLeft, message, phoneLast2, commission.byValue(), total.byValue(), codeExpiresAt, canChangeMethod,
+        )
+
+        override fun equals(other: Any?): Boolean = other is EnterOtp && compared() == other.compared()
+
+        override fun hashCode(): Int = compared().hashCode()
+    }
 
     /**
      * The payer pays, or confirms a card payment (3DS), on a page of the gateway.
@@ -201,8 +221,9 @@ internal fun CoreCheckoutState.toKassa(): CheckoutState = when (this) {
     is CoreCheckoutState.Opening -> CheckoutState.Opening(message?.toKassa())
     is CoreCheckoutState.Ready -> CheckoutState.Ready(methods.toKassa(), message?.toKassa(), canKeepMethod)
     is CoreCheckoutState.Sending -> CheckoutState.Sending(message?.toKassa())
-    is CoreCheckoutState.EnterOtp ->
-        CheckoutState.EnterOtp(attemptsLeft.toInt(), message?.toKassa(), phoneLast2, canChangeMethod)
+    is CoreCheckoutState.EnterOtp -> CheckoutState.EnterOtp(
+        method.toKassa(), attemptsLeft.toInt(), message?.toKassa(), phoneLast2, commission, total, codeExpiresAt, canChangeMethod,
+    )
     is CoreCheckoutState.OpenPage -> CheckoutState.OpenPage(url, begunHere, methods.toKassa(), message?.toKassa())
     is CoreCheckoutState.ShowQr -> CheckoutState.ShowQr(text, message?.toKassa(), canChangeMethod)
     is CoreCheckoutState.Waiting -> CheckoutState.Waiting(pageUrl, methods.toKassa(), message?.toKassa())

@@ -1,6 +1,7 @@
 package dev.kassa
 
 import dev.kassa.internal.checkoutTexts
+import dev.kassa.internal.payFormPaymentRef
 import java.math.BigDecimal
 import dev.kassa.internal.CheckoutMessage as CoreCheckoutMessage
 import dev.kassa.internal.CheckoutState as CoreCheckoutState
@@ -17,12 +18,15 @@ import dev.kassa.internal.PaymentMethod as CorePaymentMethod
  *
  * @property title a short title
  * @property explanation what the payer should do, or what the state means for their money; null if the title is enough
+ * @property cost what the payer agrees to pay by entering the code, if that is or may be more than the amount: **show it above the field
+ *   for the code**
  * @property message the result of the last attempt, or the problem
  * @property reason further text about it from the gateway or the server, in any language, without texts for developers
  */
 public data class CheckoutTexts @JvmOverloads constructor(
     public val title: String,
     public val explanation: String? = null,
+    public val cost: String? = null,
     public val message: String? = null,
     public val reason: String? = null,
 ) {
@@ -40,7 +44,7 @@ public data class CheckoutTexts @JvmOverloads constructor(
     }
 }
 
-private fun CoreCheckoutTexts.toKassa() = CheckoutTexts(title, explanation, message, reason)
+private fun CoreCheckoutTexts.toKassa() = CheckoutTexts(title, explanation, cost, message, reason)
 
 /** As much of a state as its texts depend on. The rest may be what cannot be handed on. */
 private fun saidOf(state: CheckoutState): CoreCheckoutState = when (state) {
@@ -48,7 +52,8 @@ private fun saidOf(state: CheckoutState): CoreCheckoutState = when (state) {
     is CheckoutState.Ready -> CoreCheckoutState.Ready(toCore(state.methods), saidOf(state.message), state.canKeepMethod)
     is CheckoutState.Sending -> CoreCheckoutState.Sending(saidOf(state.message))
     is CheckoutState.EnterOtp -> CoreCheckoutState.EnterOtp(
-        state.attemptsLeft.coerceAtLeast(0).toUInt(), saidOf(state.message), state.phoneLast2?.takeIf(::isUnicode), state.canChangeMethod,
+        toCore(state.method), state.attemptsLeft.coerceAtLeast(0).toUInt(), saidOf(state.message), state.phoneLast2?.takeIf(::isUnicode),
+        saidOf(state.commission), saidOf(state.total), null, state.canChangeMethod,
     )
     is CheckoutState.OpenPage -> CoreCheckoutState.OpenPage("", state.begunHere, toCore(state.methods), saidOf(state.message))
     is CheckoutState.ShowQr -> CoreCheckoutState.ShowQr("", saidOf(state.message), state.canChangeMethod)
@@ -60,8 +65,13 @@ private fun saidOf(state: CheckoutState): CoreCheckoutState = when (state) {
     CheckoutState.TokenExpired -> CoreCheckoutState.TokenExpired
 }
 
+/** Without an amount that the core cannot hold, the text says that it is unknown. */
+private fun saidOf(amount: BigDecimal?) = amount?.takeIf { runCatching { payFormPaymentRef(sendable(it)) }.isSuccess }
+
 private fun saidOf(message: CheckoutMessage?) = message?.toCore()
 
 private fun CheckoutMessage.toCore() = CoreCheckoutMessage(CoreMessageTopic.valueOf(topic.name), reason?.takeIf(::isUnicode))
 
-private fun toCore(methods: List<PaymentMethod>) = methods.map { CorePaymentMethod.valueOf(it.name) }
+private fun toCore(method: PaymentMethod) = CorePaymentMethod.valueOf(method.name)
+
+private fun toCore(methods: List<PaymentMethod>) = methods.map(::toCore)

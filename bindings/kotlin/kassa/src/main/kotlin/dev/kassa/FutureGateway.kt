@@ -50,6 +50,12 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     override fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
         promise { core.confirmMbankPayment(payment, otp).await() }
 
+    override fun checkMegapay(payment: MegapayPayment): CompletableFuture<MegapayChecked> =
+        promise { core.checkMegapay(payment).await() }
+
+    override fun payByMegapay(payment: MegapayPayment, pin: String): CompletableFuture<MegapayAccepted> =
+        promise { core.payByMegapay(payment, pin).await() }
+
     override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form).await() }
 
     override fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =

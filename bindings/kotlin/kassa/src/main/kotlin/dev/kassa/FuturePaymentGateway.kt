@@ -25,6 +25,14 @@ public interface FuturePaymentGateway : AutoCloseable {
     /** See [PaymentGateway.confirmMbankPayment]. */
     public fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed>
 
+    /** See [PaymentGateway.checkMegapay]. */
+    public fun checkMegapay(payment: MegapayPayment): CompletableFuture<MegapayChecked> =
+        CompletableFuture<MegapayChecked>().apply { completeExceptionally(noMegapay()) }
+
+    /** See [PaymentGateway.payByMegapay]. */
+    public fun payByMegapay(payment: MegapayPayment, pin: String): CompletableFuture<MegapayAccepted> =
+        CompletableFuture<MegapayAccepted>().apply { completeExceptionally(noMegapay()) }
+
     /** See [PaymentGateway.createPayForm]. */
     public fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated>
 

@@ -66,6 +66,11 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
         onDefault { core.confirmMbankPayment(payment, otp).await() }
 
+    override suspend fun checkMegapay(payment: MegapayPayment): MegapayChecked = onDefault { core.checkMegapay(payment).await() }
+
+    override suspend fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted =
+        onDefault { core.payByMegapay(payment, pin).await() }
+
     override suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form).await() }
 
     override suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =

@@ -5,6 +5,8 @@ import dev.kassa.internal.FfiConverterBoolean
 import dev.kassa.internal.FfiConverterTypeCardPaymentCreated
 import dev.kassa.internal.FfiConverterTypeMbankConfirmed
 import dev.kassa.internal.FfiConverterTypeMbankPaymentCreated
+import dev.kassa.internal.FfiConverterTypeMegapayAccepted
+import dev.kassa.internal.FfiConverterTypeMegapayChecked
 import dev.kassa.internal.FfiConverterTypePayFormCreated
 import dev.kassa.internal.FfiConverterTypeQrData
 import dev.kassa.internal.FfiConverterTypeQrImage
@@ -51,6 +53,14 @@ internal class GatewayCore(
     fun confirmMbankPayment(payment: PaymentRef, otp: String) =
         call({ FfiConverterTypeMbankConfirmed.read(it).toKassa() }) {
             AsyncCall.ConfirmMbankPayment(core, payment.toCore(), sendable("otp", otp))
+        }
+
+    fun checkMegapay(payment: MegapayPayment) =
+        call({ FfiConverterTypeMegapayChecked.read(it).toKassa() }) { AsyncCall.CheckMegapay(core, payment.toCore()) }
+
+    fun payByMegapay(payment: MegapayPayment, pin: String) =
+        call({ FfiConverterTypeMegapayAccepted.read(it).toKassa() }) {
+            AsyncCall.PayByMegapay(core, payment.toCore(), sendable("pinCode", pin))
         }
 
     fun createPayForm(form: PayForm) =

@@ -13,7 +13,8 @@ package dev.kassa
  * }
  * ```
  *
- * It grows with the gateway's interface; what delegates the rest compiles on.
+ * It grows with the gateway's interface; what delegates the rest compiles on. A method that is added later refuses unless it is
+ * implemented.
  */
 public interface PaymentGateway : AutoCloseable {
     /**
@@ -53,6 +54,25 @@ public interface PaymentGateway : AutoCloseable {
      *   says that no money moved. A wrong password is [PaymentException.Refused]
      */
     public suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
+
+    /**
+     * Has the gateway send a MegaPay payer a PIN, and answers with the commission. **Moves money** as far as anybody can tell; sent once.
+     * Show the payer the total before you ask for the PIN.
+     *
+     * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
+     *   says that no money moved. [PaymentException.Misconfigured] if the [Dialect] has no MegaPay requests (`megapay`)
+     */
+    public suspend fun checkMegapay(payment: MegapayPayment): MegapayChecked = throw noMegapay()
+
+    /**
+     * Pays from a MegaPay wallet with the payer's PIN, which [checkMegapay] had sent. **Moves money**; sent once.
+     *
+     * @param payment the same request as for [checkMegapay]
+     * @param pin the PIN
+     * @throws PaymentException.OutcomeUnknown if the payment may exist: watch it, and never send it again. Every other [PaymentException]
+     *   says that no money moved. A wrong PIN is [PaymentException.Refused]
+     */
+    public suspend fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted = throw noMegapay()
 
     /**
      * Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the exception; sent once.

@@ -13,6 +13,9 @@ public enum class PaymentMethod {
     /** The mobile bank, confirmed by a one-time password: [Checkout.payByMbank]. */
     MBANK,
 
+    /** A MegaPay wallet, confirmed by a PIN from a message, if the merchant's server accepts it: [Checkout.payByMegapay]. */
+    MEGAPAY,
+
     /** A card, if the merchant's server accepts cards: [Checkout.payByCard]. */
     CARD;
 
@@ -20,4 +23,6 @@ public enum class PaymentMethod {
     override fun toString(): String = name.lowercase()
 }
 
-internal fun List<CorePaymentMethod>.toKassa(): List<PaymentMethod> = map { PaymentMethod.valueOf(it.name) }
+internal fun CorePaymentMethod.toKassa(): PaymentMethod = PaymentMethod.valueOf(name)
+
+internal fun List<CorePaymentMethod>.toKassa(): List<PaymentMethod> = map { it.toKassa() }

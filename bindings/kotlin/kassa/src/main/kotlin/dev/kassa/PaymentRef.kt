@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonCreator
 import com.fasterxml.jackson.annotation.JsonValue
 import dev.kassa.internal.cardPaymentRef
 import dev.kassa.internal.mbankPaymentRef
+import dev.kassa.internal.megapayPaymentRef
 import dev.kassa.internal.parsePaymentRef
 import dev.kassa.internal.payFormPaymentRef
 import dev.kassa.internal.qrPaymentRef
@@ -54,7 +55,7 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  */
 public data class PaymentRef
 /**
- * A reference by its parts. Each kind has a shorter way: [card], [mbank], [payForm] and [qr].
+ * A reference by its parts. Each kind has a shorter way: [card], [mbank], [megapay], [payForm] and [qr].
  *
  * @throws PaymentException.Invalid if a part contains an unpaired surrogate, or the amount cannot be held exactly, so that it could be
  *   neither stored nor sent
@@ -177,6 +178,16 @@ public constructor(
             calling { mbankPaymentRef(sendable("orderNumber", orderNumber), amountSom).toKassa() }
 
         /**
+         * A payment from a MegaPay wallet, by the merchant's order number, with the amount in KGS **without the commission**.
+         *
+         * @throws PaymentException.Invalid if the number is no text or the amount cannot be held, as for the constructor
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun megapay(orderNumber: String, amount: BigDecimal): PaymentRef =
+            calling { megapayPaymentRef(sendable("orderNumber", orderNumber), sendable(amount)).toKassa() }
+
+        /**
          * A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be
          * queried before: see [withClaimedNumber].
          *
@@ -226,6 +237,9 @@ public enum class PaymentKind {
     /** A mobile-bank payment. */
     MBANK,
 
+    /** A payment from a MegaPay wallet, made with the payer's PIN. */
+    MEGAPAY,
+
     /** A payment on the gateway's pay-form. */
     PAY_FORM,
 
@@ -267,6 +281,7 @@ internal fun CorePaymentRef.toKassa() = PaymentRef(
 internal fun PaymentKind.toCore() = when (this) {
     PaymentKind.CARD -> CorePaymentKind.CARD
     PaymentKind.MBANK -> CorePaymentKind.MBANK
+    PaymentKind.MEGAPAY -> CorePaymentKind.MEGAPAY
     PaymentKind.PAY_FORM -> CorePaymentKind.PAY_FORM
     PaymentKind.QR -> CorePaymentKind.QR
 }
@@ -274,6 +289,7 @@ internal fun PaymentKind.toCore() = when (this) {
 internal fun CorePaymentKind.toKassa() = when (this) {
     CorePaymentKind.CARD -> PaymentKind.CARD
     CorePaymentKind.MBANK -> PaymentKind.MBANK
+    CorePaymentKind.MEGAPAY -> PaymentKind.MEGAPAY
     CorePaymentKind.PAY_FORM -> PaymentKind.PAY_FORM
     CorePaymentKind.QR -> PaymentKind.QR
 }

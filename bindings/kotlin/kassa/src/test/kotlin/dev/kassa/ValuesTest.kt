@@ -21,6 +21,7 @@ import java.net.URI
 import java.time.Instant
 import java.time.LocalDateTime
 import kotlin.time.Duration
+import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
 import dev.kassa.internal.ElqrKind as CoreElqrKind
@@ -91,6 +92,27 @@ class ValuesTest {
             details.copy(expiresAt = Instant.MAX), details.copy(amount = BigDecimal("1.5")),
         )
         assertEquals(allDetails.size - 1, allDetails.toSet().size)
+        val request = MegapayPayment("o-1", BigDecimal("250.50"), "996700000001", "17")
+        val requests = listOf(
+            request, request.copy(orderNumber = "x"), request.copy(amount = BigDecimal.ONE), request.copy(phone = "x"),
+            request.copy(account = "x"), request.copy(callbackUrl = "x"), request.copy(amount = BigDecimal("250.5")),
+        )
+        assertEquals(requests.size - 1, requests.toSet().size)
+        val checked = MegapayChecked(ref, BigDecimal("5.00"), BigDecimal("255.50"), 3.minutes)
+        val answers = listOf(
+            checked, checked.copy(payment = ref.copy(isClaimed = true)), checked.copy(commission = null), checked.copy(total = null),
+            checked.copy(pinLifetime = null), checked.copy(code = "x"), checked.copy(reason = "x"), checked.copy(raw = "x"),
+            checked.copy(commission = BigDecimal(5), total = BigDecimal("255.5")),
+        )
+        assertEquals(answers.size - 1, answers.toSet().size)
+        val enter = CheckoutState.EnterOtp(PaymentMethod.MEGAPAY, 3, commission = BigDecimal("5.00"), total = BigDecimal("255.50"))
+        val states = listOf(
+            enter, enter.copy(method = PaymentMethod.MBANK), enter.copy(attemptsLeft = 2), enter.copy(phoneLast2 = "01"),
+            enter.copy(message = CheckoutMessage(MessageTopic.CODE_REFUSED)), enter.copy(commission = null), enter.copy(total = null),
+            enter.copy(codeExpiresAt = Instant.EPOCH), enter.copy(canChangeMethod = true),
+            enter.copy(commission = BigDecimal(5), total = BigDecimal("255.5")),
+        )
+        assertEquals(states.size - 1, states.toSet().size)
         val entry = PaymentEntry(ref)
         val entries = listOf(entry, entry.copy(payment = ref.copy(isClaimed = true)), entry.copy(pageUrl = "x"), entry.copy(qrText = "x"))
         assertEquals(entries.size, entries.toSet().size)
@@ -104,6 +126,7 @@ class ValuesTest {
         assertEquals(PaymentEntry(ref, pageUrl = page), entryOfCard(NextStep.OpenConfirmation(URI(page))))
         assertEquals(PaymentEntry(ref), entryOfCard(NextStep.CheckStatus("Success")))
         assertEquals(PaymentEntry(ref), MbankPaymentCreated(ref, null, null, null, "{}").entry())
+        assertEquals(PaymentEntry(ref), MegapayChecked(ref).entry())
         assertEquals(PaymentEntry(ref, pageUrl = page), PayFormCreated(ref, URI(page), "{}").entry())
         assertEquals(PaymentEntry(ref, qrText = "0002"), QrData("0002", "t-1", ref, "{}").entry())
         assertEquals(PaymentEntry(ref), QrData(null, null, ref, "{}").entry())
@@ -144,6 +167,8 @@ class ValuesTest {
             "cvc" to { card(cvc = half) },
             "password" to { Credentials("shop", half) },
             "otp" to { runBlocking { gateway.confirmMbankPayment(PaymentRef.mbank("o-1", 250), half) } },
+            "user" to { runBlocking { gateway.checkMegapay(MegapayPayment("o-1", BigDecimal(250), half, "17")) } },
+            "pinCode" to { runBlocking { gateway.payByMegapay(MegapayPayment("o-1", BigDecimal(250), "996700000001", "17"), half) } },
             "serviceName" to { runBlocking { gateway.createPayForm(form) } },
             "orderNumber" to { PaymentRef.mbank(half, 250) },
             "orderNumber" to { MbankPayment(half, "996555000101", 250, "Two tickets").paymentRef() },
@@ -253,7 +278,7 @@ class ValuesTest {
         assertEquals(names(CoreElqrKind.values().toList()), names(ElqrKind.entries))
         assertEquals(names(CoreQrLevel.values().toList()), names(QrLevel.entries))
         assertEquals(names(CoreStatusQueryForm.values().toList()), names(StatusQueryForm.entries))
-        assertEquals(listOf("card", "mbank", "pay_form", "qr"), PaymentKind.entries.map { it.toString() })
+        assertEquals(listOf("card", "mbank", "megapay", "pay_form", "qr"), PaymentKind.entries.map { it.toString() })
         assertTrue(Rule.entries.all { it.toString() == it.name.lowercase() })
     }
 
@@ -272,7 +297,8 @@ class ValuesTest {
         val half = "\ud83d"
         val message = CheckoutMessage(MessageTopic.REJECTED, half)
         val odd = listOf(
-            CheckoutState.Ready(emptyList(), message), CheckoutState.EnterOtp(-1, message, half), CheckoutState.ShowQr(half),
+            CheckoutState.Ready(emptyList(), message), CheckoutState.ShowQr(half),
+            CheckoutState.EnterOtp(PaymentMethod.MEGAPAY, -1, message, half, BigDecimal("1E+1000000000"), BigDecimal("0.1")),
             CheckoutState.OpenPage(half, false), CheckoutState.Waiting(half), CheckoutState.Paid(BigDecimal("1E+1000000000"), half),
         )
         for (state in odd) {
@@ -285,10 +311,22 @@ class ValuesTest {
     }
 
     @Test
+    fun `the total is said before the code, whatever the payer pays in`() {
+        fun cost(state: CheckoutState) = CheckoutTexts.of(state, mayHavePaid = false, Language.ENGLISH).cost
+        val megapay = CheckoutState.EnterOtp(PaymentMethod.MEGAPAY, 3, commission = BigDecimal("7.8"), total = BigDecimal("397.80"))
+        val nbsp = "\u00a0"
+        assertEquals("You pay 397.80${nbsp}som (amount 390${nbsp}som, commission 7.80${nbsp}som).", cost(megapay))
+        val unknown = "The wallet may take a commission. The shop was not told how much."
+        assertEquals(unknown, cost(megapay.copy(commission = null, total = null)))
+        assertEquals(unknown, cost(megapay.copy(total = BigDecimal("1E+1000000000"))), "no number that cannot be held")
+        assertNull(cost(CheckoutState.EnterOtp(PaymentMethod.MBANK, 3)))
+    }
+
+    @Test
     fun `a label for each way to pay`() {
         val labels = CheckoutLabels.of(Language.ENGLISH)
         assertEquals(labels, CheckoutLabels.of(Language.ENGLISH))
-        assertEquals(listOf("Card or wallet", "QR code", "MBank", "Card"), PaymentMethod.entries.map(labels::nameOf))
+        assertEquals(listOf("Card or wallet", "QR code", "MBank", "MegaPay", "Card"), PaymentMethod.entries.map(labels::nameOf))
         assertEquals(PaymentMethod.entries.size, PaymentMethod.entries.map(labels::hintOf).toSet().size)
     }
 

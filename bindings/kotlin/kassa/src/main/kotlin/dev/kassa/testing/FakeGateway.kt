@@ -60,7 +60,7 @@ public constructor() {
     /** All payments so far, oldest first. */
     public val payments: List<FakePayment> get() = calling { core.payments().map { it.toKassa() } }
 
-    /** The one-time password of every payer: it confirms a mobile-bank payment, which is then charged. */
+    /** The code of every payer, one-time password and PIN: it confirms a payment by mobile bank or MegaPay, which is then charged. */
     public val otp: String get() = calling { core.otp() }
 
     /** The time on the clock since the fake gateway was created. */

@@ -8,7 +8,7 @@ import dev.kassa.internal.FakePlan as CoreFakePlan
 
 /** What happens automatically to payments created from now on. */
 public sealed interface FakePlan {
-    /** They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation. */
+    /** They stay open until the test acts as the payer. A payment by mobile bank or MegaPay is paid by its confirmation. */
     public data object StayPending : FakePlan
 
     /**

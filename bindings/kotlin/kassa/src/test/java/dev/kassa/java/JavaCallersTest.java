@@ -24,6 +24,9 @@ import dev.kassa.Journal;
 import dev.kassa.JournalState;
 import dev.kassa.Kassa;
 import dev.kassa.MbankPayment;
+import dev.kassa.MegapayAccepted;
+import dev.kassa.MegapayChecked;
+import dev.kassa.MegapayPayment;
 import dev.kassa.NextStep;
 import dev.kassa.PaymentEntry;
 import dev.kassa.PaymentException;
@@ -129,6 +132,20 @@ class JavaCallersTest {
             assertNull(gateway.closeAndWait().join());
             assertTrue(gateway.closeAndWait(Duration.ofSeconds(1)).join() && gateway.close(Duration.ZERO));
         }
+    }
+
+    @Test
+    void aWalletPaysTheTotalThatItWasTold() throws Exception {
+        FakeGateway fake = new FakeGateway();
+        MegapayPayment payment = new MegapayPayment(Kassa.newOrderNumber(), new BigDecimal("250.50"), "996700000001", "17");
+        MegapayChecked checked = fake.getBlocking().checkMegapay(payment);
+        assertEquals(payment.getAmount().add(checked.getCommission()), checked.getTotal());
+        assertTrue(checked.getPinLifetime().compareTo(Duration.ZERO) > 0);
+        MegapayAccepted accepted = fake.getFuture().payByMegapay(payment, fake.getOtp()).join();
+        assertTrue(fake.getBlocking().check(accepted.getPayment()).isCharged());
+        // As a stub answers.
+        assertNull(new MegapayChecked(payment.paymentRef()).getPinLifetime());
+        assertEquals(PATIENCE, new MegapayChecked(payment.paymentRef(), null, null, PATIENCE).getPinLifetime());
     }
 
     @Test

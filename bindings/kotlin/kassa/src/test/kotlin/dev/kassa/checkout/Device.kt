@@ -56,6 +56,7 @@ class Device(private val checkout: Checkout) : AutoCloseable {
     fun act(name: String, input: JsonElement): JsonElement {
         when (name) {
             "pay_by_mbank" -> checkout.payByMbank(input.at("phone").text)
+            "pay_by_megapay" -> checkout.payByMegapay(input.at("phone").text)
             "pay_by_qr" -> checkout.payByQr()
             "pay_by_form" -> checkout.payByForm()
             "pay_by_card" -> checkout.payByCard(cardOf(input))
@@ -81,8 +82,8 @@ class Device(private val checkout: Checkout) : AutoCloseable {
 
     companion object {
         val steps = setOf(
-            "pay_by_mbank", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "change_method", "keep_method", "page_opened", "came_back",
-            "check_now", "renew_token", "close", "details",
+            "pay_by_mbank", "pay_by_megapay", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "change_method", "keep_method",
+            "page_opened", "came_back", "check_now", "renew_token", "close", "details",
         )
 
         fun open(scene: Scene, input: JsonElement): Device {
@@ -116,8 +117,9 @@ private fun canonicalState(state: CheckoutState): JsonElement {
         )
         is CheckoutState.Sending -> jsonOf("message" to canonicalMessage(state.message))
         is CheckoutState.EnterOtp -> jsonOf(
-            "attempts_left" to state.attemptsLeft, "message" to canonicalMessage(state.message), "phone_last2" to state.phoneLast2,
-            "can_change_method" to state.canChangeMethod,
+            "method" to state.method.toString(), "attempts_left" to state.attemptsLeft, "message" to canonicalMessage(state.message),
+            "phone_last2" to state.phoneLast2, "commission" to state.commission?.toPlainString(), "total" to state.total?.toPlainString(),
+            "code_expires_at_ms" to state.codeExpiresAt?.toEpochMilli(), "can_change_method" to state.canChangeMethod,
         )
         is CheckoutState.OpenPage -> jsonOf(
             "url" to state.url, "begun_here" to state.begunHere, "methods" to names(state), "message" to canonicalMessage(state.message),

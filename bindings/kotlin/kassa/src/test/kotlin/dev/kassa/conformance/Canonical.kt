@@ -15,6 +15,8 @@ import dev.kassa.JournalEntry
 import dev.kassa.JournalState
 import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPaymentCreated
+import dev.kassa.MegapayAccepted
+import dev.kassa.MegapayChecked
 import dev.kassa.NextStep
 import dev.kassa.PayFormCreated
 import dev.kassa.PaymentEntry
@@ -64,6 +66,8 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is NextStep.CheckStatus -> jsonOf("kind" to "check_status", "status" to value.status)
     is MbankPaymentCreated -> mbankPaymentCreated(value)
     is MbankConfirmed -> mbankConfirmed(value)
+    is MegapayChecked -> megapayChecked(value)
+    is MegapayAccepted -> megapayAccepted(value)
     is PayFormCreated -> payFormCreated(value)
     is QrImage -> qrImage(value)
     is QrData -> qrData(value)
@@ -82,7 +86,8 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is Violation -> violation(value)
     is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
     is CheckoutTexts -> jsonOf(
-        "title" to value.title, "explanation" to value.explanation, "message" to value.message, "reason" to value.reason,
+        "title" to value.title, "explanation" to value.explanation, "cost" to value.cost, "message" to value.message,
+        "reason" to value.reason,
     )
     is CheckoutLabels -> labels(value)
     FieldState.Incomplete -> json("incomplete")
@@ -164,6 +169,16 @@ private fun mbankPaymentCreated(value: MbankPaymentCreated) = jsonOf(
 private fun mbankConfirmed(value: MbankConfirmed) = jsonOf(
     "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason, "status" to value.status,
     "raw" to value.raw,
+)
+
+private fun megapayChecked(value: MegapayChecked) = jsonOf(
+    "payment" to canonical(value.payment), "commission" to canonical(value.commission), "total" to canonical(value.total),
+    "pin_lifetime_ms" to value.pinLifetime?.inWholeMilliseconds, "code" to value.code, "reason" to value.reason, "raw" to value.raw,
+)
+
+private fun megapayAccepted(value: MegapayAccepted) = jsonOf(
+    "payment" to canonical(value.payment), "transaction_id" to value.transactionId, "code" to value.code, "reason" to value.reason,
+    "status" to value.status, "raw" to value.raw,
 )
 
 private fun payFormCreated(value: PayFormCreated) = jsonOf(

@@ -14,6 +14,7 @@ import dev.kassa.Elqr
 import dev.kassa.ElqrKind
 import dev.kassa.GatewayConfig
 import dev.kassa.MbankPayment
+import dev.kassa.MegapayPayment
 import dev.kassa.MessageTopic
 import dev.kassa.PayForm
 import dev.kassa.PaymentEntry
@@ -42,6 +43,7 @@ import dev.kassa.support.optionalText
 import dev.kassa.support.orNull
 import dev.kassa.support.text
 import kotlinx.serialization.json.JsonElement
+import java.time.Instant
 import kotlin.time.toJavaDuration
 
 // Builds the SDK's values from the JSON of a vector.
@@ -115,13 +117,15 @@ fun adviceOf(input: JsonElement) =
 
 fun checkoutStateOf(value: JsonElement): CheckoutState {
     val message = value.at("message").orNull?.let(::messageOf)
-    val methods = value.at("methods").items.map { PaymentMethod.valueOf(it.text.uppercase()) }
+    val methods = value.at("methods").items.map(::methodOf)
     return when (val kind = value.at("kind").text) {
         "opening" -> CheckoutState.Opening(message)
         "ready" -> CheckoutState.Ready(methods, message, value.at("can_keep_method").isTrue)
         "sending" -> CheckoutState.Sending(message)
         "enter_otp" -> CheckoutState.EnterOtp(
-            value.at("attempts_left").int, message, value.at("phone_last2").optionalText, value.at("can_change_method").isTrue,
+            methodOf(value.at("method")), value.at("attempts_left").int, message, value.at("phone_last2").optionalText,
+            value.at("commission").orNull?.decimal, value.at("total").orNull?.decimal,
+            value.at("code_expires_at_ms").optionalLong?.let(Instant::ofEpochMilli), value.at("can_change_method").isTrue,
         )
         "open_page" -> CheckoutState.OpenPage(value.at("url").text, value.at("begun_here").isTrue, methods, message)
         "show_qr" -> CheckoutState.ShowQr(value.at("text").text, message, value.at("can_change_method").isTrue)
@@ -134,6 +138,8 @@ fun checkoutStateOf(value: JsonElement): CheckoutState {
         else -> error("no state is named $kind")
     }
 }
+
+private fun methodOf(value: JsonElement) = PaymentMethod.valueOf(value.text.uppercase())
 
 private fun messageOf(value: JsonElement) =
     CheckoutMessage(MessageTopic.valueOf(value.at("topic").text.uppercase()), value.at("reason").optionalText)
@@ -156,6 +162,14 @@ fun mbankPaymentOf(input: JsonElement) = MbankPayment(
     input.at("phone").text,
     input.at("amount_som").optionalLong!!,
     input.at("comment").text,
+    input.at("callback_url").optionalText,
+)
+
+fun megapayPaymentOf(input: JsonElement) = MegapayPayment(
+    input.at("order_number").text,
+    input.at("amount").decimal,
+    input.at("phone").text,
+    input.at("account").text,
     input.at("callback_url").optionalText,
 )
 
@@ -214,6 +228,7 @@ fun madePaymentRef(input: JsonElement): PaymentRef {
     val made = when (val kind = input.at("kind").text) {
         "card" -> PaymentRef.card(input.at("order_number").text, input.at("amount").decimal, input.at("currency").text)
         "mbank" -> PaymentRef.mbank(input.at("order_number").text, input.at("amount_som").optionalLong!!)
+        "megapay" -> PaymentRef.megapay(input.at("order_number").text, input.at("amount").decimal)
         "pay_form" -> PaymentRef.payForm(input.at("amount").decimal)
         "qr" -> PaymentRef.qr(input.at("sum_tyiyn").optionalLong)
         else -> error("no kind is named $kind")

@@ -64,6 +64,10 @@ val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf
     "confirm_mbank_payment" to { gateway, input ->
         gateway.confirmMbankPayment(paymentRefOf(input.at("payment")), input.at("otp").text)
     },
+    "check_megapay" to { gateway, input -> gateway.checkMegapay(megapayPaymentOf(input)) },
+    "pay_by_megapay" to { gateway, input ->
+        gateway.payByMegapay(megapayPaymentOf(input.at("payment")), input.at("pin").text)
+    },
     "create_pay_form" to { gateway, input -> gateway.createPayForm(payFormOf(input)) },
     "provider_status" to { gateway, input ->
         gateway.providerStatus(input.at("order_number").text, providerOf(input.at("provider")))
@@ -192,6 +196,7 @@ private fun typed(field: String, input: JsonElement): JsonElement {
 private fun paymentRefOfRequest(name: String, input: JsonElement) = when (name) {
     "create_card_payment" -> cardPaymentOf(input).paymentRef()
     "create_mbank_payment" -> mbankPaymentOf(input).paymentRef()
+    "check_megapay" -> megapayPaymentOf(input).paymentRef()
     "create_pay_form" -> payFormOf(input).paymentRef()
     "create_qr_image", "create_qr_data" -> qrPaymentOf(input).paymentRef()
     else -> error("no reference for $name")
@@ -200,6 +205,7 @@ private fun paymentRefOfRequest(name: String, input: JsonElement) = when (name) 
 private fun adviceOn(name: String, input: JsonElement) = when (name) {
     "create_card_payment" -> cardPaymentOf(input).advice()
     "create_mbank_payment" -> mbankPaymentOf(input).advice()
+    "check_megapay" -> megapayPaymentOf(input).advice()
     "create_pay_form" -> payFormOf(input).advice()
     else -> error("no advice on $name")
 }
@@ -221,6 +227,7 @@ fun print(type: String, value: JsonElement): String = when (type) {
     "card_input" -> cardInputOf(value).toString()
     "card_payment" -> cardPaymentOf(value).toString()
     "mbank_payment" -> mbankPaymentOf(value).toString()
+    "megapay_payment" -> megapayPaymentOf(value).toString()
     "pay_form" -> payFormOf(value).toString()
     "qr_payment" -> qrPaymentOf(value).toString()
     "callback_key" -> callbackKeyOf(value).toString()

@@ -13,6 +13,9 @@ import dev.kassa.Journal
 import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPayment
 import dev.kassa.MbankPaymentCreated
+import dev.kassa.MegapayAccepted
+import dev.kassa.MegapayChecked
+import dev.kassa.MegapayPayment
 import dev.kassa.PayForm
 import dev.kassa.PayFormCreated
 import dev.kassa.PaymentRef
@@ -77,6 +80,8 @@ interface AnyGateway {
     suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport
     suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated
     suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
+    suspend fun checkMegapay(payment: MegapayPayment): MegapayChecked
+    suspend fun payByMegapay(payment: MegapayPayment, pin: String): MegapayAccepted
     suspend fun createPayForm(form: PayForm): PayFormCreated
     suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport
     suspend fun createQrImage(payment: QrPayment): QrImage
@@ -113,6 +118,8 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override suspend fun paymentStatus(gatewayNumber: String, language: String?) = gateway.paymentStatus(gatewayNumber, language)
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment)
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) = gateway.confirmMbankPayment(payment, otp)
+    override suspend fun checkMegapay(payment: MegapayPayment) = gateway.checkMegapay(payment)
+    override suspend fun payByMegapay(payment: MegapayPayment, pin: String) = gateway.payByMegapay(payment, pin)
     override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form)
     override suspend fun providerStatus(orderNumber: String, provider: Provider) = gateway.providerStatus(orderNumber, provider)
     override suspend fun createQrImage(payment: QrPayment) = gateway.createQrImage(payment)
@@ -155,6 +162,8 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override suspend fun createMbankPayment(payment: MbankPayment) = waiting { gateway.createMbankPayment(payment) }
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) =
         waiting { gateway.confirmMbankPayment(payment, otp) }
+    override suspend fun checkMegapay(payment: MegapayPayment) = waiting { gateway.checkMegapay(payment) }
+    override suspend fun payByMegapay(payment: MegapayPayment, pin: String) = waiting { gateway.payByMegapay(payment, pin) }
     override suspend fun createPayForm(form: PayForm) = waiting { gateway.createPayForm(form) }
     override suspend fun providerStatus(orderNumber: String, provider: Provider) =
         waiting { gateway.providerStatus(orderNumber, provider) }
@@ -183,6 +192,8 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment).await()
     override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) =
         gateway.confirmMbankPayment(payment, otp).await()
+    override suspend fun checkMegapay(payment: MegapayPayment) = gateway.checkMegapay(payment).await()
+    override suspend fun payByMegapay(payment: MegapayPayment, pin: String) = gateway.payByMegapay(payment, pin).await()
     override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form).await()
     override suspend fun providerStatus(orderNumber: String, provider: Provider) =
         gateway.providerStatus(orderNumber, provider).await()

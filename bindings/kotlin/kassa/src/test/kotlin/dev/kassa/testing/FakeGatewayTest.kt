@@ -10,12 +10,14 @@ import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
 import dev.kassa.PaymentStatus
 import dev.kassa.PollPolicy
+import dev.kassa.Provider
 import dev.kassa.QrPayment
 import dev.kassa.ReturnRedirect
 import dev.kassa.Verdict
 import dev.kassa.WatchReport
 import dev.kassa.support.cardPayment
 import dev.kassa.support.mbankPayment
+import dev.kassa.support.megapayPayment
 import kotlinx.coroutines.async
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.toList
@@ -82,6 +84,25 @@ class FakeGatewayTest {
         assertInstanceOf<Verdict.Pending>(gateway.check(created.payment))
         gateway.confirmMbankPayment(created.payment, fake.otp)
         assertInstanceOf<Verdict.Charged>(gateway.check(created.payment))
+    }
+
+    @Test
+    fun `a wallet is charged once, by the right PIN, after the total was told`() = runBlocking<Unit> {
+        val payment = megapayPayment()
+        val checked = gateway.checkMegapay(payment)
+        assertEquals(payment.paymentRef(), checked.payment)
+        assertEquals(payment.amount + checked.commission!!, checked.total)
+        assertTrue(checked.commission!! > BigDecimal.ZERO && checked.pinLifetime!! > Duration.ZERO)
+        assertThrows<PaymentException.Refused> { gateway.payByMegapay(payment, "000000") }
+        assertInstanceOf<Verdict.Pending>(gateway.check(checked.payment))
+        val accepted = gateway.payByMegapay(payment, fake.otp)
+        assertThrows<PaymentException> { gateway.payByMegapay(payment, fake.otp) }
+        assertThrows<PaymentException> { gateway.checkMegapay(payment) }
+        val charged = assertInstanceOf<Verdict.Charged>(gateway.check(PaymentEntry.parse("${checked.entry()}").payment))
+        assertEquals(0, payment.amount.compareTo(charged.report.amount))
+        assertEquals(PaymentStatus.Charged, gateway.providerStatus(accepted.payment.orderNumber!!, Provider.MegaPay).status)
+        val made = fake.payments.single()
+        assertEquals(listOf(PaymentKind.MEGAPAY, PaymentStatus.Charged, payment.callbackUrl), listOf(made.kind, made.status, made.callbackUrl))
     }
 
     @Test
