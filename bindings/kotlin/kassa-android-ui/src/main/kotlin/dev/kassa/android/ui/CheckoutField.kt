@@ -4,7 +4,7 @@ import dev.kassa.Violation
 
 /** A field that the payer types into. */
 public enum class CheckoutField {
-    /** The phone of the mobile bank. */
+    /** The phone that gets the code. */
     PHONE,
 
     /** The code from the SMS. */

@@ -158,15 +158,16 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     }
 
     internal fun pay(method: PaymentMethod) = act {
-        when (method) {
-            PaymentMethod.PAY_FORM -> checkout.payByForm()
-            PaymentMethod.QR -> checkout.payByQr()
-            PaymentMethod.MBANK -> checkout.payByMbank(typed.phone)
-            PaymentMethod.CARD -> checkout.payByCard((typed.card ?: emptyCard).card())
+        val byPhone = method.payByPhone
+        when {
+            byPhone != null -> byPhone(checkout, typed.phone)
+            method == PaymentMethod.CARD -> checkout.payByCard((typed.card ?: emptyCard).card())
+            method == PaymentMethod.QR -> checkout.payByQr()
+            else -> checkout.payByForm()
         }
     }
 
-    /** Confirms the mobile-bank payment with the entered code. A code that is too short is not sent, so it uses up no attempt. */
+    /** Confirms the payment with the entered code. Show [CheckoutTexts.cost] above its field. A code that is too short is not sent, so it uses up no attempt. */
     public fun confirm() {
         if (typed.code.count(Char::isLetterOrDigit) in 1 until SHORTEST_CODE) {
             typed.violations = listOf(Violation("otp", Rule.LENGTH, "$SHORTEST_CODE", "otp must have at least $SHORTEST_CODE characters"))
@@ -275,7 +276,7 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
     /** The app came to the foreground (`onResume`): queries the gateway at once, and retries what waits for the network. */
     public fun cameToFront(): Unit = if (saved.get<Boolean>(IS_AWAY) == true) cameBack() else checkout.checkNow()
 
-    /** The phone for the mobile bank, in any common notation. It stays as typed, pasted or autofilled. */
+    /** The phone that gets the code, in any common notation. It stays as typed, pasted or autofilled. */
     public var phone: String
         get() = typed.phone
         set(text) = edit(CheckoutField.PHONE) { typed.phone = text }

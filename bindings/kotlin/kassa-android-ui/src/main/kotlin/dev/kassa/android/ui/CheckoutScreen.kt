@@ -67,8 +67,6 @@ private fun formOf(state: CheckoutState, chosen: PaymentMethod?): PaymentMethod?
 
 private fun onlyOne(state: CheckoutState) = (state as? CheckoutState.Ready)?.methods?.singleOrNull()
 
-internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK || this == PaymentMethod.CARD
-
 @Composable
 private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: Typed, actions: Actions, device: Device) {
     val onBack: (() -> Unit)? = when {
@@ -80,8 +78,8 @@ private fun FormScreen(method: PaymentMethod, shown: Shown, said: Said, typed: T
     BackHandler(enabled = onBack != null) { onBack?.invoke() }
     // Beside a page the payer has read when not to pay in another way, and what it says there is about the page.
     val explanation = said.texts.explanation.takeIf { shown.state is CheckoutState.Ready }
-    val form = Form(said.notice, explanation, shown.details, typed, onBack, onPay = { actions.pay(method) })
-    if (method == PaymentMethod.CARD) CardScreen(form, device) else PhoneScreen(form)
+    val form = Form(method, said.notice, explanation, shown.details, typed, onBack, onPay = { actions.pay(method) })
+    if (method.asksForPhone) PhoneScreen(form) else CardScreen(form, device)
 }
 
 @Composable

@@ -10,7 +10,7 @@ import dev.kassa.Rule
 /** As many as the server takes. */
 private const val LONGEST = 12
 
-/** The one-time password of the mobile bank. */
+/** The code from a message, with which the payer agrees to the total. */
 @Composable
 internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed, actions: Actions) {
     val labels = LocalLabels.current
@@ -26,6 +26,7 @@ internal fun CodeScreen(state: CheckoutState.EnterOtp, said: Said, typed: Typed,
         explanation = said.texts.explanation,
         isExplanationTold = true,
     ) {
+        said.texts.cost?.let { Cost(it) }
         Field(
             FieldKind.CODE,
             labels.code,

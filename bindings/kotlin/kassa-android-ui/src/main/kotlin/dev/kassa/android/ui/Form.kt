@@ -1,16 +1,32 @@
 package dev.kassa.android.ui
 
 import androidx.compose.runtime.Composable
+import dev.kassa.Checkout
 import dev.kassa.CheckoutDetails
+import dev.kassa.PaymentMethod
 import dev.kassa.Violation
+
+/** How a payment begins that needs the payer's phone, which then gets a code; null for a method that needs none. */
+internal val PaymentMethod.payByPhone: ((Checkout, String) -> Unit)?
+    get() = when (this) {
+        PaymentMethod.MBANK -> Checkout::payByMbank
+        PaymentMethod.MEGAPAY -> Checkout::payByMegapay
+        PaymentMethod.PAY_FORM, PaymentMethod.QR, PaymentMethod.CARD -> null
+    }
+
+internal val PaymentMethod.asksForPhone: Boolean get() = payByPhone != null
+
+internal val PaymentMethod.hasForm: Boolean get() = asksForPhone || this == PaymentMethod.CARD
 
 /**
  * What a form for a way to pay works with.
  *
+ * @property method the way to pay
  * @property explanation what the payer has to know before they begin, such as that another payment can still be paid
  * @property onBack null if there is no other way
  */
 internal class Form(
+    val method: PaymentMethod,
     val notice: Notice?,
     val explanation: String?,
     val details: CheckoutDetails?,

@@ -59,7 +59,7 @@ public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, Kassa
      * @property reference the app's own name of the order, such as its number: what [renewTokensBy] is called with. It is shown nowhere
      * @property title the shop's name, above the amount; "Payment" unless given
      * @property language the language of the sheet; by default that of the app's screen
-     * @property phone the payer's phone, if the shop knows it: it is prefilled in the field for the mobile bank, and the payer can change
+     * @property phone the payer's phone, if the shop knows it: it is prefilled where a method asks for one, and the payer can change
      *   it. At most 100 characters
      * @property method the method that the payer has chosen in the shop. Its form is shown at once, if it has one and can be started;
      *   "back" leads to the list of methods. **No payment starts without a tap**, so a method without a form is shown in the list

@@ -92,6 +92,15 @@ private fun TitleWithWayBack(title: String, onBack: () -> Unit) {
 @Composable
 internal fun Say(text: String, modifier: Modifier = Modifier) = Text(text, modifier, style = MaterialTheme.typography.bodyLarge)
 
+/** What the payer agrees to, in letters that are read before what stands below. A screen reader says it at once. */
+@Composable
+internal fun Cost(text: String) = Text(
+    text,
+    Modifier.semantics { liveRegion = LiveRegionMode.Polite },
+    fontWeight = FontWeight.SemiBold,
+    style = MaterialTheme.typography.titleMedium,
+)
+
 /** What belongs to the button above it. */
 @Composable
 internal fun Note(text: String) =

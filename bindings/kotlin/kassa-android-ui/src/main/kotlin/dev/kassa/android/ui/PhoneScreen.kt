@@ -4,7 +4,7 @@ import androidx.compose.runtime.Composable
 import androidx.compose.runtime.remember
 import dev.kassa.Kassa
 
-/** The phone to which the mobile bank sends its code. Which number that will be is shown before; what is none is not sent. */
+/** The phone to which the code is sent. Which number that will be is shown before; what is none is not sent. */
 @Composable
 internal fun PhoneScreen(form: Form) {
     val labels = LocalLabels.current
@@ -12,7 +12,7 @@ internal fun PhoneScreen(form: Form) {
     val typed = form.typed
     val goesTo = remember(typed.phone, language) { Kassa.phoneHint(typed.phone, language) }
     val isTyped = typed.phone.isNotBlank()
-    Screen(labels.mbank, notice = form.notice, explanation = form.explanation, onBack = form.onBack) {
+    Screen(labels.nameOf(form.method), notice = form.notice, explanation = form.explanation, onBack = form.onBack) {
         Field(
             FieldKind.PHONE,
             labels.phone,

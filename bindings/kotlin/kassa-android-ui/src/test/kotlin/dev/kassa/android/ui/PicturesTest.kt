@@ -64,6 +64,7 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
         "sending" to Screen(CheckoutState.Sending()),
         "code" to Screen(code(3), typed = typed { code = "1011" }),
         "code-refused" to Screen(code(2, CheckoutMessage(MessageTopic.CODE_REFUSED))),
+        "code-total" to Screen(codeOfWallet),
         "page" to Screen(CheckoutState.OpenPage("https://bank.example.kg", false, listOf(PaymentMethod.QR))),
         "qr" to Screen(CheckoutState.ShowQr(QR_TEXT, canChangeMethod = true)),
         "qr-banks" to Screen(CheckoutState.ShowQr(ELQR_TEXT, canChangeMethod = true)),
@@ -101,7 +102,12 @@ class PicturesTest(private val look: String, private val qualifiers: String, pri
         private val wrong = Violation("phone", Rule.FORMAT, "9 to 15", "phone must be a phone number")
 
         private fun code(attemptsLeft: Int, message: CheckoutMessage? = null) =
-            CheckoutState.EnterOtp(attemptsLeft, message = message, phoneLast2 = "56", canChangeMethod = true)
+            CheckoutState.EnterOtp(PaymentMethod.MBANK, attemptsLeft, message, phoneLast2 = "56", canChangeMethod = true)
+
+        private val codeOfWallet = CheckoutState.EnterOtp(
+            PaymentMethod.MEGAPAY, 3, phoneLast2 = "01", commission = "27.81".toBigDecimal(), total = "1418.31".toBigDecimal(),
+            canChangeMethod = true,
+        )
 
         private fun details() = CheckoutDetails(
             "order-17", "1390.50".toBigDecimal(), "KGS", "A jar of honey, two kilograms", PaymentMethod.entries, RETURN_URL, Instant.EPOCH,

@@ -15,7 +15,7 @@ enum class Scene(
     val result: Result,
     private val state: String = "open",
     private val payment: String? = null,
-    private val methods: String = """"pay_form", "qr", "mbank", "card"""",
+    private val methods: String = """"pay_form", "qr", "mbank", "megapay", "card"""",
     val refusal: String? = null,
 ) {
     OPENING("One moment", Result.StillOpen),
@@ -23,6 +23,7 @@ enum class Scene(
     SENDING("Your payment is on its way", Result.StillOpen, payment = """"method": "mbank", "state": "sending""""),
     ENTER_OTP("Enter the code", Result.StillOpen, payment = CODE),
     ENTER_OTP_ONLY("Enter the code", Result.StillOpen, payment = CODE, methods = """"mbank""""),
+    ENTER_PIN("Enter the code", Result.StillOpen, payment = PIN),
     OPEN_PAGE("Pay on the bank's page", Result.StillOpen, payment = """"method": "pay_form", "state": "awaiting", "page_url": "$PAGE""""),
     SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT", "can_be_replaced": true"""),
     SHOW_ELQR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$ELQR_TEXT", "can_be_replaced": true"""),
@@ -49,6 +50,8 @@ enum class Scene(
 
 private const val CODE =
     """"method": "mbank", "state": "awaiting", "attempts_left": 3, "phone_last2": "56", "can_be_replaced": true"""
+private const val PIN = """"method": "megapay", "state": "awaiting", "attempts_left": 3, "phone_last2": "01", "commission": "7.80",
+    "total": "397.80", "code_expires_at_ms": 4000000000000, "can_be_replaced": true"""
 const val PAGE = "http://127.0.0.1:9/page"
 const val QR_TEXT = "https://qr.bank.example.kg/#00020101021132590015qr.bank.example"
 
