@@ -47,18 +47,7 @@ import Observation
 
     /// Waits until the model is as is wanted, which a view would see.
     func until(_ wanted: String, _ isThere: (CheckoutModel) -> Bool) async throws {
-        let limit = ContinuousClock.now + .seconds(patience)
-        while true {
-            let (changes, change) = AsyncStream.makeStream(of: Void.self)
-            if withObservationTracking({ isThere(model) }, onChange: { change.finish() }) { return }
-            guard ContinuousClock.now < limit else { throw Problem("no \(wanted), but \(model.state)") }
-            let clock = Task {
-                try await Task.sleep(until: limit)
-                change.finish()
-            }
-            for await _ in changes {}
-            clock.cancel()
-        }
+        try await model.until(wanted, isThere)
     }
 
     /// The money as the gateway knows it, a payment each.
@@ -85,6 +74,24 @@ import Observation
 
     /// What stands in the fields that nobody but the payer may keep.
     var secrets: [String] { [model.code, model.cardNumber, model.cardExpiry, model.cardCvc, model.cardHolder] }
+}
+
+extension CheckoutModel {
+    /// Waits until it is as is wanted, which a view would see.
+    func until(_ wanted: String, _ isThere: (CheckoutModel) -> Bool) async throws {
+        let limit = ContinuousClock.now + .seconds(patience)
+        while true {
+            let (changes, change) = AsyncStream.makeStream(of: Void.self)
+            if withObservationTracking({ isThere(self) }, onChange: { change.finish() }) { return }
+            guard ContinuousClock.now < limit else { throw Problem("no \(wanted), but \(state)") }
+            let clock = Task {
+                try await Task.sleep(until: limit)
+                change.finish()
+            }
+            for await _ in changes {}
+            clock.cancel()
+        }
+    }
 }
 
 /// No card and no code stands anywhere.

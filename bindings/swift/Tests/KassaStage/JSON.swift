@@ -40,6 +40,12 @@ package enum JSON: Hashable, Sendable {
         return string
     }
 
+    /// A text stands for its UTF-8, `{"$bytes": …}` for any bytes, and nothing for none.
+    package var bytes: Data {
+        if let string { return Data(string.utf8) }
+        return self == .null ? Data() : Data(base64Encoded: self["$bytes"].text)!
+    }
+
     /// What must be there, and be a whole number.
     package var whole: Int {
         guard let int else { fatalError("not a whole number: \(self)") }

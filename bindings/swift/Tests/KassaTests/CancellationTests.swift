@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 import Testing
 
 /// Giving up is heard at once, but a payment is still sent once.

@@ -1,4 +1,5 @@
 import Foundation
+import KassaStage
 import Testing
 
 @testable import Kassa

@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 import Testing
 
 /// What only the users of the package would miss: names that nothing else here needs.

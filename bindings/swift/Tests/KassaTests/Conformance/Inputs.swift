@@ -4,12 +4,6 @@ import KassaStage
 
 /// Builds the SDK's values from the JSON of a vector.
 enum Inputs {
-    /// A text stands for its UTF-8, `{"$bytes": …}` for any bytes, and nothing for none.
-    static func bytes(_ value: JSON) -> Data {
-        if let text = value.string { return Data(text.utf8) }
-        return value == .null ? Data() : Data(base64Encoded: value["$bytes"].text)!
-    }
-
     /// A dialect or a callback may be written as a text, or as the JSON that it is.
     static func jsonText(_ value: JSON) -> String { value.string ?? value.description }
 

@@ -1,5 +1,4 @@
 import Foundation
-import KassaStage
 
 #if canImport(Glibc)
     import Glibc
@@ -9,29 +8,36 @@ import KassaStage
     private let stream = SOCK_STREAM
 #endif
 
-struct Received: Sendable {
-    let method: String
-    let target: String
+/// A request, as it came to a ``Server``.
+package struct Received: Sendable {
+    package let method: String
+    package let target: String
     /// Names in lower case.
-    let headers: [String: String]
-    let body: String
+    package let headers: [String: String]
+    package let body: String
 }
 
 /// Serves scripted bytes from a loopback socket, each connection in a thread of its own, and records each request as it came.
 ///
 /// Unchecked, because the compiler does not see that all that changes is behind the condition.
-final class Server: @unchecked Sendable {
-    let url: String
+package final class Server: @unchecked Sendable {
+    package let url: String
     private let listener: Int32
-    private let responses: [JSON]
+    private let respond: @Sendable (Received, Int) -> JSON?
     private let changed = NSCondition()
     private var requests: [Received] = []
     private var begun = 0
     private var released = false
 
-    init(_ responses: [JSON]) {
+    /// Answers with these one after the other, and with the last one from then on.
+    package convenience init(_ responses: [JSON]) {
+        self.init { _, number in responses.indices.contains(number - 1) ? responses[number - 1] : responses.last }
+    }
+
+    /// Answers each request by what it is, and by its number, which begins at 1. Without an answer the connection ends.
+    package init(_ respond: @escaping @Sendable (Received, Int) -> JSON?) {
         signal(SIGPIPE, SIG_IGN)
-        self.responses = responses
+        self.respond = respond
         listener = socket(AF_INET, stream, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -49,22 +55,22 @@ final class Server: @unchecked Sendable {
     }
 
     /// Ends the listening thread and lets go of what is held.
-    func stop() {
+    package func stop() {
         release()
         _ = shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    var received: [Received] { changed.withLock { requests } }
+    package var received: [Received] { changed.withLock { requests } }
 
-    var answered: Int { changed.withLock { begun } }
+    package var answered: Int { changed.withLock { begun } }
 
     /// Lets the responses go that were held back.
-    func release() {
+    package func release() {
         change { released = true }
     }
 
     /// Waits for that many requests in a thread of its own; false where they do not come.
-    func waitForRequests(_ count: Int) async -> Bool {
+    package func waitForRequests(_ count: Int) async -> Bool {
         await withCheckedContinuation { waiting in
             Thread.detachNewThread { waiting.resume(returning: self.wait { self.requests.count >= count }) }
         }
@@ -113,7 +119,7 @@ final class Server: @unchecked Sendable {
                 requests.append(request)
                 number = requests.count
             }
-            guard let response = responses.indices.contains(number - 1) ? responses[number - 1] : responses.last else { return }
+            guard let response = respond(request, number) else { return }
             if response["hold"] == .bool(true) {
                 _ = wait { released }
             }
@@ -139,8 +145,8 @@ final class Server: @unchecked Sendable {
     }
 
     private func bytes(of response: JSON) -> Data {
-        guard let status = response["status"].int else { return Inputs.bytes(response["raw"]) }
-        let body = Inputs.bytes(response["body"])
+        guard let status = response["status"].int else { return response["raw"].bytes }
+        let body = response["body"].bytes
         let headers = response["headers"].object.map { "\($0): \($1.text)\r\n" }.joined()
         return Data("HTTP/1.1 \(status) X\r\n\(headers)Content-Length: \(body.count)\r\n\r\n".utf8) + body
     }
