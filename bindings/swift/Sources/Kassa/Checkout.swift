@@ -71,10 +71,19 @@ public final class Checkout: Sendable {
         try translated { try core.payByMbank(phone: checked(phone, "phone")) }
     }
 
-    /// Confirms the mobile-bank payment with the one-time password that the payer received. Spaces, hyphens and invisible characters are
-    /// removed.
+    /// Pays from a MegaPay wallet: a PIN is sent to this phone, and the gateway tells the commission, which the state
+    /// ``CheckoutState/enterOtp(_:)`` then has. The number is normalized with ``normalizedPhone(_:)`` before sending: show the result to
+    /// the payer first.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if no password is expected, or if it is empty or has no digit.
+    /// - Throws: As ``payByMbank(phone:)`` does.
+    public func payByMegapay(phone: String) throws {
+        try translated { try core.payByMegapay(phone: checked(phone, "phone")) }
+    }
+
+    /// Confirms the payment with the code that the payer received: the one-time password of the mobile bank, or the PIN of the wallet.
+    /// Spaces, hyphens and invisible characters are removed.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)``, by ``Rule/state`` if no code is expected, or if it is empty or has no digit.
     ///   Nothing was sent then.
     public func confirm(otp: String) throws {
         try translated { try core.confirm(otp: checked(otp, "otp")) }

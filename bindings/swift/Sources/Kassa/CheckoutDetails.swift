@@ -42,11 +42,22 @@ public enum PaymentMethod: String, Hashable, Sendable, Codable, CaseIterable, Cu
     case qr
     /// The mobile bank, confirmed by a one-time password: ``Checkout/payByMbank(phone:)``.
     case mbank
+    /// A MegaPay wallet, confirmed by a PIN that the payer receives, if the merchant's server accepts it:
+    /// ``Checkout/payByMegapay(phone:)``.
+    case megapay
     /// A card, if the merchant's server accepts cards: ``Checkout/payByCard(_:)``.
     case card
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
+
+    /// True if the payer enters a phone number, and then the code that is sent to it: the mobile bank, or a wallet.
+    public var asksForPhone: Bool {
+        switch self {
+        case .mbank, .megapay: true
+        case .payForm, .qr, .card: false
+        }
+    }
 }
 
 extension CheckoutDetails {
@@ -64,6 +75,7 @@ extension PaymentMethod {
             case .payForm: .payForm
             case .qr: .qr
             case .mbank: .mbank
+            case .megapay: .megapay
             case .card: .card
             }
     }

@@ -24,6 +24,10 @@ public struct CheckoutLabels: Hashable, Sendable {
     public let mbank: String
     /// Its explanation for the payer.
     public let mbankHint: String
+    /// The payment method: a MegaPay wallet; also the title of its form.
+    public let megapay: String
+    /// Its explanation for the payer.
+    public let megapayHint: String
     /// The payment method: a card entered in the app.
     public let card: String
     /// Its explanation for the payer.
@@ -116,6 +120,7 @@ public struct CheckoutLabels: Hashable, Sendable {
         case .payForm: payForm
         case .qr: qr
         case .mbank: mbank
+        case .megapay: megapay
         case .card: card
         }
     }
@@ -126,6 +131,7 @@ public struct CheckoutLabels: Hashable, Sendable {
         case .payForm: payFormHint
         case .qr: qrHint
         case .mbank: mbankHint
+        case .megapay: megapayHint
         case .card: cardHint
         }
     }
@@ -142,6 +148,8 @@ extension CheckoutLabels {
         qrHint = core.qrHint
         mbank = core.mbank
         mbankHint = core.mbankHint
+        megapay = core.megapay
+        megapayHint = core.megapayHint
         card = core.card
         cardHint = core.cardHint
         cardTitle = core.cardTitle

@@ -13,11 +13,9 @@ public enum CheckoutState: Hashable, Sendable {
     case ready(methods: [PaymentMethod], message: CheckoutMessage? = nil, canKeepMethod: Bool = false)
     /// The payer's action is being sent; the message tells a problem, if any. No other action is possible meanwhile.
     case sending(message: CheckoutMessage? = nil)
-    /// The payer enters the one-time password that the mobile bank sent: ``Checkout/confirm(otp:)``. `attemptsLeft` attempts are left;
-    /// the message says why the last password was not accepted, if any was tried. `phoneLast2` are the last two digits of the phone that
-    /// the password went to, if the server tells them. `canChangeMethod` says whether the payer can choose another number or payment
-    /// method: ``Checkout/changeMethod()``.
-    case enterOtp(attemptsLeft: Int, message: CheckoutMessage? = nil, phoneLast2: String? = nil, canChangeMethod: Bool = false)
+    /// The payer enters the code from a message, which is the one-time password of the mobile bank or the PIN of a MegaPay wallet:
+    /// ``Checkout/confirm(otp:)``. **By entering it the payer agrees to the total**: show ``CheckoutTexts/cost`` first.
+    case enterOtp(EnterOtp)
     /// The payer pays, or confirms a card payment (3DS), on a page of the gateway: https, or loopback. `begunHere` is true if an action
     /// of this object led here: open the page at once. It is false after the app was killed, or if another device began: show a button
     /// that opens it. `methods` are other payment methods that can be started instead, the message tells the result of another attempt.
@@ -39,6 +37,41 @@ public enum CheckoutState: Hashable, Sendable {
     case expired
     /// The client token has expired, and no new one was given (``Checkout/renewToken(_:)``). **It says nothing about the money.**
     case tokenExpired
+
+    /// The details of the state `enterOtp`.
+    public struct EnterOtp: Hashable, Sendable {
+        /// The payment method that the code confirms.
+        public let method: PaymentMethod
+        /// How many codes can still be tried.
+        public let attemptsLeft: Int
+        /// Why the last code was not accepted, if any was tried.
+        public let message: CheckoutMessage?
+        /// The last two digits of the phone that the code went to, if the server tells them.
+        public let phoneLast2: String?
+        /// What the payer pays in addition to the amount, in units of the currency, if the gateway told a commission.
+        public let commission: Decimal?
+        /// What the payer pays in all, if the gateway told a commission.
+        public let total: Decimal?
+        /// Until when the code is valid, by the server's clock, if the gateway told it.
+        public let codeExpiresAt: Date?
+        /// True if the payer can choose another number or payment method: ``Checkout/changeMethod()``.
+        public let canChangeMethod: Bool
+
+        /// For previews and tests of your own code.
+        public init(
+            method: PaymentMethod, attemptsLeft: Int, message: CheckoutMessage? = nil, phoneLast2: String? = nil,
+            commission: Decimal? = nil, total: Decimal? = nil, codeExpiresAt: Date? = nil, canChangeMethod: Bool = false
+        ) {
+            self.method = method
+            self.attemptsLeft = attemptsLeft
+            self.message = message
+            self.phoneLast2 = phoneLast2
+            self.commission = commission
+            self.total = total
+            self.codeExpiresAt = codeExpiresAt
+            self.canChangeMethod = canChangeMethod
+        }
+    }
 
     /// True if the state is final: the checkout is paid.
     public var isPaid: Bool {
@@ -73,10 +106,14 @@ extension CheckoutState {
                 .ready(
                     methods: methods.map(PaymentMethod.init), message: message.map(CheckoutMessage.init), canKeepMethod: canKeepMethod)
             case .sending(let message): .sending(message: message.map(CheckoutMessage.init))
-            case .enterOtp(let attemptsLeft, let message, let phoneLast2, let canChangeMethod):
+            case .enterOtp(
+                let method, let attemptsLeft, let message, let phoneLast2, let commission, let total, let codeExpiresAt,
+                let canChangeMethod):
                 .enterOtp(
-                    attemptsLeft: Int(attemptsLeft), message: message.map(CheckoutMessage.init), phoneLast2: phoneLast2,
-                    canChangeMethod: canChangeMethod)
+                    EnterOtp(
+                        method: PaymentMethod(method), attemptsLeft: Int(attemptsLeft), message: message.map(CheckoutMessage.init),
+                        phoneLast2: phoneLast2, commission: commission, total: total, codeExpiresAt: codeExpiresAt,
+                        canChangeMethod: canChangeMethod))
             case .openPage(let url, let begunHere, let methods, let message):
                 .openPage(
                     url: url, begunHere: begunHere, methods: methods.map(PaymentMethod.init), message: message.map(CheckoutMessage.init))

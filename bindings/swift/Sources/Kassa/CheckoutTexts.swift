@@ -12,15 +12,20 @@ public struct CheckoutTexts: Hashable, Sendable {
     public let title: String
     /// What the payer should do, or what the state means for their money; nil if the title is enough.
     public let explanation: String?
+    /// What the payer agrees to pay by entering the code, if that is more than the amount, or may be: **show it above the code field**.
+    public let cost: String?
     /// The result of the last attempt, or the problem.
     public let message: String?
     /// Further text about it from the gateway or the server, in any language, without texts for developers.
     public let reason: String?
 
     /// For previews and tests of your own code.
-    public init(title: String, explanation: String? = nil, message: String? = nil, reason: String? = nil) {
+    public init(
+        title: String, explanation: String? = nil, cost: String? = nil, message: String? = nil, reason: String? = nil
+    ) {
         self.title = title
         self.explanation = explanation
+        self.cost = cost
         self.message = message
         self.reason = reason
     }
@@ -29,7 +34,8 @@ public struct CheckoutTexts: Hashable, Sendable {
     /// ended, or a QR code that was left for another method. **Then the texts do not suggest a new order without a warning.**
     public static func of(_ state: CheckoutState, mayHavePaid: Bool, in language: Language) -> CheckoutTexts {
         let core = checkoutTexts(state: state.said, mayHavePaid: mayHavePaid, language: language.core)
-        return CheckoutTexts(title: core.title, explanation: core.explanation, message: core.message, reason: core.reason)
+        return CheckoutTexts(
+            title: core.title, explanation: core.explanation, cost: core.cost, message: core.message, reason: core.reason)
     }
 }
 
@@ -63,6 +69,11 @@ extension CheckoutDetails {
     }
 }
 
+/// Whether the core has such an amount.
+private func canBeHandedOn(_ amount: Decimal) -> Bool {
+    (try? KassaGenerated.amountText(amount: amount, currency: "", language: .english)) != nil
+}
+
 /// A number that is none of the core's, which no server sends, is shown as it is.
 private func inWords(_ amount: Decimal, _ currency: String, _ form: () throws -> String) -> String {
     guard canBeHandedOn([currency]), let text = try? form() else { return "\(amount)\u{a0}\(currency)" }
@@ -77,10 +88,12 @@ extension CheckoutState {
         case .ready(let methods, let message, let canKeepMethod):
             .ready(methods: methods.map(\.core), message: message?.said, canKeepMethod: canKeepMethod)
         case .sending(let message): .sending(message: message?.said)
-        case .enterOtp(let attemptsLeft, let message, let phoneLast2, let canChangeMethod):
+        case .enterOtp(let entry):
             .enterOtp(
-                attemptsLeft: UInt32(clamping: attemptsLeft), message: message?.said,
-                phoneLast2: phoneLast2.flatMap { canBeHandedOn([$0]) ? $0 : nil }, canChangeMethod: canChangeMethod)
+                method: entry.method.core, attemptsLeft: UInt32(clamping: entry.attemptsLeft), message: entry.message?.said,
+                phoneLast2: entry.phoneLast2.flatMap { canBeHandedOn([$0]) ? $0 : nil },
+                commission: entry.commission.flatMap { canBeHandedOn($0) ? $0 : nil },
+                total: entry.total.flatMap { canBeHandedOn($0) ? $0 : nil }, codeExpiresAt: nil, canChangeMethod: entry.canChangeMethod)
         case .openPage(_, let begunHere, let methods, let message):
             .openPage(url: "", begunHere: begunHere, methods: methods.map(\.core), message: message?.said)
         case .showQr(_, let message, let canChangeMethod):
@@ -108,6 +121,7 @@ extension PaymentMethod {
         case .payForm: .payForm
         case .qr: .qr
         case .mbank: .mbank
+        case .megapay: .megapay
         case .card: .card
         }
     }

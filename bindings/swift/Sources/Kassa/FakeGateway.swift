@@ -64,7 +64,7 @@ public final class FakeGateway: Sendable {
     /// Makes one call fail: the next one, or the one after the calls with faults that were set before.
     public func failNext(_ fault: FakeFault) { core.failNext(fault: fault.core) }
 
-    /// The one-time password of every payer: it confirms a mobile-bank payment, which is then charged.
+    /// The one-time password of every payer, and the PIN of every MegaPay wallet: it confirms a payment, which is then charged.
     public var otp: String { core.otp() }
 
     /// The time on the clock since the fake gateway was created.
@@ -128,7 +128,7 @@ public struct FakeNotification: Hashable, Sendable, CustomStringConvertible {
 
 /// What happens automatically to payments created from now on.
 public enum FakePlan: Hashable, Sendable {
-    /// They stay open until the test acts as the payer. A mobile-bank payment is paid by its confirmation, whatever is planned.
+    /// They stay open until the test acts as the payer. A payment with a code is paid by its confirmation, whatever is planned.
     case stayPending
     /// Their payers pay, after that time on the fake gateway's clock.
     case charge(after: Duration)

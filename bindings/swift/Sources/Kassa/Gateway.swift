@@ -110,6 +110,28 @@ public final class Gateway: PaymentGateway {
                 to: .confirmMbankPayment(gateway: core, payment: payment.core, otp: otp), FfiConverterTypeMbankConfirmed.read))
     }
 
+    /// Has the gateway send the payer of a MegaPay wallet a PIN, and returns the commission. **Moves money** as far as anybody can tell;
+    /// sent once. Show the payer the total before you ask for the PIN.
+    ///
+    /// - Throws: As ``createCardPayment(_:)`` does; ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` if the dialect has no
+    ///   MegaPay requests.
+    public func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked {
+        MegapayChecked(
+            try await answer(to: .checkMegapay(gateway: core, payment: payment.core), FfiConverterTypeMegapayChecked.read))
+    }
+
+    /// Pays from a MegaPay wallet with the payer's PIN. **Moves money**; sent once.
+    ///
+    /// - Parameters:
+    ///   - payment: The same request as in ``checkMegapay(_:)``, which had the PIN sent.
+    ///   - pin: The PIN that the payer received.
+    /// - Throws: As ``checkMegapay(_:)`` does. A wrong PIN is ``PaymentError/refused(httpStatus:code:reason:body:)``.
+    public func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted {
+        MegapayAccepted(
+            try await answer(
+                to: .payByMegapay(gateway: core, payment: payment.core, pin: pin), FfiConverterTypeMegapayAccepted.read))
+    }
+
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. Moves no money, whatever the error, and is sent
     /// once.
     public func createPayForm(_ form: PayForm) async throws -> PayFormCreated {

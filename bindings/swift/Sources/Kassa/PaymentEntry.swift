@@ -4,9 +4,9 @@ internal import KassaGenerated
 /// them again** after it was killed, and query the payment with the same record.
 ///
 /// Every create answer returns one, except the gateway's own QR picture: ``CardPaymentCreated/entry()``, ``MbankPaymentCreated/entry()``,
-/// ``PayFormCreated/entry()``, ``QrData/entry()``. It holds no secrets, but **whoever has the page's URL can open it**, so do not log its
-/// text. Store the text: ``description`` writes it, ``init(_:)`` reads it, and `Codable` uses it. A checksum at its end detects a
-/// truncated or changed text.
+/// ``MegapayChecked/entry()``, ``PayFormCreated/entry()``, ``QrData/entry()``. It holds no secrets, but **whoever has the page's URL can
+/// open it**, so do not log its text. Store the text: ``description`` writes it, ``init(_:)`` reads it, and `Codable` uses it. A checksum
+/// at its end detects a truncated or changed text.
 ///
 /// ```swift
 /// let payment = try PaymentRef.card("order-1", amount: 250, currency: "KGS")
@@ -69,6 +69,11 @@ extension CardPaymentCreated {
 }
 
 extension MbankPaymentCreated {
+    /// The entry to store in place of the reference.
+    public func entry() -> PaymentEntry { PaymentEntry(payment: payment) }
+}
+
+extension MegapayChecked {
     /// The entry to store in place of the reference.
     public func entry() -> PaymentEntry { PaymentEntry(payment: payment) }
 }

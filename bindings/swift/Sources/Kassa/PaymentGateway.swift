@@ -11,6 +11,10 @@
 /// own, such as a stub or a logging wrapper, must keep the promises of each method of ``Gateway``. Above all it must throw
 /// ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` **whenever a payment may exist**. A ``StatusWatch``
 /// always comes from Kassa: from the wrapped gateway, or from a fake one.
+///
+/// Later versions may add methods, each with an implementation that throws
+/// ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, so that your types still compile. **A wrapper must then pass on the new
+/// methods, too.**
 public protocol PaymentGateway: Sendable {
     /// Creates a card payment. **Moves money.** See ``Gateway/createCardPayment(_:)``.
     func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated
@@ -24,6 +28,14 @@ public protocol PaymentGateway: Sendable {
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
     /// ``Gateway/confirmMbankPayment(_:otp:)``.
     func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed
+
+    /// Has the gateway send the payer of a MegaPay wallet a PIN. **Moves money** as far as anybody can tell. Refuses unless it is
+    /// implemented. See ``Gateway/checkMegapay(_:)``.
+    func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked
+
+    /// Pays from a MegaPay wallet with the payer's PIN. **Moves money.** Refuses unless it is implemented. See
+    /// ``Gateway/payByMegapay(_:pin:)``.
+    func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted
 
     /// Creates a pay-form, the gateway's own page on which the payer chooses a method. See ``Gateway/createPayForm(_:)``.
     func createPayForm(_ form: PayForm) async throws -> PayFormCreated
@@ -55,6 +67,21 @@ public protocol PaymentGateway: Sendable {
     /// Refuses further calls and waits for the payments in flight. See ``Gateway/close()``.
     func close() async
 }
+
+// For types that were written before the protocol had these methods.
+extension PaymentGateway {
+    /// Refuses: this type takes no payments from MegaPay wallets.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``.
+    public func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked { throw noMegapay }
+
+    /// Refuses: this type takes no payments from MegaPay wallets.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``.
+    public func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted { throw noMegapay }
+}
+
+private let noMegapay = PaymentError.misconfigured(detail: "this gateway takes no payments from MegaPay wallets")
 
 extension PaymentGateway {
     /// Queries the status of a payment by the **gateway's** own number, with messages in the merchant's default language.

@@ -45,8 +45,8 @@ public struct PaymentRef: Hashable, Sendable {
     /// ``Gateway/createQrData(_:)`` sets it. **A charge that is reported without an amount counts only for such a payment.**
     public var transactionFromCode: Bool
 
-    /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``payForm(amount:)`` and ``qr(sumTyiyn:)`` make
-    /// the usual ones.
+    /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``megapay(_:amount:)``, ``payForm(amount:)`` and
+    /// ``qr(sumTyiyn:)`` make the usual ones.
     public init(
         kind: PaymentKind, orderNumber: String? = nil, gatewayNumber: String? = nil, provider: Provider? = nil,
         transactionID: String? = nil, confirmIdentifier: String? = nil, amount: (any ExactAmount)? = nil, currency: String? = nil,
@@ -77,6 +77,14 @@ public struct PaymentRef: Hashable, Sendable {
     /// A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
     public static func mbank(_ orderNumber: String, amountSom: Int) -> PaymentRef {
         PaymentRef(mbankPaymentRef(orderNumber: orderNumber, amountSom: Int64(amountSom)))
+    }
+
+    /// A payment from a MegaPay wallet, by the merchant's order number, with the amount in KGS without the commission.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` if the amount is not a number that can be sent.
+    public static func megapay(_ orderNumber: String, amount: some ExactAmount) throws -> PaymentRef {
+        let amount = amount.exactAmount
+        return PaymentRef(try translated { try megapayPaymentRef(orderNumber: orderNumber, amount: amount) })
     }
 
     /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be queried
@@ -166,6 +174,8 @@ public enum PaymentKind: String, Hashable, Sendable, Codable, CaseIterable, Cust
     case card
     /// A mobile-bank payment.
     case mbank
+    /// A payment from a MegaPay wallet, made with the payer's PIN.
+    case megapay
     /// A payment on the gateway's pay-form.
     case payForm = "pay_form"
     /// A dynamic QR payment.
@@ -244,6 +254,7 @@ extension PaymentKind {
             switch core {
             case .card: .card
             case .mbank: .mbank
+            case .megapay: .megapay
             case .payForm: .payForm
             case .qr: .qr
             }
@@ -253,6 +264,7 @@ extension PaymentKind {
         switch self {
         case .card: .card
         case .mbank: .mbank
+        case .megapay: .megapay
         case .payForm: .payForm
         case .qr: .qr
         }

@@ -42,6 +42,7 @@ extension CheckoutModel {
         case .payForm: act { try checkout.payByForm() }
         case .qr: act { try checkout.payByQr() }
         case .mbank: act { try checkout.payByMbank(phone: typedPhone) }
+        case .megapay: act { try checkout.payByMegapay(phone: typedPhone) }
         case .card: act { try checkout.payByCard(typedCard.card()) }
         case nil: break
         }
@@ -51,7 +52,8 @@ extension CheckoutModel {
     /// app that reads the code.
     public var canChangeMethod: Bool {
         switch state {
-        case .enterOtp(_, _, _, let canChange), .showQr(_, _, let canChange): canChange
+        case .enterOtp(let entry): entry.canChangeMethod
+        case .showQr(_, _, let canChange): canChange
         case .opening, .ready, .sending, .openPage, .waiting, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: false
         }
     }
@@ -71,7 +73,7 @@ extension CheckoutModel {
         act { try checkout.keepMethod() }
     }
 
-    /// Confirms the mobile-bank payment with the entered code. A code that is too short is not sent, so it uses up no attempt.
+    /// Confirms the payment with the entered code. A code that is too short is not sent, so it uses up no attempt.
     public func confirm() {
         act { try checkout.confirm(otp: checkedCode(typedCode)) }
     }

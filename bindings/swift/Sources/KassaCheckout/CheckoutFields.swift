@@ -2,7 +2,7 @@ import Kassa
 
 /// A field that the payer types into.
 public enum CheckoutField: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// The phone of the mobile bank.
+    /// The phone of the mobile bank or of the wallet.
     case phone
     /// The code from the SMS.
     case code
@@ -35,7 +35,7 @@ public enum CheckoutField: String, Hashable, Sendable, CaseIterable, CustomStrin
 /// The payer's input so far; card fields are formatted. Each can be bound to a text field: set it to the text **of the whole field**.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The phone for the mobile bank, in any common notation: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as typed,
+    /// The phone of the mobile bank or of the wallet, in any common notation: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as typed,
     /// pasted or autofilled, so that nothing is cut off; ``phoneHint`` shows the normalized number.
     public var phone: String {
         get { typedPhone }

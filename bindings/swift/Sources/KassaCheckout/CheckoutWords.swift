@@ -14,7 +14,8 @@ extension CheckoutModel {
     /// The amount, such as `390,50 сом`; nil until the server has answered.
     public var amountText: String? { details?.amountText(in: language) }
 
-    /// The pay button, with the amount as soon as it is known.
+    /// The pay button, with the amount as soon as it is known. If the method asks for a phone (`PaymentMethod.asksForPhone`), nothing is
+    /// paid before the code, and a button says `labels.proceed` instead.
     public var payText: String { details?.payText(in: language) ?? labels.pay }
 
     /// The button that queries the status at once (``checkNow()``).
@@ -44,7 +45,7 @@ extension CheckoutModel {
 
 extension CheckoutTexts {
     /// All of it, for those who hear the screen.
-    public var spoken: String { [message, reason, title, explanation].compactMap { $0 }.joined(separator: ". ") }
+    public var spoken: String { [message, reason, title, cost, explanation].compactMap { $0 }.joined(separator: ". ") }
 }
 
 extension CheckoutLabels {

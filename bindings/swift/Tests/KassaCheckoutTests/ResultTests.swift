@@ -6,6 +6,7 @@ import Testing
     private let cancelled = CheckoutMessage(topic: .cancelled)
     private let tooMany = CheckoutMessage(topic: .tooManyTries)
     private let mismatch = CheckoutMessage(topic: .mismatch)
+    private let codeEntry = CheckoutState.enterOtp(.init(method: .mbank, attemptsLeft: 1))
 
     @Test func eachStateHasItsResult() {
         func result(_ state: CheckoutState, after mayHavePaid: Bool) -> CheckoutResult {
@@ -16,7 +17,7 @@ import Testing
             #expect(result(.ready(methods: [.qr], canKeepMethod: true), after: mayHavePaid) == .stillOpen)
             #expect(result(.personNeeded(message: mismatch), after: mayHavePaid) == .personNeeded(mismatch))
             for open: CheckoutState in [
-                .opening(), .sending(), .enterOtp(attemptsLeft: 1), .openPage(url: "", begunHere: true, methods: [.qr]),
+                .opening(), .sending(), codeEntry, .openPage(url: "", begunHere: true, methods: [.qr]),
                 .showQr(text: ""), .waiting(methods: [.qr]), .tokenExpired,
             ] { #expect(result(open, after: mayHavePaid) == .stillOpen, "\(open)") }
         }
@@ -37,7 +38,7 @@ import Testing
             (.opening(), .progress, .progress), (.sending(), .progress, .progress), (.waiting(methods: []), .progress, .progress),
             (.paid(amount: 5, currency: "KGS"), .paid, .paid), (.expired, .notPaid, .unknown),
             (.notPaid(reason: cancelled), .notPaid, .unknown), (.personNeeded(message: mismatch), .unknown, .unknown),
-            (.tokenExpired, .unknown, .unknown), (.ready(methods: [.qr]), nil, nil), (.enterOtp(attemptsLeft: 1), nil, nil),
+            (.tokenExpired, .unknown, .unknown), (.ready(methods: [.qr]), nil, nil), (codeEntry, nil, nil),
             (.openPage(url: "", begunHere: true, methods: []), nil, nil), (.showQr(text: ""), nil, nil),
         ]
         for (state, mark, whereMayHavePaid) in cases {

@@ -39,8 +39,9 @@ import Testing
     }
 
     @Test func theWordsAreSpokenFromWhatIsNewToWhatIsKnown() {
-        let texts = CheckoutTexts(title: "Enter the code", explanation: "Attempts left: 2", message: "Not accepted", reason: "Wrong")
-        #expect(texts.spoken == "Not accepted. Wrong. Enter the code. Attempts left: 2")
+        let texts = CheckoutTexts(
+            title: "Enter the code", explanation: "Attempts left: 2", cost: "You pay 255 som", message: "Not accepted", reason: "Wrong")
+        #expect(texts.spoken == "Not accepted. Wrong. Enter the code. You pay 255 som. Attempts left: 2")
         #expect(CheckoutTexts(title: "Paid").spoken == "Paid")
     }
 }

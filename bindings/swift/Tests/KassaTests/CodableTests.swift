@@ -89,6 +89,14 @@ import Testing
             #"{"code":"0","payment":\#(stored),"raw":"{}","reason":"ok","status":"NEW"}"#)
         try expect(MbankConfirmed(payment: payment, code: "0"), #"{"code":"0","payment":\#(stored),"raw":""}"#)
         try expect(
+            MegapayChecked(
+                payment: payment, commission: try Decimal(exactly: "5.01"), total: try Decimal(exactly: "255.56"),
+                pinLifetime: .seconds(180), code: "110", raw: "{}"),
+            #"{"code":"110","commission":"5.01","payment":\#(stored),"pinLifetime":"180","raw":"{}","total":"255.56"}"#)
+        try expect(
+            MegapayAccepted(payment: payment, transactionID: "MP-1", code: "120"),
+            #"{"code":"120","payment":\#(stored),"raw":"","transactionID":"MP-1"}"#)
+        try expect(
             PayFormCreated(payment: payment, payFormURL: page), #"{"payFormURL":"\#(page)","payment":\#(stored),"raw":""}"#)
         try expect(QrImage(payment: payment, png: Data([1, 2, 3])), #"{"payment":\#(stored),"png":"AQID","raw":""}"#)
         try expect(

@@ -29,6 +29,38 @@ import Testing
         #expect(try await fake.gateway.check(payment).isCharged)
     }
 
+    @Test func aWalletIsChargedOnceByTheRightPinAfterItsPayerSawTheTotal() async throws {
+        let fake = try FakeGateway()
+        let payment = MegapayPayment(
+            orderNumber: "order-1", amount: try Decimal(exactly: "250.55"), phone: "0700 000 001", account: "17",
+            callbackURL: "https://shop.example.kg/cb")
+        let checked = try await fake.gateway.checkMegapay(payment)
+        #expect(try checked.commission == Decimal(exactly: "5.01") && checked.total == Decimal(exactly: "255.56"))
+        #expect(try checked.pinLifetime == .seconds(180) && checked.payment == payment.paymentRef())
+        await #expect {
+            try await fake.gateway.payByMegapay(payment, pin: "000000")
+        } throws: { ($0 as? PaymentError)?.kind == "Refused" }
+        #expect(try await fake.gateway.check(checked.payment).report?.status.isFinal == false)
+
+        fake.failNext(.responseLost)
+        await #expect {
+            try await fake.gateway.payByMegapay(payment, pin: "123-456")
+        } throws: { ($0 as? PaymentError)?.paymentMayExist == true }
+        #expect(try await fake.gateway.check(checked.payment).isCharged)
+        await #expect(throws: PaymentError.self) { try await fake.gateway.payByMegapay(payment, pin: fake.otp) }
+        #expect(fake.payments.map(\.status) == [.charged] && fake.payments.first?.kind == .megapay)
+        #expect(fake.payments.first?.amount == payment.amount, "the commission is not the merchant's")
+    }
+
+    @Test func anAcceptedPinSaysWhereToLook() async throws {
+        let fake = try FakeGateway()
+        let payment = MegapayPayment(orderNumber: "order-1", amount: 250, phone: "996700000001", account: "17")
+        _ = try await fake.gateway.checkMegapay(payment)
+        let accepted = try await fake.gateway.payByMegapay(payment, pin: fake.otp)
+        #expect(try accepted.payment == .megapay("order-1", amount: 250) && accepted.payment.provider == .megaPay)
+        #expect(try await fake.gateway.watch(accepted.payment).outcome()?.isCharged == true)
+    }
+
     @Test func aPayFormIsVerifiedByItsCallbackAndItsReturn() async throws {
         let fake = try FakeGateway()
         let form = PayForm(

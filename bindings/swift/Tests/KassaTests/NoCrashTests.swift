@@ -16,12 +16,15 @@ import Testing
         let it = try Loopback(Responses.charged)
         let form = PayForm(
             amount: amount, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
+        let wallet = MegapayPayment(orderNumber: "order-1", amount: amount, phone: "996700000001", account: "17")
         let payment = PaymentRef(kind: .card, orderNumber: "order-1", provider: .cards, amount: amount, currency: "KGS")
         let order = PaymentRef.mbank("order-1", amountSom: 1)
         let received = try callback(amount: amount)
         let back = ReturnRedirect(orderNumber: "order-1")
         await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(cardPayment(amount: amount)) }
         await #expect(throws: PaymentError.self) { try await it.gateway.createPayForm(form) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.checkMegapay(wallet) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.payByMegapay(wallet, pin: "1234") }
         await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(received, payment: order) }
         await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(callback(amount: 1), payment: payment) }
         await #expect(throws: PaymentError.self) { try await it.gateway.verifyReturn(back, payment: payment) }
@@ -29,8 +32,8 @@ import Testing
         await #expect(throws: PaymentError.self) { try await it.gateway.confirmMbankPayment(payment, otp: "123456") }
         #expect(throws: PaymentError.self) { try it.gateway.watch(payment) }
         for act in [
-            { try cardPayment(amount: amount).paymentRef() }, { try form.paymentRef() },
-            { try .card("o", amount: amount, currency: "KGS") }, { try .payForm(amount: amount) },
+            { try cardPayment(amount: amount).paymentRef() }, { try form.paymentRef() }, { try wallet.paymentRef() },
+            { try .card("o", amount: amount, currency: "KGS") }, { try .payForm(amount: amount) }, { try .megapay("o", amount: amount) },
             { try payment.withGatewayNumber("g") }, { try payment.withTransactionID("t") },
             { try payment.withClaimedNumber("o", provider: nil) },
         ] as [() throws -> PaymentRef] {
@@ -47,6 +50,7 @@ import Testing
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([entry]) }
         #expect(throws: PaymentError.self) { try cardPayment(amount: amount).advice() }
         #expect(throws: PaymentError.self) { try form.advice() }
+        #expect(throws: PaymentError.self) { try wallet.advice() }
         #expect(throws: PaymentError.self) { try received.dedupKey() }
         #expect(throws: PaymentError.self) { try received.paymentRef() }
         #expect(throws: PaymentError.self) { try somToTyiyn(amount) }
@@ -74,10 +78,14 @@ import Testing
         #expect(texts.title == "Paid")
         #expect(amountText(amount, currency: "KGS", in: .english).contains("\u{a0}"))
         #expect(payText(amount, currency: "KGS", in: .kyrgyz).contains("\u{a0}"))
+        let entry = CheckoutState.EnterOtp(
+            method: .megapay, attemptsLeft: 3, commission: amount, total: amount, codeExpiresAt: .distantPast)
+        let unknown = "The wallet may take a commission. The shop was not told how much."
+        #expect(CheckoutTexts.of(.enterOtp(entry), mayHavePaid: true, in: .english).cost == unknown)
     }
 
     @Test func aScreenCountsNoTriesBelowZero() {
-        let texts = CheckoutTexts.of(.enterOtp(attemptsLeft: -1), mayHavePaid: true, in: .english)
+        let texts = CheckoutTexts.of(.enterOtp(.init(method: .mbank, attemptsLeft: -1)), mayHavePaid: true, in: .english)
         #expect(texts.explanation?.hasSuffix("Attempts left: 0") == true)
     }
 

@@ -21,6 +21,23 @@ import Testing
         await #expect(throws: PaymentError.self) { try await sell(5, by: fake.gateway) }
     }
 
+    @Test func aWrapperPassesAWalletOnAndAnOlderTypeRefuses() async throws {
+        let fake = try FakeGateway()
+        let counted = Counting(behind: fake.gateway)
+        let payment = MegapayPayment(orderNumber: "order-1", amount: 250, phone: "996700000001", account: "17")
+        let any: any PaymentGateway = counted
+        _ = try await any.checkMegapay(payment)
+        _ = try await any.payByMegapay(payment, pin: fake.otp)
+        #expect(counted.calls == ["checkMegapay", "payByMegapay"] && fake.payments.map(\.status) == [.charged])
+
+        let older: any PaymentGateway = WithoutWallets(behind: fake.gateway)
+        for act in [
+            { _ = try await older.checkMegapay(payment) }, { _ = try await older.payByMegapay(payment, pin: fake.otp) },
+        ] as [() async throws -> Void] {
+            await #expect { try await act() } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
+        }
+    }
+
     @Test func theExampleIsAsDocumented() async throws {
         let fake = try FakeGateway()
         try expectDocumented("PaymentGateway.swift", in: #filePath, indentation: 0)
@@ -78,6 +95,12 @@ private final class Counting: PaymentGateway {
         try await counted().confirmMbankPayment(payment, otp: otp)
     }
 
+    func checkMegapay(_ payment: MegapayPayment) async throws -> MegapayChecked { try await counted().checkMegapay(payment) }
+
+    func payByMegapay(_ payment: MegapayPayment, pin: String) async throws -> MegapayAccepted {
+        try await counted().payByMegapay(payment, pin: pin)
+    }
+
     func createPayForm(_ form: PayForm) async throws -> PayFormCreated { try await counted().createPayForm(form) }
 
     func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport {
@@ -105,6 +128,49 @@ private final class Counting: PaymentGateway {
     }
 
     func close() async { await counted().close() }
+}
+
+/// A user's type that was written before there were payments from wallets.
+private struct WithoutWallets: PaymentGateway {
+    let behind: any PaymentGateway
+
+    func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated { try await behind.createCardPayment(payment) }
+
+    func paymentStatus(_ gatewayNumber: String, language: String?) async throws -> StatusReport {
+        try await behind.paymentStatus(gatewayNumber, language: language)
+    }
+
+    func createMbankPayment(_ payment: MbankPayment) async throws -> MbankPaymentCreated { try await behind.createMbankPayment(payment) }
+
+    func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed {
+        try await behind.confirmMbankPayment(payment, otp: otp)
+    }
+
+    func createPayForm(_ form: PayForm) async throws -> PayFormCreated { try await behind.createPayForm(form) }
+
+    func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport {
+        try await behind.providerStatus(orderNumber, provider: provider)
+    }
+
+    func createQrImage(_ payment: QrPayment) async throws -> QrImage { try await behind.createQrImage(payment) }
+
+    func createQrData(_ payment: QrPayment) async throws -> QrData { try await behind.createQrData(payment) }
+
+    func qrStatus(_ transactionID: String) async throws -> StatusReport { try await behind.qrStatus(transactionID) }
+
+    func check(_ payment: PaymentRef) async throws -> Verdict { try await behind.check(payment) }
+
+    func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict {
+        try await behind.verifyCallback(callback, payment: payment)
+    }
+
+    func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict {
+        try await behind.verifyReturn(redirect, payment: payment)
+    }
+
+    func watch(_ payment: PaymentRef, policy: PollPolicy) throws -> StatusWatch { try behind.watch(payment, policy: policy) }
+
+    func close() async { await behind.close() }
 }
 
 /// Unchecked, because the compiler does not see that all that changes is behind the lock.

@@ -46,6 +46,12 @@ func deliverWhatIsPaid(_ config: GatewayConfig, deliver: (JournalEntry) async th
     }
 }
 
+func payFromWallet(_ payment: MegapayPayment, by gateway: Gateway, askForPin: (Decimal?) async -> String) async throws -> Verdict? {
+    let checked = try await gateway.checkMegapay(payment)  // the payer gets a PIN
+    let accepted = try await gateway.payByMegapay(payment, pin: await askForPin(checked.total))  // nil: the commission is unknown
+    return try await gateway.watch(accepted.payment).outcome()
+}
+
 func showPayment(
     _ clientToken: String, serverURL: String, typed: (String) async -> String,
     newTokenFromTheShop: @escaping @Sendable () async throws -> String
@@ -56,8 +62,8 @@ func showPayment(
         case .ready(_, let message, _):  // here the payer chooses the mobile bank
             print(message?.textIn(.russian) ?? "How do you want to pay?")
             try checkout.payByMbank(phone: await typed("phone"))
-        case .enterOtp(_, let message, _, _):
-            print(message?.textIn(.russian) ?? "The bank has sent you a code.")
+        case .enterOtp(let entry):
+            print(entry.message?.textIn(.russian) ?? "The bank has sent you a code.")
             try checkout.confirm(otp: await typed("code"))
         case .paid(let amount, let currency): print("Thank you: \(amount) \(currency)")
         default: continue  // every state has its picture
@@ -152,6 +158,13 @@ extension OneLog {
     #expect(try await told(fake.charge("order-17").callback) == ["ship \(order.paymentRef())"])
 }
 
+@Test func theReadmesWalletPaysTheTotalThatItsPayerSaw() async throws {
+    let fake = try FakeGateway()
+    let order = MegapayPayment(orderNumber: "order-17", amount: 250, phone: "996700000001", account: "17")
+    let verdict = try await payFromWallet(order, by: fake.gateway) { total in total == 255 ? fake.otp : "000000" }
+    #expect(verdict?.isCharged == true)
+}
+
 @Test func theReadmesPaymentScreenPays() async throws {
     let stage = try await Stage.start()
     let scene = try await stage.open([:])
@@ -182,7 +195,7 @@ extension OneLog {
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)
     let shown = readme.matches(of: #/```swift\n(?:import Kassa\n\n)?(func .+?)```/#.dotMatchesNewlines())
-    #expect(shown.count == 4)
+    #expect(shown.count == 5)
     for program in shown { #expect(source.contains(program.1)) }
     let test = try #require(readme.firstMatch(of: #/```swift\nimport Kassa\nimport Testing\n\n(.+?)```/#.dotMatchesNewlines()))
     #expect(source.contains(test.1))

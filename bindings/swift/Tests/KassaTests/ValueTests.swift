@@ -30,7 +30,7 @@ import Testing
     @Test func aReferenceSurvivesItsTextAndItsJSON() throws {
         let references: [Kassa.PaymentRef] = [
             try .card("o-1", amount: try Decimal(exactly: "100.10"), currency: "USD").withGatewayNumber("g & 1"),
-            .mbank("заказ 1", amountSom: 250), try .payForm(amount: 5).withClaimedNumber("o-1", provider: .init(name: "ELSOM")),
+            .mbank("заказ 1", amountSom: 250), try .megapay("o-1", amount: Decimal(exactly: "250.55")), try .payForm(amount: 5).withClaimedNumber("o-1", provider: .init(name: "ELSOM")),
             try .qr(sumTyiyn: 12_050).withTransactionID("t-1"), try .payForm(amount: 5), .qr(sumTyiyn: nil),
             Kassa.PaymentRef(kind: .mbank, orderNumber: "o-1", confirmIdentifier: #""7""#),
         ]
@@ -39,7 +39,7 @@ import Testing
             let json = try JSONEncoder().encode([reference])
             #expect(try JSONDecoder().decode([Kassa.PaymentRef].self, from: json) == [reference])
         }
-        #expect(references.map(\.canBeChecked) == [true, true, true, true, false, false, true])
+        #expect(references.map(\.canBeChecked) == [true, true, true, true, true, false, false, true])
         #expect(
             references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.1&currency=USD")
     }
@@ -67,6 +67,7 @@ import Testing
         #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page)).entry() == shown)
         #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .checkStatus(status: nil)).entry() == alone)
         #expect(Kassa.MbankPaymentCreated(payment: payment).entry() == alone)
+        #expect(Kassa.MegapayChecked(payment: payment).entry() == alone)
         #expect(Kassa.PayFormCreated(payment: payment, payFormURL: page).entry() == shown)
         #expect(Kassa.QrData(payload: "000201", payment: payment).entry().qrText == "000201")
         #expect(Kassa.QrData(payment: payment).entry() == alone)

@@ -54,7 +54,7 @@ const BLOCKS: [(&str, &str, usize, &str); 39] = [
     ("bindings/python/README.md", "sh", 1, "bindings/python/tests/test_docs.py"),
     ("bindings/swift/README.md", "swift", 3, "bindings/swift/Tests/KassaCheckoutTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "bindings/swift/Tests/KassaSandboxTests/ReadmeTests.swift"),
-    ("bindings/swift/README.md", "swift", 5, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
+    ("bindings/swift/README.md", "swift", 6, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
     ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/dialect.md", "json", 2, "core/src/config/dialect/tests.rs"),

@@ -20,6 +20,8 @@
 
         private var codeEntry: some View {
             Section {
+                // With the code the payer agrees to it, so it stands out.
+                if let cost = model.texts.cost { Text(cost).font(model.appearance.titleFont) }
                 CheckoutTextField(model: model, field: .code, text: $model.code)
                 mainButton(model.labels.confirm) { model.confirm() }
             }
@@ -99,16 +101,18 @@
                     Button { model.choose(method) } label: { way(method) }
                         .accessibilityAddTraits(model.method == method ? .isSelected : [])
                 }
-                if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone, hint: model.phoneHint) }
+                if asksForPhone { CheckoutTextField(model: model, field: .phone, text: $model.phone, hint: model.phoneHint) }
                 if model.method == .card { CheckoutCardFields(model: model) }
-                // The mobile bank takes nothing before the code.
-                mainButton(model.method == .mbank ? model.labels.proceed : model.payText) { model.pay() }.disabled(model.method == nil)
+                // Nothing is taken before the code.
+                mainButton(asksForPhone ? model.labels.proceed : model.payText) { model.pay() }.disabled(model.method == nil)
             } header: {
                 if model.page != nil { Text(model.labels.otherWay) }
             } footer: {
                 if model.page != nil { Text(model.labels.otherWayHint) }
             }
         }
+
+        private var asksForPhone: Bool { model.method?.asksForPhone ?? false }
 
         private func way(_ method: PaymentMethod) -> some View {
             LabeledContent {

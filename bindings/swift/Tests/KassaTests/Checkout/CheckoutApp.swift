@@ -21,6 +21,7 @@ final class CheckoutApp {
     func act(_ name: String, _ input: JSON) throws -> JSON? {
         switch name {
         case "pay_by_mbank": try checkout.payByMbank(phone: input["phone"].text)
+        case "pay_by_megapay": try checkout.payByMegapay(phone: input["phone"].text)
         case "pay_by_qr": try checkout.payByQr()
         case "pay_by_form": try checkout.payByForm()
         case "pay_by_card":
@@ -105,10 +106,13 @@ extension CheckoutDetails: Canonical {
         [
             "reference": .string(reference), "amount": .string("\(amount)"), "currency": .string(currency),
             "description": .string(description), "methods": methods.canonical, "return_url": .string(returnURL),
-            "expires_at_ms": JSON(Int((expiresAt.timeIntervalSince1970 * 1000).rounded())),
+            "expires_at_ms": JSON(milliseconds(expiresAt)),
         ]
     }
 }
+
+/// Of Unix time.
+private func milliseconds(_ moment: Date) -> Int { Int((moment.timeIntervalSince1970 * 1000).rounded()) }
 
 extension CheckoutState: Canonical {
     var canonical: JSON {
@@ -122,10 +126,12 @@ extension CheckoutState: Canonical {
         case .opening(let message), .sending(let message): ["message": message.canonical]
         case .ready(let methods, let message, let canKeepMethod):
             ["methods": methods.canonical, "message": message.canonical, "can_keep_method": .bool(canKeepMethod)]
-        case .enterOtp(let left, let message, let phoneLast2, let canChangeMethod):
+        case .enterOtp(let entry):
             [
-                "attempts_left": JSON(left), "message": message.canonical, "phone_last2": JSON(phoneLast2),
-                "can_change_method": .bool(canChangeMethod),
+                "method": entry.method.canonical, "attempts_left": JSON(entry.attemptsLeft), "message": entry.message.canonical,
+                "phone_last2": JSON(entry.phoneLast2), "commission": JSON(entry.commission.map { "\($0)" }),
+                "total": JSON(entry.total.map { "\($0)" }), "code_expires_at_ms": JSON(entry.codeExpiresAt.map(milliseconds)),
+                "can_change_method": .bool(entry.canChangeMethod),
             ]
         case .openPage(let url, let begunHere, let methods, let message):
             [

@@ -116,7 +116,8 @@ import Testing
         }
         #expect(Set(said).count == said.count && said.allSatisfy { $0.hasSuffix(".") && !$0.contains("money,") })
         let labels = CheckoutLabels.of(.english)
-        #expect(PaymentMethod.allCases.map(labels.name(of:)) == ["Card or wallet", "QR code", "MBank", "Card"])
+        #expect(PaymentMethod.allCases.map(labels.name(of:)) == ["Card or wallet", "QR code", "MBank", "MegaPay", "Card"])
+        #expect(PaymentMethod.allCases.filter(\.asksForPhone) == [.mbank, .megapay])
         #expect(Set(PaymentMethod.allCases.map(labels.hint(of:))).count == PaymentMethod.allCases.count)
         #expect(CheckoutMessage(topic: .codeRefused).textIn(.russian) == "Этот код не подошёл. Введите его ещё раз.")
     }

@@ -140,6 +140,25 @@ extension MbankConfirmed: Canonical {
     }
 }
 
+extension MegapayChecked: Canonical {
+    var canonical: JSON {
+        [
+            "payment": payment.canonical, "commission": commission.canonical, "total": total.canonical,
+            "pin_lifetime_ms": JSON(pinLifetime.map { Int($0 / .milliseconds(1)) }), "code": JSON(code), "reason": JSON(reason),
+            "raw": .string(raw),
+        ]
+    }
+}
+
+extension MegapayAccepted: Canonical {
+    var canonical: JSON {
+        [
+            "payment": payment.canonical, "transaction_id": JSON(transactionID), "code": JSON(code), "reason": JSON(reason),
+            "status": JSON(status), "raw": .string(raw),
+        ]
+    }
+}
+
 extension PayFormCreated: Canonical {
     var canonical: JSON {
         ["payment": payment.canonical, "pay_form_url": .string(payFormURL.absoluteString), "raw": .string(raw)]
@@ -258,7 +277,10 @@ extension Violation: Canonical {
 
 extension CheckoutTexts: Canonical {
     var canonical: JSON {
-        ["title": .string(title), "explanation": JSON(explanation), "message": JSON(message), "reason": JSON(reason)]
+        [
+            "title": .string(title), "explanation": JSON(explanation), "cost": JSON(cost), "message": JSON(message),
+            "reason": JSON(reason),
+        ]
     }
 }
 

@@ -25,6 +25,8 @@ enum Inputs {
         return amount
     }
 
+    private static func optionalAmount(_ value: JSON) -> Decimal? { value == .null ? nil : amount(value) }
+
     static func config(_ value: JSON, _ serverURL: String) throws -> GatewayConfig {
         let credentials = Credentials(login: value["login"].text, password: value["password"].text)
         let baseURL = value["base_url"].text.replacingOccurrences(of: "{server}", with: serverURL)
@@ -96,9 +98,12 @@ enum Inputs {
         case "ready": return .ready(methods: methods, message: shown, canKeepMethod: value["can_keep_method"] == .bool(true))
         case "sending": return .sending(message: shown)
         case "enter_otp":
+            let expiresAt = value["code_expires_at_ms"].int.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) }
             return .enterOtp(
-                attemptsLeft: value["attempts_left"].whole, message: shown, phoneLast2: value["phone_last2"].string,
-                canChangeMethod: canChange)
+                CheckoutState.EnterOtp(
+                    method: named(value["method"].text), attemptsLeft: value["attempts_left"].whole, message: shown,
+                    phoneLast2: value["phone_last2"].string, commission: optionalAmount(value["commission"]),
+                    total: optionalAmount(value["total"]), codeExpiresAt: expiresAt, canChangeMethod: canChange))
         case "open_page":
             return .openPage(url: value["url"].text, begunHere: value["begun_here"] == .bool(true), methods: methods, message: shown)
         case "show_qr": return .showQr(text: value["text"].text, message: shown, canChangeMethod: canChange)
@@ -130,6 +135,12 @@ enum Inputs {
             comment: input["comment"].text, callbackURL: input["callback_url"].string)
     }
 
+    static func megapayPayment(_ input: JSON) -> MegapayPayment {
+        MegapayPayment(
+            orderNumber: input["order_number"].text, amount: amount(input["amount"]), phone: input["phone"].text,
+            account: input["account"].text, callbackURL: input["callback_url"].string)
+    }
+
     static func payForm(_ input: JSON) -> PayForm {
         PayForm(
             amount: amount(input["amount"]), serviceName: input["service_name"].text, callbackURL: input["callback_url"].text,
@@ -157,7 +168,7 @@ enum Inputs {
             gatewayNumber: value["gateway_number"].string,
             provider: value["provider"] == .null ? nil : provider(value["provider"]),
             transactionID: value["transaction_id"].string, confirmIdentifier: value["confirm_identifier"].string,
-            amount: value["amount"] == .null ? nil : amount(value["amount"]["$decimal"]), currency: value["currency"].string,
+            amount: optionalAmount(value["amount"]["$decimal"]), currency: value["currency"].string,
             isClaimed: value["is_claimed"] == .bool(true), entryID: value["entry_id"].string,
             transactionFromCode: value["transaction_from_code"] == .bool(true))
     }
@@ -184,6 +195,7 @@ enum Inputs {
             case .card:
                 try .card(input["order_number"].text, amount: amount(input["amount"]), currency: input["currency"].text)
             case .mbank: .mbank(input["order_number"].text, amountSom: input["amount_som"].whole)
+            case .megapay: try .megapay(input["order_number"].text, amount: amount(input["amount"]))
             case .payForm: try .payForm(amount: amount(input["amount"]))
             case .qr: .qr(sumTyiyn: input["sum_tyiyn"].int)
             }

@@ -38,6 +38,10 @@ enum Operations {
         case "confirm_mbank_payment":
             let payment = Inputs.paymentRef(input["payment"])
             return .answer(try await gateway.confirmMbankPayment(payment, otp: input["otp"].text))
+        case "check_megapay": return .answer(try await gateway.checkMegapay(Inputs.megapayPayment(input)))
+        case "pay_by_megapay":
+            let payment = Inputs.megapayPayment(input["payment"])
+            return .answer(try await gateway.payByMegapay(payment, pin: input["pin"].text))
         case "create_pay_form": return .answer(try await gateway.createPayForm(Inputs.payForm(input)))
         case "provider_status":
             let provider = Inputs.provider(input["provider"])
@@ -189,6 +193,7 @@ enum Operations {
         switch request["do"].text {
         case "create_card_payment": .answer(try Inputs.cardPayment(request["input"]).paymentRef())
         case "create_mbank_payment": .answer(Inputs.mbankPayment(request["input"]).paymentRef())
+        case "check_megapay": .answer(try Inputs.megapayPayment(request["input"]).paymentRef())
         case "create_pay_form": .answer(try Inputs.payForm(request["input"]).paymentRef())
         case "create_qr_image", "create_qr_data": .answer(Inputs.qrPayment(request["input"]).paymentRef())
         default: nil
@@ -199,6 +204,7 @@ enum Operations {
         switch request["do"].text {
         case "create_card_payment": .answer(try Inputs.cardPayment(request["input"]).advice())
         case "create_mbank_payment": .answer(Inputs.mbankPayment(request["input"]).advice())
+        case "check_megapay": .answer(try Inputs.megapayPayment(request["input"]).advice())
         case "create_pay_form": .answer(try Inputs.payForm(request["input"]).advice())
         default: nil
         }
@@ -223,6 +229,7 @@ enum Operations {
         case "card_input": everyForm(of: Inputs.cardInput(value))
         case "card_payment": everyForm(of: Inputs.cardPayment(value))
         case "mbank_payment": everyForm(of: Inputs.mbankPayment(value))
+        case "megapay_payment": everyForm(of: Inputs.megapayPayment(value))
         case "pay_form": everyForm(of: Inputs.payForm(value))
         case "qr_payment": everyForm(of: Inputs.qrPayment(value))
         case "callback_key": everyForm(of: try Inputs.callbackKey(value))
