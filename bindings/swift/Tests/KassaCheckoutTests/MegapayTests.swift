@@ -36,13 +36,17 @@ import Testing
             #expect(model.texts.cost?.contains(amountText(entry.total ?? 0, currency: "KGS", in: language)) == true, "\(language)")
         }
         model.language = .english
+        model.code = "000000"
+        model.confirm()
+        try await model.until("word of the wrong code") { $0.texts.message == "This code was not accepted. Enter it again." }
+        #expect(model.texts.cost == cost && model.texts.explanation?.hasSuffix("Attempts left: 2") == true)
         model.code = "201 201"
         model.confirm()
         #expect(model.code == "")
         try await model.until("paid") { $0.state.isPaid }
         #expect(model.close() == .paid(amount: 390, currency: "KGS"))
         #expect(shop.posts("payments") == [["method": "megapay", "phone": "996755000201"]])
-        #expect(shop.posts("confirm") == [["otp": "201201"]])
+        #expect(shop.posts("confirm") == [["otp": "000000"], ["otp": "201201"]])
         #expect(events.prefix(2) == [.opened, .methodChosen(.megapay)])
     }
 
@@ -58,6 +62,15 @@ import Testing
         try await model.until("a code") { $0.state.kind == "enter_otp" }
         #expect(model.texts.cost == "The wallet may take a commission. The shop was not told how much.")
     }
+}
+
+/// The view runs on no machine that runs this, so its text is read.
+@Test func theScreenShowsTheCostAboveTheFieldForTheCode() throws {
+    let file = URL(filePath: #filePath).appending(path: "../../../Sources/KassaCheckout/View/CheckoutControls.swift").standardized
+    let view = try String(contentsOf: file, encoding: .utf8)
+    let cost = try #require(view.firstRange(of: "if let cost = model.texts.cost { Text(cost)"))
+    let field = try #require(view.firstRange(of: "field: .code"))
+    #expect(cost.upperBound < field.lowerBound)
 }
 
 /// Unchecked, because the compiler does not see that all that changes is behind the lock.
@@ -81,7 +94,7 @@ private struct WalletShop {
             switch (request.method, path) {
             case ("GET", "/v1/checkout"): return Self.answer(Self.checkout(payment.now, commission))
             case ("POST", "/v1/checkout/payments"): payment.become("awaiting")
-            case ("POST", "/v1/checkout/payments/pay_1/confirm"): payment.become("charged")
+            case ("POST", "/v1/checkout/payments/pay_1/confirm"): payment.become(request.body.contains("201201") ? "charged" : "refused")
             default: return nil
             }
             return Self.answer(Self.payment(payment.now, commission))
@@ -99,16 +112,19 @@ private struct WalletShop {
 
     private static func answer(_ body: JSON) -> JSON { ["status": JSON(200), "body": .string(body.description)] }
 
+    /// One whose code was refused awaits another one.
     private static func payment(_ state: String?, _ commission: String?) -> JSON {
-        [
-            "id": "pay_1", "method": "megapay", "state": JSON(state), "attempts_left": JSON(3), "phone_last2": "01",
+        let isRefused = state == "refused"
+        return [
+            "id": "pay_1", "method": "megapay", "state": JSON(isRefused ? "awaiting" : state), "attempts_left": JSON(isRefused ? 2 : 3),
+            "failure": isRefused ? ["kind": "Refused"] : .null, "phone_last2": "01",
             "commission": JSON(commission), "total": commission == nil ? .null : "397.80",
             "code_expires_at_ms": JSON(4_000_000_000_000), "can_be_replaced": .bool(true),
         ]
     }
 
     private static func checkout(_ state: String?, _ commission: String?) -> JSON {
-        let version = [nil: 1, "awaiting": 2][state] ?? 3
+        let version = [nil: 1, "awaiting": 2, "refused": 3][state] ?? 4
         return [
             "id": "co_1", "reference": "order-17", "amount": "390", "currency": "KGS", "description": "A jar of honey",
             "methods": ["mbank", "megapay"], "return_url": "shop://back", "state": state == "charged" ? "paid" : "open",
