@@ -35,8 +35,8 @@ public enum CheckoutField: String, Hashable, Sendable, CaseIterable, CustomStrin
 /// The payer's input so far; card fields are formatted. Each can be bound to a text field: set it to the text **of the whole field**.
 @available(iOS 17, macOS 14, *)
 extension CheckoutModel {
-    /// The phone of the mobile bank or of the wallet, in any common notation: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays as typed,
-    /// pasted or autofilled, so that nothing is cut off; ``phoneHint`` shows the normalized number.
+    /// The phone of the mobile bank or of the wallet, in any common notation: `0555 000 101`, `+996 (555) 00-01-01`, `555000101`. It stays
+    /// as typed, pasted or autofilled, so that nothing is cut off; ``phoneHint`` shows the normalized number.
     public var phone: String {
         get { typedPhone }
         set { edit(.phone) { typedPhone = newValue } }
