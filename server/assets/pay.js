@@ -63,17 +63,17 @@
     return !slash && /^(?!996|8[79]\d{9}$)[1-9]\d{10,14}$/.test(digits) ? `+${digits}` : null;
   };
   const showNumber = () => {
-    const field = document.getElementById("phone");
-    const line = document.getElementById("phone-goes-to");
-    if (!field || !line) { return; }
-    const number = numberOf(field.value);
-    const text = number ? line.dataset.text.replace("{}", number) : "";
-    // What is the same is not said again.
-    if (line.textContent !== text) { line.textContent = text; }
+    for (const field of document.querySelectorAll("input[type=tel]")) {
+      const line = document.getElementById(`${field.id}-goes-to`);
+      const number = numberOf(field.value);
+      const text = line && number ? line.dataset.text.replace("{}", number) : "";
+      // What is the same is not said again.
+      if (line && line.textContent !== text) { line.textContent = text; }
+    }
   };
   // Without scripts the page loads again by itself, so the other ways are on another one there.
   const showOthers = () => { document.getElementById("others")?.removeAttribute("hidden"); };
-  document.addEventListener("input", (event) => { if (event.target.id === "phone") { showNumber(); } });
+  document.addEventListener("input", (event) => { if (event.target.type === "tel") { showNumber(); } });
 
   const fieldsOf = (part) => part.querySelectorAll("input:not([type=hidden])");
 

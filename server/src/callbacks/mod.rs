@@ -27,6 +27,11 @@ pub(crate) fn address(secret: &str, payment: &PaymentId) -> String {
     format!("{secret}/{}", payment.bare())
 }
 
+/// The whole address, under the server's own.
+pub(crate) fn url(base: &str, secret: &Hidden, payment: &PaymentId) -> String {
+    format!("{}/{}", base.trim_end_matches('/'), address(secret.expose(), payment))
+}
+
 /// How much of a callback was readable, as the metrics count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]

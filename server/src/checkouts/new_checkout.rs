@@ -20,8 +20,34 @@ pub(crate) const LONGEST_VALUE: usize = 200;
 pub(crate) const SHORTEST_LIFE: Duration = Duration::from_secs(60);
 pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// The least amount that a MegaPay wallet pays, in som.
+pub(crate) const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 /// Every method that is offered takes only this currency.
 pub(crate) const CURRENCY: &str = "KGS";
+
+/// The methods that a server takes by its settings alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TakenMethods {
+    pub(crate) cards: bool,
+    pub(crate) megapay: bool,
+}
+
+/// What decides which methods a checkout offers, beside what its shop named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// A charge on a pay-form could be verified.
+    pub(crate) pay_forms: bool,
+    pub(crate) megapay: bool,
+}
+
+impl Offer {
+    const ALL: [Self; 4] = [
+        Self { pay_forms: true, megapay: true },
+        Self { pay_forms: true, megapay: false },
+        Self { pay_forms: false, megapay: true },
+        Self { pay_forms: false, megapay: false },
+    ];
+}
 
 /// A shop's request for a new checkout.
 ///
@@ -101,11 +127,14 @@ impl NewCheckout {
         self.checked().finish()
     }
 
-    /// The same, by a server that takes cards or takes none.
-    pub(crate) fn check_by(&self, takes_cards: bool) -> Result<(), ServerError> {
+    /// The same, by a server that takes these methods.
+    pub(crate) fn check_by(&self, taken: TakenMethods) -> Result<(), ServerError> {
         let mut checks = self.checked();
-        if !takes_cards && self.methods.contains(&Method::Card) {
+        if !taken.cards && self.methods.contains(&Method::Card) {
             checks.fail("methods", Rule::OneOf, "must leave out card: this server takes no cards");
+        }
+        if !taken.megapay && self.methods.contains(&Method::Megapay) {
+            checks.fail("methods", Rule::OneOf, "must leave out megapay: this server takes no MegaPay payments");
         }
         checks.finish()
     }
@@ -150,14 +179,19 @@ impl NewCheckout {
         }
     }
 
-    /// The ways to pay that a payer is offered. A pay-form of which no charge could be verified is offered by name alone.
-    pub(crate) fn offered_methods(&self, offers_pay_forms: bool) -> Vec<Method> {
+    /// The ways to pay that a payer is offered. A pay-form of which no charge could be verified is offered by name alone; MegaPay
+    /// without being named only where the server takes it.
+    pub(crate) fn offered_methods(&self, offer: Offer) -> Vec<Method> {
         let mut methods = self.allowed_methods();
-        methods.retain(|method| *method != Method::PayForm || offers_pay_forms || !self.methods.is_empty());
+        if self.methods.is_empty() {
+            methods.retain(|method| *method != Method::PayForm || offer.pay_forms);
+            methods.extend(Some(Method::Megapay).filter(|method| offer.megapay && can_carry(*method, self.amount)));
+        }
         methods
     }
 
-    /// The ways to pay: those that were named, else all that can carry the amount.
+    /// The ways to pay that the content names: those that were named, else all that every server takes and that can carry the
+    /// amount. The server's settings change nothing of it, as the fingerprint is made of it.
     fn allowed_methods(&self) -> Vec<Method> {
         let mut methods = self.methods.clone();
         if methods.is_empty() {
@@ -183,12 +217,12 @@ impl NewCheckout {
     /// fingerprint's to say.
     pub(crate) fn differs_from(&self, known: &Checkout) -> Vec<&'static str> {
         // What was offered depends on the server's settings of then.
-        let is_offered = |offers| self.offered_methods(offers) == known.methods;
+        let is_offered = || Offer::ALL.into_iter().any(|offer| self.offered_methods(offer) == known.methods);
         let fields = [
             ("amount", self.amount == known.amount),
             ("currency", self.currency == known.currency),
             ("description", self.description == known.description),
-            ("methods", is_offered(true) || is_offered(false)),
+            ("methods", is_offered()),
             ("return_url", self.return_url == known.return_url),
             ("lifetime", millis(self.lifetime) == known.expires_at.saturating_sub(known.opened_at)),
             ("metadata", self.metadata == known.metadata),
@@ -199,9 +233,13 @@ impl NewCheckout {
     }
 }
 
-/// The mobile bank takes whole som alone.
+/// The mobile bank takes whole som alone, and a wallet of MegaPay pays no less than a minimum.
 fn can_carry(method: Method, amount: Decimal) -> bool {
-    method != Method::Mbank || amount.normalize().scale() == 0
+    match method {
+        Method::Mbank => amount.normalize().scale() == 0,
+        Method::Megapay => amount >= MEGAPAY_MINIMUM,
+        Method::PayForm | Method::Qr | Method::Card => true,
+    }
 }
 
 #[cfg(test)]
@@ -277,9 +315,35 @@ mod tests {
     #[test]
     fn unverifiable_pay_form_needs_request() {
         let by_name = wanted().with_methods([Method::PayForm]);
-        assert_eq!(wanted().offered_methods(true), [Method::PayForm, Method::Qr, Method::Mbank]);
-        assert_eq!(wanted().offered_methods(false), [Method::Qr, Method::Mbank]);
-        assert_eq!(by_name.offered_methods(false), [Method::PayForm]);
+        let offer = |pay_forms| Offer { pay_forms, megapay: false };
+        assert_eq!(wanted().offered_methods(offer(true)), [Method::PayForm, Method::Qr, Method::Mbank]);
+        assert_eq!(wanted().offered_methods(offer(false)), [Method::Qr, Method::Mbank]);
+        assert_eq!(by_name.offered_methods(offer(false)), [Method::PayForm]);
+    }
+
+    #[test]
+    fn megapay_is_offered_where_it_is_taken_and_can_carry_the_amount() {
+        let offer = Offer { pay_forms: true, megapay: true };
+        let of = |amount: &str| NewCheckout { amount: amount.parse().unwrap(), ..wanted() };
+        let all = [Method::PayForm, Method::Qr, Method::Mbank, Method::Megapay];
+        assert_eq!(of("390").offered_methods(offer), all);
+        assert_eq!(of("5.05").offered_methods(offer), [Method::PayForm, Method::Qr, Method::Megapay]);
+        assert_eq!(of("4.99").offered_methods(offer), [Method::PayForm, Method::Qr]);
+        assert_eq!(wanted().with_methods([Method::Qr]).offered_methods(offer), [Method::Qr]);
+        assert_eq!(broken(&of("4.99").with_methods([Method::Megapay])), [("methods".to_owned(), Rule::Exact)]);
+        let named = wanted().with_methods([Method::Megapay]);
+        assert!(named.check_by(TakenMethods { megapay: true, ..TakenMethods::default() }).is_ok());
+        let Err(ServerError::Invalid { violations }) = named.check_by(TakenMethods::default()) else {
+            panic!("it was taken")
+        };
+        assert_eq!((violations[0].field.as_str(), violations[0].rule), ("methods", Rule::OneOf));
+    }
+
+    /// A shop that repeats its request after an update, or after the setting was turned on, gets the same checkout.
+    #[test]
+    fn checkout_fingerprint_without_methods_does_not_depend_on_megapay() {
+        let content = "\"order-1\" 390 (\"KGS\", \"Two tickets\", [PayForm, Qr, Mbank], \"https://shop.example.kg/paid\", {}) 3600000";
+        assert_eq!(wanted().fingerprint(), digest(&SHA256, content.as_bytes()).as_ref());
     }
 
     #[test]
@@ -287,8 +351,10 @@ mod tests {
         assert!(!wanted().allowed_methods().contains(&Method::Card));
         let by_card = wanted().with_methods([Method::Card]);
         assert_eq!(by_card.allowed_methods(), [Method::Card]);
-        assert!(by_card.check_by(true).is_ok());
-        let Err(ServerError::Invalid { violations }) = by_card.check_by(false) else { panic!("it was taken") };
+        assert!(by_card.check_by(TakenMethods { cards: true, ..TakenMethods::default() }).is_ok());
+        let Err(ServerError::Invalid { violations }) = by_card.check_by(TakenMethods::default()) else {
+            panic!("it was taken")
+        };
         assert_eq!((violations[0].field.as_str(), violations[0].rule), ("methods", Rule::OneOf));
     }
 }

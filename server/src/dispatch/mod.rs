@@ -1,30 +1,24 @@
 //! Dispatch: one commit stores a payment, its writer sends it, and a second commit stores the result. Only dispatch needs
 //! fencing, because a payment must not be sent twice; a repeated status query is harmless.
 
+mod confirmation;
 mod request;
 mod slots;
 
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
-use kassa::{PaymentError, PaymentGateway};
+use kassa::PaymentGateway;
 use slots::SendSlot;
 use tracing::Instrument;
-use zeroize::Zeroizing;
 
 use crate::{
     metrics::Metrics,
-    payments::{
-        Failure, Payment,
-        exchange::{Exchange, ExchangeKind},
-        response::Secrets,
-    },
+    payments::{Failure, Payment, exchange::Exchange},
     runtime::Runtime,
     storage::{
         Storage, StorageError, Stored,
-        inputs::{
-            BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, SendOutcome, SendResult, TakePrepared,
-        },
+        inputs::{BeginPayment, SendOutcome, SendResult, TakePrepared},
         outputs::{RecordedPayment, SendTurn},
     },
     telemetry,
@@ -72,6 +66,10 @@ pub(crate) struct Dispatcher {
     /// The latest time of sending after storing began: the response must arrive before anybody presumes the sender
     /// dead.
     pub(crate) max_send_delay: Duration,
+    /// Where callbacks come to.
+    pub(crate) callback_base: String,
+    /// The merchant's requisite for MegaPay, where such payments are taken.
+    pub(crate) megapay_account: Option<String>,
 }
 
 /// The result and, if something was sent, the exchange.
@@ -233,92 +231,5 @@ fn word(result: &SendResult) -> &'static str {
         SendResult::Accepted { .. } => "accepted",
         SendResult::NothingHappened { .. } => "nothing_happened",
         SendResult::Unknown { .. } => "unknown",
-    }
-}
-
-// Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
-
-impl Dispatcher {
-    /// Records a confirmation and sends it, unless the same request did before.
-    pub(crate) async fn confirm(
-        &self,
-        begin: BeginConfirmation,
-        otp: Zeroizing<String>,
-    ) -> Result<Payment, ServerError> {
-        let target = SendTarget {
-            checkout: begin.checkout.clone(),
-            payment: begin.payment.clone(),
-            sender: begin.sender.clone(),
-        };
-        let started = self.runtime.monotonic();
-        let RecordedPayment { payment, is_changed } = match self.storage.begin_confirmation(begin).await {
-            Ok(begun) => begun,
-            Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
-            Err(problem) => {
-                let _ = self.record_confirmed(&target, not_sent(), None).await;
-                return Err(problem.into());
-            }
-        };
-        if !is_changed {
-            return Ok(payment);
-        }
-        let is_in_time = self.runtime.monotonic().saturating_sub(started) <= self.max_send_delay;
-        let (result, exchange) = match is_in_time {
-            true => self.send_otp(&payment, &otp).await,
-            false => (not_sent(), None),
-        };
-        drop(otp);
-        self.record_confirmed(&target, result, exchange).await
-    }
-
-    async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
-        let span = telemetry::to_gateway("confirm", &payment.id);
-        let confirming = self.gateway.confirm_mbank_payment(&payment.reference, otp);
-        let answer = confirming.instrument(span.clone()).await;
-        let secrets = Secrets::of_otp(otp);
-        let exchange = Exchange::of(ExchangeKind::Confirm, &answer, &secrets);
-        let result = match answer {
-            Ok(confirmed) => {
-                let is_same = confirmed.payment.order_number == payment.reference.order_number
-                    && confirmed.payment.amount == payment.reference.amount;
-                ConfirmResult::Sent { reference: Some(confirmed.payment).filter(|_| is_same) }
-            }
-            Err(PaymentError::OutcomeUnknown { .. }) => ConfirmResult::Sent { reference: None },
-            Err(error @ PaymentError::Refused { .. }) => {
-                ConfirmResult::Refused { failure: Failure::of(&error, &secrets) }
-            }
-            Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error, &secrets) },
-        };
-        let word = confirmation_word(&result);
-        telemetry::came_of(&span, word, matches!(result, ConfirmResult::Sent { reference: None }));
-        self.metrics.confirmed(word);
-        (result, Some(exchange))
-    }
-
-    async fn record_confirmed(
-        &self,
-        target: &SendTarget,
-        result: ConfirmResult,
-        exchange: Option<Exchange>,
-    ) -> Result<Payment, ServerError> {
-        let record = |SendTarget { checkout, payment, sender }| {
-            let (result, exchange) = (result.clone(), exchange.clone());
-            self.storage.record_confirmation(ConfirmationOutcome { checkout, payment, sender, result, exchange })
-        };
-        self.record_with_retries(target, record).await
-    }
-}
-
-fn not_sent() -> ConfirmResult {
-    ConfirmResult::NothingHappened { failure: Failure::of_kind("Interrupted") }
-}
-
-/// As the metrics call it.
-fn confirmation_word(result: &ConfirmResult) -> &'static str {
-    match result {
-        ConfirmResult::Sent { reference: Some(_) } => "accepted",
-        ConfirmResult::Sent { reference: None } => "unknown",
-        ConfirmResult::Refused { .. } => "refused",
-        ConfirmResult::NothingHappened { .. } => "nothing_happened",
     }
 }

@@ -1,8 +1,8 @@
 //! The request that makes a payment at the gateway, and what its outcome means.
 
 use kassa::{
-    CardPayment, MbankPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrData, QrPayment,
-    som_to_tyiyn,
+    CardPayment, MbankPayment, MegapayPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrData,
+    QrPayment, som_to_tyiyn,
 };
 use ring::digest::{SHA256, digest};
 use rust_decimal::prelude::ToPrimitive;
@@ -15,9 +15,9 @@ use crate::{
         last4,
         response::Secrets,
     },
-    storage::inputs::SendResult,
+    storage::inputs::{SendResult, WalletTerms},
     values::{
-        Method, PaymentId,
+        Hidden, Method, PaymentId,
         error::{Rule, ServerError, Violation},
     },
 };
@@ -32,6 +32,9 @@ pub(crate) enum PaymentInput<'a> {
     Mbank {
         phone: &'a str,
     },
+    Megapay {
+        phone: &'a str,
+    },
     Card(&'a PayerCard),
 }
 
@@ -41,6 +44,7 @@ impl PaymentInput<'_> {
             Self::PayForm { .. } => Method::PayForm,
             Self::Qr => Method::Qr,
             Self::Mbank { .. } => Method::Mbank,
+            Self::Megapay { .. } => Method::Megapay,
             Self::Card(_) => Method::Card,
         }
     }
@@ -50,8 +54,17 @@ impl PaymentInput<'_> {
     /// the outcome of the first.
     pub(crate) fn content(&self) -> String {
         match self {
-            Self::Mbank { phone } => format!("pay {} {:02x}", self.method(), class_of(phone)),
+            Self::Mbank { phone } | Self::Megapay { phone } => {
+                format!("pay {} {:02x}", self.method(), class_of(phone))
+            }
             _ => format!("pay {}", self.method()),
+        }
+    }
+
+    fn phone(&self) -> Option<&str> {
+        match self {
+            Self::Mbank { phone } | Self::Megapay { phone } => Some(phone),
+            Self::PayForm { .. } | Self::Qr | Self::Card(_) => None,
         }
     }
 }
@@ -75,20 +88,22 @@ enum Body {
     PayForm(PayForm),
     Qr(QrPayment),
     Mbank(MbankPayment),
+    Megapay(MegapayPayment),
     Card(Box<CardPayment>),
 }
 
 impl GatewayRequest {
-    /// For a payment of a checkout.
+    /// For a payment of a checkout; `account` is the merchant's requisite for MegaPay.
     pub(crate) fn new(
         way: &PaymentInput<'_>,
         checkout: &Checkout,
         id: &PaymentId,
         callback_url: String,
+        account: &str,
     ) -> Result<Self, ServerError> {
         let amount = checkout.amount;
         let secrets = Secrets::of_addresses([&checkout.callback_secret, &checkout.page_secret]);
-        let secrets = if let PaymentInput::Mbank { phone } = way { secrets.with_phone(phone) } else { secrets };
+        let secrets = if let Some(phone) = way.phone() { secrets.with_phone(phone) } else { secrets };
         let body = match way {
             PaymentInput::PayForm { back } => Body::PayForm(
                 PayForm::new(amount, &checkout.description, callback_url)
@@ -105,6 +120,7 @@ impl GatewayRequest {
                 let payment = MbankPayment::new(id.bare(), som, *phone, &checkout.description);
                 Body::Mbank(payment.with_callback_url(callback_url))
             }
+            PaymentInput::Megapay { phone } => Body::Megapay(MegapayPayment::new(id.bare(), amount, *phone, account)),
             PaymentInput::Card(payer) => {
                 let payment = CardPayment::new(id.bare(), amount, &checkout.currency, payer.card()?, callback_url)
                     .with_description(&checkout.description)
@@ -122,6 +138,7 @@ impl GatewayRequest {
             Body::PayForm(_) => Method::PayForm,
             Body::Qr(_) => Method::Qr,
             Body::Mbank(_) => Method::Mbank,
+            Body::Megapay(_) => Method::Megapay,
             Body::Card(_) => Method::Card,
         }
     }
@@ -133,8 +150,17 @@ impl GatewayRequest {
 
     /// The part of its phone that may be stored.
     pub(crate) fn phone_last2(&self) -> Option<String> {
-        let Body::Mbank(payment) = &self.body else { return None };
-        payment.phone.get(payment.phone.len().checked_sub(2)?..).map(str::to_owned)
+        let phone = match &self.body {
+            Body::Mbank(payment) => &payment.phone,
+            Body::Megapay(payment) => &payment.phone,
+            Body::PayForm(_) | Body::Qr(_) | Body::Card(_) => return None,
+        };
+        phone.get(phone.len().checked_sub(2)?..).map(str::to_owned)
+    }
+
+    /// The phone that the request with the code repeats, so that it has to be stored until then.
+    pub(crate) fn phone_to_repeat(&self) -> Option<Hidden> {
+        if let Body::Megapay(payment) = &self.body { Some(Hidden::new(&payment.phone)) } else { None }
     }
 
     /// The reference for status queries.
@@ -143,6 +169,7 @@ impl GatewayRequest {
             Body::PayForm(form) => form.payment_ref(),
             Body::Qr(qr) => qr.payment_ref(),
             Body::Mbank(payment) => payment.payment_ref(),
+            Body::Megapay(payment) => payment.payment_ref(),
             Body::Card(payment) => payment.payment_ref(),
         }
     }
@@ -155,10 +182,15 @@ impl GatewayRequest {
                 reference: made.payment,
                 page_url: Some(made.pay_form_url),
                 qr_text: None,
+                terms: WalletTerms::default(),
             }),
             Body::Qr(qr) => outcome(gateway.create_qr_data(qr).await, sent, code_to_show),
             Body::Mbank(payment) => outcome(gateway.create_mbank_payment(payment).await, sent, |made| {
-                SendResult::Accepted { reference: made.payment, page_url: None, qr_text: None }
+                for_code(made.payment, WalletTerms::default())
+            }),
+            Body::Megapay(payment) => outcome(gateway.check_megapay(payment).await, sent, |checked| {
+                let (commission, total, pin_lifetime) = (checked.commission, checked.total, checked.pin_lifetime);
+                for_code(checked.payment, WalletTerms { commission, total, pin_lifetime })
             }),
             // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
             Body::Card(payment) => {
@@ -169,6 +201,7 @@ impl GatewayRequest {
                         _ => None,
                     },
                     qr_text: None,
+                    terms: WalletTerms::default(),
                 })
             }
         }
@@ -185,11 +218,21 @@ fn outcome<T: Answer>(
     (result.map_or_else(|error| failed(&error, reference, secrets), made), exchange)
 }
 
+/// The payer gets a code, and there is nothing to show.
+fn for_code(reference: PaymentRef, terms: WalletTerms) -> SendResult {
+    SendResult::Accepted { reference, page_url: None, qr_text: None, terms }
+}
+
 /// Without a transaction nobody can ask about the code: its callback, whose address is this payment's own, and a person decide it.
 /// Without a text there is nothing to show, and so nothing to pay.
 fn code_to_show(made: QrData) -> SendResult {
     match made.payload {
-        Some(text) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
+        Some(text) => SendResult::Accepted {
+            reference: made.payment,
+            page_url: None,
+            qr_text: Some(text),
+            terms: WalletTerms::default(),
+        },
         None => nothing_happened(Failure::of_kind(Failure::NO_CODE)),
     }
 }
@@ -235,6 +278,9 @@ mod tests {
         assert!(classes.len() > 200, "{classes:?}");
         assert_eq!(PaymentInput::Mbank { phone: "+996 700-000-001" }.content(), content(700_000_001));
         assert_ne!(content(700_000_002), content(700_000_001));
+        let by_wallet = PaymentInput::Megapay { phone: "+996 700-000-001" }.content();
+        assert_eq!(by_wallet.rsplit_once(' ').unwrap().1, content(700_000_001).rsplit_once(' ').unwrap().1);
+        assert_ne!(by_wallet, content(700_000_001));
         assert_ne!(PaymentInput::Qr.content(), PaymentInput::PayForm { back: None }.content());
     }
 }

@@ -217,11 +217,26 @@ pub struct ViaData<'a> {
 pub struct PaymentData<'a> {
     /// Identifier of the payment.
     pub id: &'a str,
-    /// Payment method: `pay_form`, `qr`, `mbank` or `card`.
+    /// Payment method: `pay_form`, `qr`, `mbank`, `megapay` or `card`.
     pub method: &'a str,
     /// State of the payment after the event: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
     /// `mismatch` or `unverifiable`.
     pub state: &'a str,
+    /// What the payer's MegaPay wallet pays in addition to the amount, in KGS, as a decimal string. Absent if the gateway did not tell
+    /// a commission, and with other methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "&str")]
+    pub commission: Option<String>,
+    /// What the payer's MegaPay wallet pays in total, in KGS, as a decimal string: the amount and the commission. Absent without
+    /// `commission`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "&str")]
+    pub total: Option<String>,
+    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Absent if the gateway did not tell its
+    /// lifetime, and with other methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Millis")]
+    pub code_expires_at_ms: Option<Millis>,
 }
 
 impl Body<'_> {

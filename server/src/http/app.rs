@@ -84,6 +84,7 @@ pub(super) async fn pay(
         let way = match (&wanted.card, wanted.method) {
             (Some(card), _) => PaymentInput::Card(card),
             (None, Some(Method::Mbank)) => PaymentInput::Mbank { phone: &wanted.phone },
+            (None, Some(Method::Megapay)) => PaymentInput::Megapay { phone: &wanted.phone },
             (None, Some(Method::Qr)) => PaymentInput::Qr,
             (None, _) => PaymentInput::PayForm { back: None },
         };

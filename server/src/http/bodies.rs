@@ -13,7 +13,7 @@ use super::{
     request::{BodyRules, JsonBody},
 };
 use crate::{
-    checkouts::new_checkout::{self, NewCheckout},
+    checkouts::new_checkout::{self, NewCheckout, TakenMethods},
     payments::{self, PayerCard},
     server::{LONGEST_NAME, LONGEST_REASON},
     values::{
@@ -57,20 +57,37 @@ fn are_digits(text: &str, count: usize) -> bool {
 impl JsonBody for NewCheckout {
     const EXAMPLE: &'static str = r#"{"reference": "order-17", "amount": "390.00", "description": "Two tickets", "return_url": "https://shop.example.kg/paid"}"#;
 
-    fn shape(takes_cards: bool) -> Shape {
-        const WITHOUT_CARDS: [Field; 8] = checkout_fields(
-            &["pay_form", "qr", "mbank"],
-            "Allowed payment methods. Default: all methods that support the amount.",
-        );
-        const WITH_CARDS: [Field; 8] = checkout_fields(
-            &["pay_form", "qr", "mbank", "card"],
-            "Allowed payment methods. Default: all methods that support the amount, except `card`, which must be named explicitly.",
-        );
-        Shape::Object(if takes_cards { &WITH_CARDS } else { &WITHOUT_CARDS })
+    fn shape(taken: TakenMethods) -> Shape {
+        const ALL: &str = "Allowed payment methods. Default: all methods that support the amount.";
+        const NO_CARDS: &str = "Allowed payment methods. Default: all methods that support the amount, except `card`, which must be named explicitly.";
+        const FROM_FIVE: &str =
+            "Allowed payment methods. Default: all methods that support the amount, `megapay` from 5 KGS on.";
+        const FROM_FIVE_NO_CARDS: &str = "Allowed payment methods. Default: all methods that support the amount, `megapay` from 5 KGS on, \
+            except `card`, which must be named explicitly.";
+        const USUAL: [Field; 8] = checkout_fields(&["pay_form", "qr", "mbank"], ALL);
+        const WITH_MEGAPAY: [Field; 8] = checkout_fields(&["pay_form", "qr", "mbank", "megapay"], FROM_FIVE);
+        const WITH_CARDS: [Field; 8] = checkout_fields(&["pay_form", "qr", "mbank", "card"], NO_CARDS);
+        const WITH_BOTH: [Field; 8] =
+            checkout_fields(&["pay_form", "qr", "mbank", "megapay", "card"], FROM_FIVE_NO_CARDS);
+        Shape::Object(match (taken.megapay, taken.cards) {
+            (false, false) => &USUAL,
+            (true, false) => &WITH_MEGAPAY,
+            (false, true) => &WITH_CARDS,
+            (true, true) => &WITH_BOTH,
+        })
     }
 
-    /// The mobile bank takes whole som alone.
-    fn extend_schema(schema: &mut Value) {
+    /// The mobile bank takes whole som alone, and a wallet of MegaPay pays at least five.
+    fn extend_schema(schema: &mut Value, taken: TakenMethods) {
+        if taken.megapay {
+            schema["allOf"] = json!([{
+                "if": {
+                    "required": ["methods"],
+                    "properties": { "methods": { "type": "array", "contains": { "const": "megapay" } } },
+                },
+                "then": { "properties": { "amount": { "pattern": r"^([5-9]|[1-9][0-9]{1,14})(\.[0-9]{1,2})?$" } } },
+            }]);
+        }
         schema["if"] = json!({
             "required": ["methods"],
             "properties": { "methods": { "type": "array", "contains": { "const": "mbank" } } },
@@ -91,7 +108,7 @@ impl JsonBody for NewCheckout {
         }
         wanted.metadata = fields.texts("metadata");
         // Whether it may name cards is decided where it is known whether it was opened before.
-        fields.add_violations(wanted.check().or_else(|_| wanted.check_by(rules.takes_cards)));
+        fields.add_violations(wanted.check().or_else(|_| wanted.check_by(rules.taken)));
         wanted
     }
 }
@@ -143,7 +160,7 @@ impl JsonBody for ResolvePayment {
     const EXAMPLE: &'static str =
         r#"{"outcome": "not_charged", "reason": "The gateway's support found no such payment", "by": "Aida"}"#;
 
-    fn shape(_: bool) -> Shape {
+    fn shape(_: TakenMethods) -> Shape {
         const FIELDS: [Field; 3] = [
             Field::required("outcome", Kind::Choice(&["charged", "not_charged"])),
             Field::required("reason", Kind::Text { most: LONGEST_REASON })
@@ -170,7 +187,7 @@ pub(super) struct ReplayEvents {
 impl JsonBody for ReplayEvents {
     const EXAMPLE: &'static str = "{}";
 
-    fn shape(_: bool) -> Shape {
+    fn shape(_: TakenMethods) -> Shape {
         const FIELDS: [Field; 1] = [Field::optional("checkout", CHECKOUT_ID)
             .about("Checkout whose events are replayed. Default: all checkouts.")];
         Shape::Object(&FIELDS)
@@ -185,7 +202,7 @@ impl JsonBody for ReplayEvents {
 pub(super) struct NewPayment {
     /// None only where something is wrong.
     pub(super) method: Option<Method>,
-    /// Empty except for the mobile bank.
+    /// Empty except for the mobile bank and MegaPay.
     pub(super) phone: String,
     pub(super) card: Option<PayerCard>,
     /// The payment that its payer leaves for it.
@@ -194,11 +211,15 @@ pub(super) struct NewPayment {
 
 const BY_PAGE: Variant = Variant(&["pay_form", "qr"], &[INSTEAD_OF]);
 const BY_MBANK: Variant = Variant(&["mbank"], &[PHONE_FIELD, INSTEAD_OF]);
+const BY_MEGAPAY: Variant = Variant(&["megapay"], &[WALLET_FIELD, INSTEAD_OF]);
 const BY_CARD: Variant = Variant(&["card"], &[LANGUAGE_FIELD, CARD_FIELD, INSTEAD_OF]);
 const PHONE_FIELD: Field = Field::required("phone", PHONE)
     .about("The payer's phone number: of Kyrgyzstan, or with its country code. Spaces, hyphens, dots, parentheses, invisible \
         characters and digits of any script are also accepted. Only its last two digits are stored, and which of 256 classes it \
         belongs to.");
+const WALLET_FIELD: Field = Field::required("phone", PHONE)
+    .about("Phone number of the payer's MegaPay wallet, in any form that the mobile bank's has. It is stored until no PIN can be sent \
+        any more, because the request with the PIN repeats it; then only its last two digits are.");
 const LANGUAGE_FIELD: Field = Field::optional("language", LANGUAGE)
     .about("The payer's language, as a code of two letters.")
     .with_default(Literal::Text(payments::LANGUAGE));
@@ -226,10 +247,18 @@ impl JsonBody for NewPayment {
     const EXAMPLE: &'static str = r#"{"method": "mbank", "phone": "996700000001"}"#;
     const MAY_HOLD_CARD: bool = true;
 
-    fn shape(takes_cards: bool) -> Shape {
-        const WITHOUT_CARDS: &[Variant] = &[BY_PAGE, BY_MBANK];
+    fn shape(taken: TakenMethods) -> Shape {
+        const USUAL: &[Variant] = &[BY_PAGE, BY_MBANK];
+        const WITH_MEGAPAY: &[Variant] = &[BY_PAGE, BY_MBANK, BY_MEGAPAY];
         const WITH_CARDS: &[Variant] = &[BY_PAGE, BY_MBANK, BY_CARD];
-        Shape::OneOf { name: "method", variants: if takes_cards { WITH_CARDS } else { WITHOUT_CARDS } }
+        const WITH_BOTH: &[Variant] = &[BY_PAGE, BY_MBANK, BY_MEGAPAY, BY_CARD];
+        let variants = match (taken.megapay, taken.cards) {
+            (false, false) => USUAL,
+            (true, false) => WITH_MEGAPAY,
+            (false, true) => WITH_CARDS,
+            (true, true) => WITH_BOTH,
+        };
+        Shape::OneOf { name: "method", variants }
     }
 
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self {
@@ -268,9 +297,9 @@ pub(super) struct ConfirmPayment {
 impl JsonBody for ConfirmPayment {
     const EXAMPLE: &'static str = r#"{"otp": "123456"}"#;
 
-    fn shape(_: bool) -> Shape {
+    fn shape(_: TakenMethods) -> Shape {
         const FIELDS: [Field; 1] = [Field::required("otp", OTP)
-            .about("The payer's one-time password: at least one digit. Spaces, hyphens, dots and invisible characters are removed \
+            .about("The payer's one-time password, or the PIN of a MegaPay wallet: at least one digit. Spaces, hyphens, dots and invisible characters are removed \
                 before the length is checked. It is not stored.")];
         Shape::Object(&FIELDS)
     }
@@ -291,7 +320,10 @@ mod tests {
     use super::*;
     use crate::{http::problem::Problem, values::error::Checks};
 
-    const RULES: BodyRules = BodyRules { takes_cards: false, from: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST) };
+    const RULES: BodyRules = BodyRules {
+        taken: TakenMethods { cards: false, megapay: false },
+        from: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+    };
 
     #[test]
     fn examples_are_accepted() {
@@ -308,8 +340,9 @@ mod tests {
     fn texts_matching_schema_pattern_are_accepted() {
         let mut tried = Vec::new();
         let mut runner = TestRunner::deterministic();
-        let shapes = [NewCheckout::shape(true), NewPayment::shape(true), ConfirmPayment::shape(true)];
-        let others = [ResolvePayment::shape(true), ReplayEvents::shape(true)];
+        let all = TakenMethods { cards: true, megapay: true };
+        let shapes = [NewCheckout::shape(all), NewPayment::shape(all), ConfirmPayment::shape(all)];
+        let others = [ResolvePayment::shape(all), ReplayEvents::shape(all)];
         for field in shapes.iter().chain(&others).flat_map(fields) {
             let schema = field.kind.schema();
             let (Kind::Pattern(..) | Kind::Form { .. }, Some(pattern)) = (&field.kind, schema["pattern"].as_str())
@@ -390,6 +423,10 @@ mod tests {
             "card.pin is not a known field",
             "card.number must be a card's number, with its right check digit",
         ];
-        assert_eq!(sentences(NewPayment::parse(body, &BodyRules { takes_cards: true, ..RULES })), expected);
+        let taken = TakenMethods { cards: true, megapay: true };
+        assert_eq!(sentences(NewPayment::parse(body, &BodyRules { taken, ..RULES })), expected);
+        let body = br#"{"method": "cash"}"#;
+        let expected = ["method must be one of pay_form, qr, mbank, megapay, card"];
+        assert_eq!(sentences(NewPayment::parse(body, &BodyRules { taken, ..RULES })), expected);
     }
 }

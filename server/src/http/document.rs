@@ -13,7 +13,7 @@ use super::{
     request::{Api, JsonResponse},
     route::{IDEMPOTENCY_KEY, RequestBody, Route},
 };
-use crate::{events::Body, webhooks::headers};
+use crate::{checkouts::new_checkout::TakenMethods, events::Body, webhooks::headers};
 
 const ABOUT: &str = "The merchant's payment server. It holds the gateway credentials, records every payment before sending it, \
     tracks it to its outcome and notifies the shop.\n\nEvery request is safe to retry: requests that move money by their \
@@ -38,8 +38,8 @@ pub(super) async fn serve(State(api): Api) -> JsonResponse {
     JsonResponse::text(api.description.clone())
 }
 
-/// The description of this server. Cards are described only if they are on.
-pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) -> Value {
+/// The description of this server. Methods that a setting turns on are described only where it does.
+pub(super) fn document(routes: &[Route], public_url: &str, taken: TakenMethods) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -47,7 +47,7 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
     for route in routes {
-        let operation = operation(&mut generator, route, takes_cards);
+        let operation = operation(&mut generator, route, taken);
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.method.as_str().to_ascii_lowercase()] = operation;
     }
@@ -78,7 +78,7 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
     })
 }
 
-fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) -> Value {
+fn operation(generator: &mut SchemaGenerator, route: &Route, taken: TakenMethods) -> Value {
     let tag = match route.access {
         Audience::Shop => "shop",
         Audience::App => "app",
@@ -105,7 +105,7 @@ fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) 
             let is_required = example != json!({});
             operation["requestBody"] = json!({
                 "required": is_required,
-                "content": { "application/json": { "schema": schema(takes_cards), "example": example } },
+                "content": { "application/json": { "schema": schema(taken), "example": example } },
             });
         }
         RequestBody::Any => {

@@ -21,7 +21,7 @@ use super::{
     views::{self, ShopCheckout},
 };
 use crate::{
-    checkouts::CheckoutView,
+    checkouts::{CheckoutView, new_checkout::TakenMethods},
     net::{BodyError, caller_of, is_of_media_type, read_body},
     server::Server,
     values::{CheckoutId, PaymentId, error::Checks, error::Rule, error::ServerError},
@@ -50,7 +50,7 @@ pub(super) fn payment_id(text: &str) -> Result<PaymentId, Problem> {
 
 /// The context in which a body is validated.
 pub(super) struct BodyRules {
-    pub(super) takes_cards: bool,
+    pub(super) taken: TakenMethods,
     /// The caller's address.
     pub(super) from: IpAddr,
 }
@@ -63,26 +63,26 @@ pub(super) trait JsonBody: Sized {
     const MAY_HOLD_CARD: bool = false;
 
     /// The tables of its fields.
-    fn shape(takes_cards: bool) -> Shape;
+    fn shape(taken: TakenMethods) -> Shape;
 
     /// Adds to its schema what the tables cannot say.
-    fn extend_schema(_: &mut Value) {}
+    fn extend_schema(_: &mut Value, _: TakenMethods) {}
 
     /// Makes it of its fields, and adds the violations of rules that the tables cannot say. A field that breaks a rule counts as
     /// not given, and then nothing of what is returned is used.
     fn read(fields: &mut BodyFields, rules: &BodyRules) -> Self;
 
     /// Its JSON Schema.
-    fn schema(takes_cards: bool) -> Value {
-        let mut schema = Self::shape(takes_cards).schema();
-        Self::extend_schema(&mut schema);
+    fn schema(taken: TakenMethods) -> Value {
+        let mut schema = Self::shape(taken).schema();
+        Self::extend_schema(&mut schema, taken);
         schema
     }
 
     /// Reads all of it, and names all violations at once.
     fn parse(body: &[u8], rules: &BodyRules) -> Result<Self, Problem> {
-        let shape = Self::shape(rules.takes_cards);
-        let mut fields = BodyFields::parse(body, &shape, Self::MAY_HOLD_CARD && rules.takes_cards)?;
+        let shape = Self::shape(rules.taken);
+        let mut fields = BodyFields::parse(body, &shape, Self::MAY_HOLD_CARD && rules.taken.cards)?;
         let read = Self::read(&mut fields, rules);
         fields.finish()?;
         Ok(read)
@@ -97,7 +97,7 @@ impl<T: JsonBody> FromRequest<Arc<ApiState>> for ValidatedJson<T> {
 
     async fn from_request(request: Request, api: &Arc<ApiState>) -> Result<Self, Problem> {
         let from = caller_of(&request, &api.settings.proxies);
-        let rules = BodyRules { takes_cards: api.server.settings().takes_cards, from };
+        let rules = BodyRules { taken: api.server.settings().taken_methods(), from };
         let is_json = is_of_media_type(request.headers(), "application/json");
         let body = read_body(request.into_body(), api.settings.largest_body, api.settings.body_deadline).await?;
         if !body.is_empty() && !is_json {

@@ -15,7 +15,7 @@ use super::{
     problem::ProblemKind,
     request::{ApiState, JsonBody},
 };
-use crate::{server::LONGEST_KEY, values::error::Rule};
+use crate::{checkouts::new_checkout::TakenMethods, server::LONGEST_KEY, values::error::Rule};
 
 const KEY: Kind = Kind::Form {
     schema: || json!({ "pattern": format!("^[0-9A-Za-z_-]{{1,{LONGEST_KEY}}}$") }),
@@ -41,7 +41,7 @@ pub(super) enum RequestBody {
     /// A JSON object.
     Json {
         /// Its JSON Schema.
-        schema: fn(takes_cards: bool) -> Value,
+        schema: fn(taken: TakenMethods) -> Value,
         /// One that is taken.
         example: &'static str,
     },

@@ -38,7 +38,7 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The HTTP interface of a server.
 pub fn router(server: Server, settings: HttpSettings) -> Router {
-    let description = document(&ROUTES, &settings.public_url, server.settings().takes_cards).to_string();
+    let description = document(&ROUTES, &settings.public_url, server.settings().taken_methods()).to_string();
     let is_secure = settings.public_url.starts_with("https://");
     let api = Arc::new(ApiState::new(server, settings, description));
     let mut router = Router::new();

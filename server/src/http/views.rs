@@ -11,7 +11,7 @@ use crate::{
     checkouts::{Checkout, CheckoutView},
     events::{Body, Event},
     payments::{Failure, Payment},
-    values::{Cursor, Method, Millis},
+    values::{Cursor, Millis},
 };
 
 /// The fields of a checkout that both the shop and the payer's app see.
@@ -110,7 +110,7 @@ pub(super) struct AppPayment<'a> {
     id: &'a str,
     /// Sequence number of the payment within the checkout, starting at 1.
     number: u32,
-    /// Payment method: `pay_form`, `qr`, `mbank` or `card`.
+    /// Payment method: `pay_form`, `qr`, `mbank`, `megapay` or `card`.
     method: &'static str,
     /// State of the payment: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
     /// `mismatch` or `unverifiable`.
@@ -121,15 +121,25 @@ pub(super) struct AppPayment<'a> {
     qr_text: Option<&'a str>,
     /// Last four digits of the card. Null unless the payment is by card.
     card_last4: Option<&'a str>,
-    /// Last two digits of the phone number that receives the one-time password. Null unless the payment is by mobile bank.
+    /// Last two digits of the phone number that receives the one-time password or PIN. Null unless the payment is by mobile bank or
+    /// MegaPay.
     phone_last2: Option<&'a str>,
+    /// What the payer's MegaPay wallet pays in addition to the amount, in KGS, as a decimal string: show it before the payer enters the
+    /// PIN. Null if the gateway did not tell a commission, and with other methods.
+    commission: Option<String>,
+    /// What the payer's MegaPay wallet pays in total, in KGS, as a decimal string: the amount and the commission. Null without
+    /// `commission`.
+    total: Option<String>,
+    /// Time at which the MegaPay wallet's PIN expires, in milliseconds since the Unix epoch. Null if the gateway did not tell its
+    /// lifetime, and with other methods.
+    code_expires_at_ms: Option<Millis>,
     /// Whether a new payment can replace this one (`instead_of`), for example because the payer entered a wrong phone number or has
     /// no app for the QR code.
     can_be_replaced: bool,
     /// Whether another payment has replaced this one. A replaced payment accepts no one-time password and does not block other
     /// payments.
     is_replaced: bool,
-    /// Remaining one-time password attempts. Null unless the payment is by mobile bank.
+    /// Remaining attempts to enter the one-time password or PIN. Null unless the payment is by mobile bank or MegaPay.
     attempts_left: Option<u32>,
     /// Why the payment was not made, or why the last one-time password was not accepted. Null if neither applies.
     failure: Option<FailureView<'a>>,
@@ -258,9 +268,12 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         qr_text: payment.qr_text.as_deref(),
         card_last4: payment.card_last4.as_deref(),
         phone_last2: payment.phone_last2.as_deref(),
+        commission: payment.commission.map(|amount| amount.to_string()),
+        total: payment.total.map(|amount| amount.to_string()),
+        code_expires_at_ms: payment.code_expires_at,
         can_be_replaced: payment.can_be_replaced(),
         is_replaced: payment.is_replaced,
-        attempts_left: Some(payment.attempts_left).filter(|_| payment.method == Method::Mbank),
+        attempts_left: Some(payment.attempts_left).filter(|_| payment.method.is_confirmed_by_code()),
         failure: payment.failure.as_ref().map(failure_view),
         begun_at_ms: payment.begun_at,
     }

@@ -5,7 +5,7 @@ use super::Class;
 use crate::values::Method;
 
 /// The number of methods.
-pub const METHODS: usize = 4;
+pub const METHODS: usize = Method::ALL.len();
 /// The number of queues.
 pub const QUEUES: usize = Class::ALL.len() * METHODS;
 
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn poll_methods_take_turns_in_each_class() {
-        let queues = queues_of(32, |_| true);
+        let queues = queues_of(40, |_| true);
         for queue in Queue::all() {
             assert!(queues.contains(&queue), "{queue:?}");
         }
@@ -138,7 +138,7 @@ mod tests {
                 places.take(Method::Mbank);
                 hanging += 1;
             }
-            assert_eq!(hanging, all - 3 * Slots::own(all));
+            assert_eq!(hanging, all - (METHODS as u32 - 1) * Slots::own(all));
             for method in Method::ALL.into_iter().filter(|method| *method != Method::Mbank) {
                 for _ in 0..Slots::own(all) {
                     assert!(places.has_room(method), "{method} of {all}");

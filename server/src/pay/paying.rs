@@ -10,7 +10,7 @@ use super::{
     context::RequestContext,
     frame::ErrorPage,
     screen::{Screen, page_of},
-    show::{RejectedInput, render_page},
+    show::{RejectedInput, phone_field, render_page},
     texts::texts,
 };
 use crate::{
@@ -41,7 +41,8 @@ pub(super) async fn pay(context: RequestContext) -> Result<Response, ErrorPage> 
     let t = texts(context.links.locale.language);
     let typed = RejectedInput {
         method: Some(method),
-        phone: context.form.shown("phone").to_owned(),
+        phone: context.form.shown(phone_field(Method::Mbank)).to_owned(),
+        wallet_phone: context.form.shown(phone_field(Method::Megapay)).to_owned(),
         ..RejectedInput::default()
     };
     match problem {
@@ -70,7 +71,8 @@ async fn start_payment(context: &RequestContext, method: Method) -> StartResult 
     let query = if language.is_picked { format!("?lang={}", language.language) } else { String::new() };
     let back = format!("{page}/back{query}");
     let way = match method {
-        Method::Mbank => PaymentInput::Mbank { phone: context.form.get("phone") },
+        Method::Mbank => PaymentInput::Mbank { phone: context.form.get(phone_field(method)) },
+        Method::Megapay => PaymentInput::Megapay { phone: context.form.get(phone_field(method)) },
         Method::Qr => PaymentInput::Qr,
         Method::PayForm | Method::Card => PaymentInput::PayForm { back: Some(&back) },
     };
@@ -116,7 +118,13 @@ pub(super) async fn confirm(context: RequestContext) -> Result<Response, ErrorPa
         ServerError::Invalid { violations } if is_about(&violations, "otp") => {
             let t = texts(context.links.locale.language);
             let is_missing = violations.iter().any(|violation| violation.rule == Rule::Required);
-            let problem = if is_missing { t.code_missing } else { t.code_unlike };
+            let is_pin = context.view.payment(&payment).is_some_and(|payment| payment.method == Method::Megapay);
+            let problem = match (is_pin, is_missing) {
+                (false, true) => t.code_missing,
+                (false, false) => t.code_unlike,
+                (true, true) => t.pin_missing,
+                (true, false) => t.pin_unlike,
+            };
             render_page(
                 &context,
                 StatusCode::UNPROCESSABLE_ENTITY,

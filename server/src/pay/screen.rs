@@ -54,8 +54,10 @@ impl<'a> Screen<'a> {
     fn of_payment(payment: &'a Payment) -> Self {
         match (payment.state, payment.method) {
             (PaymentState::Prepared | PaymentState::Sending, _) => Self::UnderWay,
-            (PaymentState::Awaiting, Method::Mbank) if payment.attempts_left == 0 => Self::NoCodesLeft,
-            (PaymentState::Awaiting, Method::Mbank) => Self::EnterCode(payment),
+            (PaymentState::Awaiting, method) if method.is_confirmed_by_code() => match payment.attempts_left {
+                0 => Self::NoCodesLeft,
+                _ => Self::EnterCode(payment),
+            },
             (PaymentState::Awaiting, Method::Qr) => {
                 payment.qr_text.as_deref().map_or(Self::Waiting, |text| Self::ShowQr(payment, text))
             }
@@ -125,10 +127,10 @@ fn current(view: &CheckoutView) -> Option<&Payment> {
     newest().find(|payment| payment.method != Method::PayForm).or_else(|| newest().next())
 }
 
-/// Whether something that the payer was shown can still be paid: also a QR code that was left. A payment by mobile bank that was
-/// left is never confirmed.
+/// Whether something that the payer was shown can still be paid: also a QR code that was left. A payment that was left before its
+/// code was sent is never confirmed.
 fn can_be_paid(view: &CheckoutView) -> bool {
-    let is_left = |payment: &Payment| payment.is_replaced && payment.method == Method::Mbank;
+    let is_left = |payment: &Payment| payment.is_replaced && payment.method.is_confirmed_by_code();
     view.payments.iter().any(|payment| payment.state.may_take_money() && !is_left(payment))
 }
 
@@ -147,7 +149,13 @@ pub(super) fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// The ways to pay that the page offers. Cards are none: their form would put it under PCI DSS.
-pub(super) fn offered(view: &CheckoutView) -> impl Iterator<Item = Method> {
-    view.checkout.methods.iter().copied().filter(|method| *method != Method::Card)
+/// The ways to pay that the page offers. Cards are none: their form would put it under PCI DSS. MegaPay is one where the server
+/// takes it still.
+pub(super) fn offered(view: &CheckoutView, takes_megapay: bool) -> impl Iterator<Item = Method> {
+    let is_offered = move |method: &Method| match method {
+        Method::Card => false,
+        Method::Megapay => takes_megapay,
+        Method::PayForm | Method::Qr | Method::Mbank => true,
+    };
+    view.checkout.methods.iter().copied().filter(is_offered)
 }

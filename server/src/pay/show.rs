@@ -5,6 +5,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
+use kassa::{Decimal, Language};
 use url::Url;
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     texts::{Texts, texts},
 };
 use crate::{
-    checkouts::CheckoutView,
+    checkouts::{Checkout, CheckoutView},
     net::page,
     payments::Payment,
     values::{CheckoutState, Method, PaymentId, PaymentState},
@@ -53,7 +54,8 @@ pub(super) fn render_page(
     typed: RejectedInput,
 ) -> Result<Response, ErrorPage> {
     let key = context.pages.server.new_form_key()?;
-    let state = StateFragment::new(&context.view, &context.links, key, typed);
+    let takes_megapay = context.pages.server.settings().megapay_account.is_some();
+    let state = StateFragment::new(&context.view, &context.links, key, typed, takes_megapay);
     let text = state.render().map_err(render_failed)?;
     let template = Page {
         frame: Frame::new(&context.pages, &context.links, host(&context.view).as_deref()),
@@ -80,7 +82,8 @@ pub(super) async fn state(context: RequestContext) -> Result<Response, ErrorPage
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let key = pages.server.new_form_key()?;
-    Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default())))
+    let takes_megapay = pages.server.settings().megapay_account.is_some();
+    Ok(page(StatusCode::OK, &StateFragment::new(&view, &links, key, RejectedInput::default(), takes_megapay)))
 }
 
 /// On to the gateway's page. A page between, as a policy of forms that post to their own origin alone holds for redirects after
@@ -110,6 +113,8 @@ pub(super) const OTHER_WAYS: &str = "others";
 pub(super) struct RejectedInput {
     pub(super) method: Option<Method>,
     pub(super) phone: String,
+    /// The phone of a MegaPay wallet, which is another field.
+    pub(super) wallet_phone: String,
     pub(super) phone_problem: Option<&'static str>,
     pub(super) code_problem: Option<&'static str>,
     /// The message above the form.
@@ -153,6 +158,30 @@ pub(super) struct StateFragment<'a> {
     code_problem: Option<&'static str>,
     /// To which number the code went, as far as that is kept.
     code_more: String,
+    code_label: &'static str,
+    /// What a wallet pays, which its payer has to see before the PIN is typed.
+    wallet: Option<WalletTerms>,
+    confirm_text: String,
+}
+
+/// What a payment from a wallet costs its payer.
+struct WalletTerms {
+    sums: Vec<(&'static str, String)>,
+    is_commission_unknown: bool,
+    /// Until when the PIN is valid.
+    until: Option<String>,
+}
+
+impl WalletTerms {
+    fn of(payment: &Payment, checkout: &Checkout, t: &Texts, language: Language) -> Self {
+        let shown = |amount: Decimal| money(amount, &checkout.currency, language);
+        let sums = [(t.amount, Some(checkout.amount)), (t.commission, payment.commission), (t.total, payment.total)];
+        Self {
+            sums: sums.into_iter().filter_map(|(name, amount)| Some((name, shown(amount?)))).collect(),
+            is_commission_unknown: payment.commission.is_none(),
+            until: payment.code_expires_at.map(|at| moment(at, language)),
+        }
+    }
 }
 
 /// A way to pay.
@@ -161,13 +190,34 @@ struct MethodChoice {
     title: &'static str,
     hint: &'static str,
     is_picked: bool,
-    asks_for_phone: bool,
+    phone: Option<PhoneInput>,
+}
+
+/// The field for the phone of a way to pay.
+struct PhoneInput {
+    field: &'static str,
+    hint: &'static str,
+    typed: String,
+    problem: Option<&'static str>,
+}
+
+/// The name of that field. Each way has its own, as a form sends those of all ways.
+pub(super) fn phone_field(method: Method) -> &'static str {
+    if method == Method::Megapay { "wallet-phone" } else { "phone" }
 }
 
 impl<'a> StateFragment<'a> {
-    pub(super) fn new(view: &'a CheckoutView, links: &Links, key: String, typed: RejectedInput) -> Self {
-        let (t, checkout) = (texts(links.locale.language), &view.checkout);
-        let screen = Screen::of(view);
+    pub(super) fn new(
+        view: &'a CheckoutView,
+        links: &Links,
+        key: String,
+        typed: RejectedInput,
+        takes_megapay: bool,
+    ) -> Self {
+        let (language, checkout) = (links.locale.language, &view.checkout);
+        let (t, screen) = (texts(language), Screen::of(view));
+        let wallet_payment = wallet_payment(screen);
+        let wallet_total = wallet_payment.and_then(|payment| payment.total);
         let is_open = checkout.state == CheckoutState::Open;
         Self {
             version: checkout.version,
@@ -177,7 +227,7 @@ impl<'a> StateFragment<'a> {
             check: links.to("/check"),
             go: links.to("/go"),
             key,
-            ways: ways(&choices(view, screen), t, typed.method.or_else(|| preselected(screen))),
+            ways: ways(&choices(view, screen, takes_megapay), t, &typed, preselected(screen)),
             instead: screen.replaceable(view).map(|payment| &payment.id),
             others: others_link(&links.to("")),
             last_failed: last_failed(view).map(|payment| failure_text(payment, t)),
@@ -187,13 +237,19 @@ impl<'a> StateFragment<'a> {
             } else {
                 CodeLinks::default()
             },
-            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.locale.language)),
+            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, language)),
             has_way_back: is_open,
             reference: &checkout.reference,
             return_url: &checkout.return_url,
             is_paid_twice: checkout.is_overpaid,
             code_problem: typed.code_problem.or_else(|| code_problem(screen, t)),
             code_more: code_more(screen, t),
+            code_label: if wallet_payment.is_some() { t.pin_label } else { t.code_label },
+            wallet: wallet_payment.map(|payment| WalletTerms::of(payment, checkout, t, language)),
+            confirm_text: match wallet_total {
+                Some(total) => t.pay_total.replace("{}", &money(total, &checkout.currency, language)),
+                None => t.confirm.to_owned(),
+            },
             typed,
             t,
             screen,
@@ -206,6 +262,7 @@ impl<'a> StateFragment<'a> {
         match self.screen {
             Screen::Choose => t.choose,
             Screen::UnderWay => t.under_way,
+            Screen::EnterCode(_) if self.wallet.is_some() => t.pin,
             Screen::EnterCode(_) => t.code,
             Screen::NoCodesLeft => t.no_codes,
             Screen::OpenPage(..) => t.page,
@@ -239,7 +296,8 @@ impl<'a> StateFragment<'a> {
 /// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others. Instead of a
 /// payment whose code is awaited, everything, as it may have gone to somebody else's number; instead of a QR code, everything
 /// else.
-fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
+fn choices(view: &CheckoutView, screen: Screen<'_>, takes_megapay: bool) -> Vec<Method> {
+    let offered = |view| offered(view, takes_megapay);
     match screen {
         Screen::Choose => offered(view).collect(),
         Screen::OpenPage(payment, _) if payment.method == Method::PayForm => {
@@ -253,16 +311,28 @@ fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
     }
 }
 
-fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<MethodChoice> {
+fn ways(offered: &[Method], t: &Texts, typed: &RejectedInput, preselected: Option<Method>) -> Vec<MethodChoice> {
+    let picked = typed.method.or(preselected);
     let picked = picked.filter(|method| offered.contains(method)).or(offered.first().copied());
     let way = |method: &Method| {
         let (title, hint) = match method {
             Method::PayForm => (t.pay_form, t.pay_form_hint),
             Method::Qr => (t.qr, t.qr_hint),
             Method::Mbank | Method::Card => (t.mbank, t.mbank_hint),
+            Method::Megapay => (t.megapay, t.megapay_hint),
         };
-        let (is_picked, asks_for_phone) = (picked == Some(*method), *method == Method::Mbank);
-        MethodChoice { name: method.into(), title, hint, is_picked, asks_for_phone }
+        let phone = |hint, value: &str| PhoneInput {
+            field: phone_field(*method),
+            hint,
+            typed: value.to_owned(),
+            problem: typed.phone_problem.filter(|_| typed.method == Some(*method)),
+        };
+        let phone = match method {
+            Method::Mbank => Some(phone(t.phone_hint, &typed.phone)),
+            Method::Megapay => Some(phone(t.megapay_phone_hint, &typed.wallet_phone)),
+            Method::PayForm | Method::Qr | Method::Card => None,
+        };
+        MethodChoice { name: method.into(), title, hint, is_picked: picked == Some(*method), phone }
     };
     offered.iter().map(way).collect()
 }
@@ -281,7 +351,13 @@ fn failure_text(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) 
 
 /// The preselected method: while a one-time password is awaited, the same method with another number.
 fn preselected(screen: Screen<'_>) -> Option<Method> {
-    matches!(screen, Screen::EnterCode(_)).then_some(Method::Mbank)
+    if let Screen::EnterCode(payment) = screen { Some(payment.method) } else { None }
+}
+
+/// The payment from a wallet whose PIN is asked for.
+fn wallet_payment(screen: Screen<'_>) -> Option<&Payment> {
+    let Screen::EnterCode(payment) = screen else { return None };
+    Some(payment).filter(|payment| payment.method == Method::Megapay)
 }
 
 fn others_link(home: &str) -> String {
@@ -291,7 +367,11 @@ fn others_link(home: &str) -> String {
 
 fn code_more(screen: Screen<'_>, t: &Texts) -> String {
     let digits = if let Screen::EnterCode(payment) = screen { payment.phone_last2.as_deref() } else { None };
-    digits.map_or_else(|| t.code_more.to_owned(), |digits| t.code_more_to.replace("{}", digits))
+    let (more, more_to) = match wallet_payment(screen) {
+        Some(_) => (t.pin_more, t.pin_more_to),
+        None => (t.code_more, t.code_more_to),
+    };
+    digits.map_or_else(|| more.to_owned(), |digits| more_to.replace("{}", digits))
 }
 
 /// Why the last one-time password was not taken.

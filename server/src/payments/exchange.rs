@@ -2,8 +2,8 @@
 //! payment up. They decide nothing: only the core's verdict says what a response means.
 
 use kassa::{
-    CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, PaymentRef, QrData,
-    StatusReport, Verdict,
+    CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, MegapayAccepted, MegapayChecked, PayFormCreated,
+    PaymentError, PaymentRef, QrData, StatusReport, Verdict,
 };
 use strum::{Display, EnumString, IntoStaticStr};
 
@@ -74,6 +74,18 @@ impl Answer for MbankPaymentCreated {
 }
 
 impl Answer for MbankConfirmed {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
+    }
+}
+
+impl Answer for MegapayChecked {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (self.code.as_deref(), self.reason.as_deref(), &self.raw)
+    }
+}
+
+impl Answer for MegapayAccepted {
     fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
         (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
     }

@@ -83,7 +83,7 @@ pub fn next(state: PaymentState, method: Method, trigger: Trigger) -> Option<Tra
             }
         }
         (S::Unknown, H::ReportedOpen) => S::Awaiting,
-        (S::Awaiting, H::ConfirmationBegun) if method == Method::Mbank => S::Confirming,
+        (S::Awaiting, H::ConfirmationBegun) if method.is_confirmed_by_code() => S::Confirming,
         (S::Confirming, H::NotConfirmed) => S::Awaiting,
         (S::Unknown | S::Awaiting | S::Confirming, H::ReportedRejected) => S::Rejected,
         // Also after an end: the gateway reports a charge of which only a person can say whether it paid.
@@ -125,7 +125,7 @@ mod tests {
     use super::{PaymentState::*, Trigger::*, *};
 
     /// All that changes anything; whatever else happens changes nothing.
-    const MBANK: [(PaymentState, Trigger, PaymentState); 44] = [
+    const BY_CODE: [(PaymentState, Trigger, PaymentState); 44] = [
         (Prepared, SendingTaken, Sending),
         (Prepared, CertainlyNothing, NotMade),
         (Prepared, PreparedTooLong, NotMade),
@@ -175,9 +175,11 @@ mod tests {
     #[test]
     fn transition_table_covers_states_and_triggers() {
         for (state, trigger) in PaymentState::iter().flat_map(|state| Trigger::iter().map(move |it| (state, it))) {
-            let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
-            let actual = next(state, Method::Mbank, trigger).map(|change| change.to);
-            assert_eq!(actual, listed, "{state} {trigger:?}");
+            let listed = BY_CODE.iter().find(|row| (row.0, row.1) == (state, trigger)).map(|row| row.2);
+            for method in [Method::Mbank, Method::Megapay] {
+                let actual = next(state, method, trigger).map(|change| change.to);
+                assert_eq!(actual, listed, "{method} {state} {trigger:?}");
+            }
             let by_card = next(state, Method::Card, trigger).map(|change| change.to);
             let is_otp = (state, trigger) == (Awaiting, ConfirmationBegun);
             assert_eq!(by_card, listed.filter(|_| !is_otp), "by card {state} {trigger:?}");

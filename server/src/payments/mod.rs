@@ -8,11 +8,11 @@ pub(crate) mod response;
 
 use std::net::IpAddr;
 
-use kassa::{Advice, Card, CardInput, PaymentError, PaymentRef, QrData};
+use kassa::{Advice, Card, CardInput, Decimal, PaymentError, PaymentRef, QrData};
 use response::{Secrets, words};
 
 use crate::values::{
-    CheckoutId, Method, Millis, PaymentId, PaymentState,
+    CheckoutId, Hidden, Method, Millis, PaymentId, PaymentState,
     error::{Checks, Rule, ServerError},
 };
 
@@ -46,8 +46,16 @@ pub struct Payment {
     pub qr_text: Option<String>,
     /// The last four digits of the card, where it is paid by one. No more of it is kept.
     pub card_last4: Option<String>,
-    /// The last two digits of the phone, where it is paid by mobile bank. No more of it is kept.
+    /// The last two digits of the phone, where a code confirms it. Of a phone of the mobile bank no more is kept.
     pub phone_last2: Option<String>,
+    /// The phone of a MegaPay wallet, which the request with the PIN repeats: kept as long as a PIN may be sent.
+    pub(crate) payer_phone: Option<Hidden>,
+    /// The commission that the wallet takes beside the amount, in KGS, where the gateway told one.
+    pub commission: Option<Decimal>,
+    /// What the wallet pays in all, in KGS: the amount and the commission, where the gateway told one.
+    pub total: Option<Decimal>,
+    /// When the wallet's PIN expires, where the gateway told its lifetime.
+    pub code_expires_at: Option<Millis>,
     /// Why it was not made, or the last confirmation was not.
     pub failure: Option<Failure>,
     /// The number of one-time passwords that may still be tried.
@@ -76,11 +84,17 @@ impl Payment {
     /// be paid late, as a pay-form's page can.
     pub fn can_be_replaced(&self) -> bool {
         let awaits_payer = match self.method {
-            Method::Mbank => self.attempts_left > 0,
+            Method::Mbank | Method::Megapay => self.attempts_left > 0,
             Method::Qr => true,
             Method::PayForm | Method::Card => false,
         };
         self.state == PaymentState::Awaiting && awaits_payer && !self.is_replaced
+    }
+
+    /// Whether a code of its payer's may still be sent, now or later. Nothing that only that request needs is kept afterwards.
+    pub(crate) fn may_be_confirmed(&self) -> bool {
+        let has_not_ended = !self.state.is_final();
+        self.method.is_confirmed_by_code() && has_not_ended && !self.is_replaced && self.attempts_left > 0
     }
 
     /// The fields that the dialect does not find in the response about a QR code, by [`QrData::advice`]. Empty for every other payment.
@@ -101,6 +115,7 @@ impl Payment {
 
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
         let (page_url, qr_text, card_last4, phone_last2, failure) = (None, None, None, None, None);
+        let (payer_phone, commission, total, code_expires_at) = (None, None, None, None);
         let (number, attempts_left, begun_at) = (0, 0, 0);
         let (is_stuck, is_in_doubt, is_replaced) = (false, false, false);
         let state = PaymentState::Prepared;
@@ -116,6 +131,10 @@ impl Payment {
             qr_text,
             card_last4,
             phone_last2,
+            payer_phone,
+            commission,
+            total,
+            code_expires_at,
             failure,
             attempts_left,
             is_stuck,

@@ -40,7 +40,11 @@ impl Secrets {
     }
 
     pub(crate) fn of_otp(otp: &str) -> Self {
-        Self { otp: Zeroizing::new(otp.to_owned()), ..Self::default() }
+        Self::default().with_otp(otp)
+    }
+
+    pub(crate) fn with_otp(self, otp: &str) -> Self {
+        Self { otp: Zeroizing::new(otp.to_owned()), ..self }
     }
 
     pub(crate) fn with_phone(self, phone: &str) -> Self {

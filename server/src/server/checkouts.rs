@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use super::Server;
 use crate::{
-    checkouts::{CheckoutView, new_checkout::NewCheckout},
+    checkouts::{
+        CheckoutView,
+        new_checkout::{NewCheckout, TakenMethods},
+    },
     events::Event,
     storage::inputs::{CheckoutLookup, NewToken, OpenCheckout},
     tokens::{ClientToken, DecidedBy, TokenHash},
@@ -20,24 +23,26 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
     pub async fn open_checkout(&self, wanted: NewCheckout) -> Result<CheckoutView, ServerError> {
-        let takes_cards = self.shared.settings.takes_cards || self.was_opened_with_cards(&wanted).await?;
-        wanted.check_by(takes_cards)?;
+        wanted.check_by(self.methods_taken_for(&wanted).await?)?;
         let id = CheckoutId::from_random(self.random()?);
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         let page_secret = Hidden::new(hex(&self.random::<16>()?));
-        let methods = wanted.offered_methods(self.shared.settings.offers_pay_forms);
+        let methods = wanted.offered_methods(self.shared.settings.offer());
         let new = OpenCheckout { id, wanted, methods, callback_secret, page_secret };
         Ok(self.shared.storage.open_checkout(new).await?)
     }
 
-    /// A checkout that was opened while cards were on is the same still, when its shop asks for it again.
-    async fn was_opened_with_cards(&self, wanted: &NewCheckout) -> Result<bool, ServerError> {
-        if !wanted.methods.contains(&Method::Card) {
-            return Ok(false);
+    /// A checkout that was opened while a method was taken is the same still, when its shop asks for it again.
+    async fn methods_taken_for(&self, wanted: &NewCheckout) -> Result<TakenMethods, ServerError> {
+        let taken = self.shared.settings.taken_methods();
+        let misses = |is_taken: bool, method| !is_taken && wanted.methods.contains(&method);
+        if !misses(taken.cards, Method::Card) && !misses(taken.megapay, Method::Megapay) {
+            return Ok(taken);
         }
         let lookup = CheckoutLookup::Reference(wanted.reference.clone());
         let known = self.shared.storage.checkout(lookup).await?;
-        Ok(known.is_some_and(|view| view.checkout.methods.contains(&Method::Card)))
+        let had = |method| known.as_ref().is_some_and(|view| view.checkout.methods.contains(&method));
+        Ok(TakenMethods { cards: taken.cards || had(Method::Card), megapay: taken.megapay || had(Method::Megapay) })
     }
 
     /// Reads a checkout with its payments.

@@ -98,6 +98,8 @@ impl Server {
             metrics: metrics.clone(),
             slots: SendSlots::new(settings.max_concurrent_sends),
             max_send_delay: settings.send_margin / 2,
+            callback_base: settings.callback_base.clone(),
+            megapay_account: settings.megapay_account.clone(),
         };
         let shared = Shared {
             storage,

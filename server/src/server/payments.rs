@@ -70,6 +70,35 @@ impl Server {
         self.pay(checkout, PaymentInput::Mbank { phone }, Some(instead_of), key).await
     }
 
+    /// Begins a payment from a MegaPay wallet, where the settings name the merchant's requisite; its payer gets a PIN for
+    /// [`confirm`](Self::confirm). The payment tells the commission and the total, which its payer has to see before. However the
+    /// phone is written, it is one request: what counts is the number. It is stored as long as a PIN may be sent.
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form).
+    pub async fn pay_by_megapay(
+        &self,
+        checkout: &CheckoutId,
+        phone: &str,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        self.pay(checkout, PaymentInput::Megapay { phone }, None, key).await
+    }
+
+    /// The same instead of another payment of the checkout's, as [`pay_by_mbank_instead_of`](Self::pay_by_mbank_instead_of).
+    ///
+    /// # Errors
+    /// As [`pay_by_mbank_instead_of`](Self::pay_by_mbank_instead_of).
+    pub async fn pay_by_megapay_instead_of(
+        &self,
+        checkout: &CheckoutId,
+        instead_of: &PaymentId,
+        phone: &str,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        self.pay(checkout, PaymentInput::Megapay { phone }, Some(instead_of), key).await
+    }
+
     /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
     /// `page_url`, the payer confirms it there (3DS). **The card lives for this call**: where it cannot be sent now, the payment
     /// is not made, and the payer tries again. The same key with another card is the same try: nothing of a card is kept to
@@ -97,11 +126,17 @@ impl Server {
     ) -> Result<Payment, ServerError> {
         let phone;
         let way = match way {
+            PaymentInput::Megapay { .. } if self.shared.settings.megapay_account.is_none() => {
+                let sentence = "must not be megapay: this server takes no MegaPay payments";
+                return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
+            }
             PaymentInput::Mbank { phone: typed } => {
-                let mut checks = Checks::default();
-                phone = checks.phone("phone", typed);
-                checks.finish()?;
+                phone = checked_phone(typed)?;
                 PaymentInput::Mbank { phone: &phone }
+            }
+            PaymentInput::Megapay { phone: typed } => {
+                phone = checked_phone(typed)?;
+                PaymentInput::Megapay { phone: &phone }
             }
             PaymentInput::Card(_) if !self.shared.settings.takes_cards => {
                 let sentence = "must not be card: this server takes no cards";
@@ -126,9 +161,9 @@ impl Server {
         }
         let settings = &self.shared.settings;
         let id = PaymentId::from_random(self.random()?);
-        let address = callbacks::address(of.callback_secret.expose(), &id);
-        let callback_url = format!("{}/{address}", settings.callback_base.trim_end_matches('/'));
-        let request = GatewayRequest::new(&way, of, &id, callback_url)?;
+        let callback_url = callbacks::url(&settings.callback_base, &of.callback_secret, &id);
+        let account = settings.megapay_account.as_deref().unwrap_or_default();
+        let request = GatewayRequest::new(&way, of, &id, callback_url, account)?;
         let begin = BeginPayment {
             checkout: checkout.clone(),
             id,
@@ -143,6 +178,7 @@ impl Server {
             card_attempts: settings.card_attempts,
             card_last4: request.card_last4(),
             phone_last2: request.phone_last2(),
+            payer_phone: request.phone_to_repeat(),
             instead_of: instead_of.cloned(),
         };
         let shared = self.shared.clone();
@@ -270,6 +306,14 @@ impl Server {
         self.shared.poll_due.notify_one();
         Ok(())
     }
+}
+
+/// The number of a phone, however it is written.
+fn checked_phone(typed: &str) -> Result<String, ServerError> {
+    let mut checks = Checks::default();
+    let phone = checks.phone("phone", typed);
+    checks.finish()?;
+    Ok(phone)
 }
 
 /// Logs the unreadable part of a callback, masked and truncated.

@@ -6,6 +6,7 @@ use kassa::Dialect;
 use url::Url;
 
 use crate::{
+    checkouts::new_checkout::{Offer, TakenMethods},
     events::EventKind,
     values::error::{Checks, Rule, ServerError},
     webhooks::SigningSecret,
@@ -13,6 +14,8 @@ use crate::{
 
 /// More than a hundred million open payments ask.
 const MOST_POLL_RATE: u32 = 1_000_000;
+/// The longest requisite, in characters.
+const LONGEST_ACCOUNT: usize = 64;
 /// In seconds.
 const DAY: u64 = 24 * 3600;
 
@@ -41,6 +44,10 @@ pub struct ServerSettings {
     /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
     /// card is stored or not; nothing is.
     pub takes_cards: bool,
+    /// The requisite to which the money of MegaPay payments goes, as the gateway agreed it with the merchant. Such payments are taken
+    /// where it is set; the dialect must have the gateway's requests for them
+    /// ([`Dialect::offers_megapay`](kassa::Dialect::offers_megapay)).
+    pub megapay_account: Option<String>,
     /// Whether pay-forms are offered for a checkout that names no ways to pay: false where the dialect is such that no charge of
     /// one could be verified ([`Dialect::verifies_pay_forms`](kassa::Dialect::verifies_pay_forms)).
     pub offers_pay_forms: bool,
@@ -83,6 +90,7 @@ impl ServerSettings {
             otp_attempts: 3,
             card_attempts: 5,
             takes_cards: false,
+            megapay_account: None,
             offers_pay_forms: true,
             token_lifetime: Duration::from_secs(15 * 60),
             poll_rate: 50,
@@ -118,6 +126,9 @@ impl ServerSettings {
         if self.keep_for < Duration::from_secs(DAY) {
             checks.fail("keep_for", Rule::Range, "must be at least a day");
         }
+        if let Some(account) = &self.megapay_account {
+            check_account(&mut checks, "megapay_account", account, Some(&self.dialect));
+        }
         if self.event_kinds.as_ref().is_some_and(Vec::is_empty) {
             checks.fail("event_kinds", Rule::Required, "must have at least one kind, or be nothing");
         }
@@ -136,5 +147,34 @@ impl ServerSettings {
             checks.fail(field, Rule::Range, "must be from 1 to 10000");
         }
         checks.finish()
+    }
+
+    /// The methods that are taken by these settings alone.
+    pub(crate) fn taken_methods(&self) -> TakenMethods {
+        TakenMethods { cards: self.takes_cards, megapay: self.megapay_account.is_some() }
+    }
+
+    /// What is offered to the payers of checkouts that name no methods.
+    pub(crate) fn offer(&self) -> Offer {
+        Offer { pay_forms: self.offers_pay_forms, megapay: self.megapay_account.is_some() }
+    }
+}
+
+/// Whether a requisite can be used. The interface of the gateway has no MegaPay requests, so the dialect must have them, where one
+/// is known.
+pub(crate) fn check_account(checks: &mut Checks, field: &str, account: &str, dialect: Option<&Dialect>) {
+    if account.trim().is_empty() {
+        checks.fail(field, Rule::Required, "must be given");
+    }
+    if account.chars().count() > LONGEST_ACCOUNT {
+        checks.fail(field, Rule::Length, &format!("must have at most {LONGEST_ACCOUNT} characters"));
+    }
+    if account.chars().any(char::is_control) {
+        checks.fail(field, Rule::Format, "must have no control characters");
+    }
+    if dialect.is_some_and(|dialect| !dialect.offers_megapay()) {
+        let sentence = "needs a gateway with MegaPay requests: the dialect has no key megapay. Take the known dialect finipay, or set \
+            megapay in yours";
+        checks.fail(field, Rule::OneOf, sentence);
     }
 }

@@ -18,9 +18,10 @@ use super::{
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_KINDS, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
         EVENTS_SECRET_FILE, EVENTS_URL, GATEWAY_LOGIN, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
-        LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME,
-        METRICS_LISTEN, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE, POLL_WORKERS, PROXIES, PUBLIC_URL,
-        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME, TRACING_HEADERS, TRACING_SAMPLE_RATIO, TRACING_URL,
+        LISTEN, LOG, LOG_FORMAT, MAX_CONCURRENT_SENDS, MAX_CONNECTIONS, MEGAPAY_ACCOUNT, MERCHANT_COLOUR,
+        MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, POLL_RATE,
+        POLL_WORKERS, PROXIES, PUBLIC_URL, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME, TRACING_HEADERS,
+        TRACING_SAMPLE_RATIO, TRACING_URL,
     },
     values::{self, AlreadyReported, Parsed, Values},
 };
@@ -29,7 +30,7 @@ use crate::{
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
     pay::{Colour, Logo, Merchant},
     runtime::is_loopback,
-    server::settings::ServerSettings,
+    server::settings::{ServerSettings, check_account},
     telemetry::CollectorSettings,
     values::{Hidden, error::Checks},
     webhooks::{HttpWebhookSender, SigningSecret},
@@ -136,6 +137,7 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
     let events_url = values.optional(&EVENTS_URL, events_url);
     let signing_secrets = signing_secrets(values);
     let server = server(values);
+    let megapay_account = megapay_account(values, gateway.as_ref().ok());
     let tls = tls(values);
     let proxies = values.optional(&PROXIES, proxies);
     let per_address = values.read(&LIMITS_PER_ADDRESS, sources::count(1..=1_000_000));
@@ -156,6 +158,7 @@ fn read(values: &mut Values) -> Parsed<ProgramSettings> {
         offers_pay_forms: gateway.dialect().verifies_pay_forms(),
         poll_lease: server.poll_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),
         signing_secrets: signing_secrets?,
+        megapay_account: megapay_account?,
         ..server
     };
     let http = HttpSettings {
@@ -213,6 +216,16 @@ fn server(values: &mut Values) -> Parsed<ServerSettings> {
         keep_for: keep_for?,
         event_kinds: event_kinds?,
         ..ServerSettings::new("")
+    })
+}
+
+/// Reads the requisite for MegaPay. Where the gateway's settings are wrong, nothing is known of its dialect.
+fn megapay_account(values: &mut Values, gateway: Option<&GatewayConfig>) -> Parsed<Option<String>> {
+    let dialect = gateway.map(GatewayConfig::dialect);
+    values.optional(&MEGAPAY_ACCOUNT, |text| {
+        let mut checks = Checks::default();
+        check_account(&mut checks, "", text, dialect);
+        checks.finish().map(|()| text.to_owned()).map_err(|problem| rule(&problem))
     })
 }
 

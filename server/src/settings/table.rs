@@ -146,6 +146,11 @@ table! {
         "Whether card payments are accepted, which makes the server and the merchant subject to PCI DSS",
     ).or("false");
 
+    MEGAPAY_ACCOUNT = Setting::new(
+        "megapay.account", "KASSA_SERVER_MEGAPAY_ACCOUNT", "megapay-account", "TEXT",
+        "The requisite to which the money of MegaPay payments goes, as agreed with the gateway; the dialect must have the key `megapay`",
+    ).or_nothing("no MegaPay payments are accepted");
+
     KEEP_FOR = Setting::new(
         "keep_for", "KASSA_SERVER_KEEP_FOR", "keep-for", "TIME",
         "The retention time of idempotency keys, tokens and callbacks after the end of a checkout; payments and events are kept forever",

@@ -3,6 +3,7 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
+use kassa::Decimal;
 use serde_json::Value;
 
 use super::{
@@ -19,10 +20,12 @@ use crate::{
         outputs::Decision,
         staff::{History, ListedClaim, RefundOutcome, StoredExchange},
     },
-    values::{CheckoutState, Method, PaymentState, Resolution, error::ServerError},
+    values::{CheckoutState, PaymentState, Resolution, error::ServerError},
 };
 
 const HIDDEN: &str = "[hidden]";
+/// The currency of a wallet's commission and total.
+const WALLET_CURRENCY: &str = "KGS";
 
 #[derive(Template)]
 #[template(path = "staff/checkout.html")]
@@ -224,10 +227,16 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
     if let Some(digits) = &payment.phone_last2 {
         facts.push(("Phone, the last two digits", digits.clone()));
     }
+    let amounts = [("Commission of the wallet", payment.commission), ("Total for the payer", payment.total)];
+    let shown = |(name, amount): (&'static str, Option<Decimal>)| Some((name, labels::money(amount?, WALLET_CURRENCY)));
+    facts.extend(amounts.into_iter().filter_map(shown));
+    if let Some(at) = payment.code_expires_at {
+        facts.push(("PIN valid until", labels::moment(at)));
+    }
     if let Some(failure) = &payment.failure {
         facts.push(("Why", why(failure)));
     }
-    if payment.method == Method::Mbank {
+    if payment.method.is_confirmed_by_code() {
         facts.push(("One-time passwords left", payment.attempts_left.to_string()));
     }
     if payment.is_replaced {

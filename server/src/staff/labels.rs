@@ -123,6 +123,7 @@ pub(super) fn method(method: Method) -> &'static str {
         Method::PayForm => "Payment page",
         Method::Qr => "QR code",
         Method::Mbank => "Mobile bank",
+        Method::Megapay => "MegaPay",
         Method::Card => "Card",
     }
 }

@@ -34,6 +34,8 @@ pub enum Method {
     Qr,
     /// The mobile bank, confirmed by a one-time password.
     Mbank,
+    /// A MegaPay wallet, confirmed by a PIN: only where the settings name the merchant's requisite.
+    Megapay,
     /// A card whose number passes through the server, which puts it under PCI DSS: only where the settings turn cards on, and
     /// the checkout names it.
     Card,
@@ -41,12 +43,17 @@ pub enum Method {
 
 impl Method {
     /// All of them, in their order, which databases keep (`pace::queues`).
-    pub const ALL: [Self; 4] = [Self::PayForm, Self::Qr, Self::Mbank, Self::Card];
+    pub const ALL: [Self; 5] = [Self::PayForm, Self::Qr, Self::Mbank, Self::Megapay, Self::Card];
 
     /// True where the request that begins such a payment can itself take money; else it makes a page or a code that nobody
     /// can pay who has not seen it.
     pub fn moves_money(self) -> bool {
-        matches!(self, Self::Mbank | Self::Card)
+        matches!(self, Self::Mbank | Self::Megapay | Self::Card)
+    }
+
+    /// True where the payer confirms the payment by a code that comes to a phone: a one-time password, or a wallet's PIN.
+    pub fn is_confirmed_by_code(self) -> bool {
+        matches!(self, Self::Mbank | Self::Megapay)
     }
 
     /// True where it may wait until it can be sent. A card may not: it would have to be kept meanwhile.

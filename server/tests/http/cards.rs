@@ -223,12 +223,12 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 impl Served {
-    async fn description(&self) -> Value {
+    pub async fn description(&self) -> Value {
         self.send("GET", "/openapi.json", &[], "").await.json()
     }
 
     /// A token for a checkout that was made.
-    async fn token_of(&self, made: Answer) -> (String, String) {
+    pub async fn token_of(&self, made: Answer) -> (String, String) {
         let id = made.json()["id"].as_str().unwrap().to_owned();
         let token = self.shop("POST", &format!("/v1/checkouts/{id}/tokens"), &Value::Null).await;
         (id, token.json()["token"].as_str().unwrap().to_owned())

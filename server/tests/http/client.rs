@@ -2,12 +2,12 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use kassa::{FakeGateway, Gateway};
+use kassa::{Dialect, FakeGateway, Gateway};
 use kassa_server::{
     ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, Server, ServerSettings, SqliteStorage, Storage,
     TokioRuntime, pay_router, router, staff_router,
 };
-use kassa_test_patience::patient;
+use kassa_test_patience::{patient, wait_until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -74,6 +74,11 @@ impl Served {
         Self::over(fake, gateway, Arc::new(tempfile::tempdir().unwrap()), change).await
     }
 
+    /// That takes MegaPay payments.
+    pub async fn with_megapay() -> Self {
+        Self::with(|server, _| take_megapay(server)).await
+    }
+
     /// With this gateway: the one in memory gets no request.
     pub async fn with_gateway(gateway: Gateway) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
@@ -82,8 +87,13 @@ impl Served {
 
     /// The next start on the same database, after this one was stopped.
     pub async fn again(&self) -> Self {
+        self.again_with(|_, _| {}).await
+    }
+
+    /// The same with other settings.
+    pub async fn again_with(&self, change: impl FnOnce(&mut ServerSettings, &mut HttpSettings)) -> Self {
         self.server.stop().await;
-        Self::over(self.fake.clone(), self.fake.gateway(), self.folder.clone(), |_, _| {}).await
+        Self::over(self.fake.clone(), self.fake.gateway(), self.folder.clone(), change).await
     }
 
     async fn over(
@@ -190,6 +200,15 @@ impl Served {
         (id, token)
     }
 
+    /// Empties the log with the newest commits, which holds what was written before.
+    pub fn checkpoint(&self) {
+        let database = self.database();
+        wait_until("nobody reads the log", || {
+            let blocked = database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+            blocked == Ok(0)
+        });
+    }
+
     /// The bytes of the database's files.
     pub fn files(&self) -> Vec<Vec<u8>> {
         let files = std::fs::read_dir(self.folder.path()).unwrap();
@@ -200,6 +219,12 @@ impl Served {
     pub async fn pay(&self, token: &str, key: &str, body: &Value) -> Answer {
         self.call_with(token, "POST", "/v1/checkout/payments", &[("idempotency-key", key)], body).await
     }
+}
+
+/// Turns MegaPay payments on.
+pub fn take_megapay(server: &mut ServerSettings) {
+    server.megapay_account = Some("17".to_owned());
+    server.dialect = Dialect::from_json(r#"{"megapay": {"check_method": "POST"}}"#).unwrap();
 }
 
 /// What opens a checkout.

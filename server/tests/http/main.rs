@@ -6,6 +6,7 @@ mod cards;
 mod client;
 mod description;
 mod limits;
+mod megapay;
 mod page;
 mod payer;
 mod payments;

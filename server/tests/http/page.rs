@@ -40,6 +40,75 @@ async fn a_payer_pays_by_mobile_bank() {
     assert_eq!(payer.checkout(&served).await["state"], "paid");
 }
 
+/// What the wallet pays in all stands before the field for the PIN.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_sees_the_total_and_pays_by_megapay() {
+    let served = Served::with_megapay().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let (_, page) = payer.sees(&served).await;
+    for part in
+        ["value=\"megapay\"", "By phone number and a PIN from an SMS", "name=\"wallet-phone\"", "name=\"phone\""]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let wrong = payer.pays(&served, "megapay", "12").await;
+    assert_eq!(wrong.status, 422, "{wrong:?}");
+    assert!(wrong.text.contains("aria-describedby=\"wallet-phone-problem wallet-phone-hint\""), "{wrong:?}");
+    assert!(
+        !wrong.text.contains("id=\"phone-problem\"") && wrong.text.contains("value=\"megapay\" checked"),
+        "{wrong:?}"
+    );
+
+    let begun = payer.pays(&served, "megapay", PHONE).await;
+    assert_eq!((begun.status, begun.header("location")), (303, Some(payer.page.as_str())), "{begun:?}");
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "enter-code");
+    let before = page.split("id=\"otp\"").next().unwrap();
+    for part in ["Enter the PIN", "to the number that ends in 01.", "<dt>Amount</dt><dd>390\u{a0}som</dd>"] {
+        assert!(before.contains(part), "{part}: {page}");
+    }
+    for part in ["<dt>MegaPay commission</dt><dd>7.80\u{a0}som</dd>", "<dt>Total</dt><dd>397.80\u{a0}som</dd>"] {
+        assert!(before.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("<button>Pay 397.80\u{a0}som</button>") && page.contains("The PIN is valid until"), "{page}");
+    assert!(page.contains("Another number, or another way to pay") && !page.contains("may add"), "{page}");
+    for (language, button) in [("ru", "Оплатить 397,80\u{a0}сом"), ("ky", "397,80\u{a0}сом төлөө")] {
+        let page = payer.get(&served, &format!("?lang={language}")).await;
+        assert!(page.text.contains(&format!("<button>{button}</button>")), "{page:?}");
+    }
+    for (pin, message) in [("", "Enter the PIN from the SMS."), ("код", "This cannot be the PIN")] {
+        let refused = payer.confirms(&served, pin).await;
+        assert!(refused.status == 422 && refused.text.contains(message), "{refused:?}");
+    }
+    payer.confirms(&served, "000000").await;
+    let (_, page) = payer.sees(&served).await;
+    assert!(page.contains("The code was not accepted") && page.contains("Attempts left: 2"), "{page}");
+
+    // A gateway that tells no commission.
+    served
+        .database()
+        .execute("UPDATE payments SET commission = NULL, total = NULL, code_expires_at = NULL", [])
+        .unwrap();
+    let (_, page) = payer.sees(&served).await;
+    assert!(
+        page.contains("MegaPay may add a commission.") && page.contains("<button>Confirm the payment</button>"),
+        "{page}"
+    );
+    assert!(!page.contains("valid until"), "{page}");
+    payer.confirms(&served, &served.fake.otp()).await;
+    payer.waits_for(&served, "paid").await;
+}
+
+/// A checkout that was opened while MegaPay was taken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_offers_megapay_only_while_it_is_taken() {
+    let before = Served::with_megapay().await;
+    let payer = Payer::of(&before, "order-1").await;
+    let served = before.again().await;
+    let (_, page) = payer.sees(&served).await;
+    assert!(page.contains("value=\"mbank\"") && !page.contains("value=\"megapay\""), "{page}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payer_pays_by_qr_code() {
     let served = Served::start().await;

@@ -52,7 +52,8 @@ impl Payer {
     /// Fills in the page's form and sends it.
     pub async fn pays(&self, served: &Served, method: &str, phone: &str) -> Answer {
         let (_, page) = self.sees(served).await;
-        self.post(served, "/pay", &[("method", method), ("phone", phone), ("key", hidden(&page, "key"))]).await
+        let field = if method == "megapay" { "wallet-phone" } else { "phone" };
+        self.post(served, "/pay", &[("method", method), (field, phone), ("key", hidden(&page, "key"))]).await
     }
 
     /// The same for the code.

@@ -73,11 +73,12 @@ impl<'a> Books<'a> {
         let mut confirmed: HashMap<String, Option<u16>> = HashMap::new();
         for request in self.scene.sandbox.requests() {
             let Some(number) = request.order_number else { continue };
-            let moves_money = ["/mbank/pay", "/payment"].iter().any(|end| request.endpoint.ends_with(end));
+            let moves_money =
+                ["/mbank/pay", "/mega/check", "/payment"].iter().any(|end| request.endpoint.ends_with(end));
             if moves_money && !made.insert(number.clone()) {
                 broken.push(format!("invariant 2: {number} was sent twice"));
             }
-            if request.endpoint.ends_with("/mbank/confirm") {
+            if ["/mbank/confirm", "/mega/pay"].iter().any(|end| request.endpoint.ends_with(end)) {
                 let last = confirmed.insert(number.clone(), request.http_status);
                 if last.is_some_and(|status| !status.is_some_and(|status| (400..500).contains(&status))) {
                     broken.push(format!("invariant 2: a password of {number} was sent after one answered {last:?}"));
@@ -219,10 +220,10 @@ impl<'a> Books<'a> {
                 (Some(PaymentStatus::Charged), _) => state == "charged",
                 // Whoever went away from a page may pay there later.
                 (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
-                (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
+                (Some(PaymentStatus::Rejected), "mbank" | "megapay") => state == "rejected",
                 (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
                 (Some(_), _) => false,
-                (None, "mbank" | "card") => matches!(state, "not_made" | "unknown"),
+                (None, "mbank" | "megapay" | "card") => matches!(state, "not_made" | "unknown"),
                 // Nobody was shown the code, and a callback told of a charge: nothing but a person can say what happened.
                 (None, "qr") if self.was_told_of_charge(row) => state == "unverifiable",
                 (None, _) => state == "not_made",

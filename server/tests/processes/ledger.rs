@@ -119,7 +119,7 @@ impl Row {
     /// What the gateway's books call it; of what was shown to nobody, nothing says that.
     pub fn booked<'a>(&self, books: &'a [Payment]) -> Option<&'a Payment> {
         books.iter().find(|payment| match (self.method.as_str(), payment.kind) {
-            ("mbank", PaymentKind::Mbank) | ("card", PaymentKind::Card) => {
+            ("mbank", PaymentKind::Mbank) | ("megapay", PaymentKind::Megapay) | ("card", PaymentKind::Card) => {
                 Some(&payment.order_number) == self.reference.order_number.as_ref()
             }
             ("qr", PaymentKind::Qr) => {
@@ -135,6 +135,6 @@ impl Row {
 
     /// Nobody can pay on a page or by a code that was shown to nobody.
     pub fn was_shown(&self) -> bool {
-        self.method == "mbank" || self.page_url.is_some() || self.qr_text.is_some()
+        matches!(self.method.as_str(), "mbank" | "megapay") || self.page_url.is_some() || self.qr_text.is_some()
     }
 }

@@ -7,8 +7,9 @@ use kassa_sandbox::TEST_CARDS;
 use serde_json::{Value, json};
 
 use crate::{
+    api::Answer,
     scene::{Begun, Opened, Scene},
-    secrets::{CVC, WRONG_OTP, payers},
+    secrets::{CVC, WRONG_OTP, payers, wallets},
 };
 
 /// Where an app pays.
@@ -21,7 +22,7 @@ pub type Deed = Box<dyn FnOnce(&Scene) + Send>;
 pub fn order(reference: &str, lifetime_s: u64) -> Value {
     json!({
         "reference": reference, "amount": "390", "description": "Two tickets", "lifetime_s": lifetime_s,
-        "return_url": "https://shop.example.kg/paid", "methods": ["pay_form", "qr", "mbank", "card"],
+        "return_url": "https://shop.example.kg/paid", "methods": ["pay_form", "qr", "mbank", "megapay", "card"],
     })
 }
 
@@ -54,11 +55,13 @@ pub fn type_a_card_number(random: &mut Rng) -> Deed {
 /// in three is one that was used before.
 pub fn pay(random: &mut Rng) -> Deed {
     let (server, which, payer) = (random.usize(0..2), random.usize(..), payers()[random.usize(0..payers().len())]);
-    let body = match random.u32(0..6) {
-        0 => json!({ "method": "pay_form" }),
-        1 => json!({ "method": "qr" }),
-        2 | 3 => by_card(TEST_CARDS[random.usize(..TEST_CARDS.len())].pan),
-        _ => json!({ "method": "mbank", "phone": payer.phone }),
+    let wallet = wallets()[random.usize(0..wallets().len())];
+    let (body, otp) = match random.u32(0..8) {
+        0 => (json!({ "method": "pay_form" }), payer.otp),
+        1 => (json!({ "method": "qr" }), payer.otp),
+        2 | 3 => (by_card(TEST_CARDS[random.usize(..TEST_CARDS.len())].pan), payer.otp),
+        4 | 5 => (json!({ "method": "megapay", "phone": wallet.phone }), wallet.otp),
+        _ => (json!({ "method": "mbank", "phone": payer.phone }), payer.otp),
     };
     let key = if random.u32(0..3) == 0 { "a-key".to_owned() } else { format!("key-{}", random.u32(..)) };
     let types = [&[][..], &[true], &[false, true], &[false]][random.usize(0..4)];
@@ -66,9 +69,10 @@ pub fn pay(random: &mut Rng) -> Deed {
     Box::new(move |scene| {
         let Some(Opened { token, .. }) = any(&scene.known().checkouts, which) else { return };
         let answer = scene.call(server, &token, "POST", PAYMENTS, &key, &body);
-        let begun = answer.filter(|answer| answer.status < 300 && answer.body["method"] == "mbank");
+        let has_code = |answer: &Answer| answer.body["method"] == "mbank" || answer.body["method"] == "megapay";
+        let begun = answer.filter(|answer| answer.status < 300 && has_code(answer));
         if let Some(id) = begun.and_then(|answer| answer.member("id")) {
-            let begun = Begun { id, token, otp: payer.otp };
+            let begun = Begun { id, token, otp };
             scene.known().payments.push(begun.clone());
             for (number, is_right) in types.iter().enumerate() {
                 thread::sleep(thinks);

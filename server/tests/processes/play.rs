@@ -147,8 +147,10 @@ impl Play {
         troubles::count(self);
         for event in self.scene.ledger().events() {
             self.meet(&event.kind);
-            if event.body.contains(r#""method":"card""#) {
-                self.meet(&format!("{} card", event.kind));
+            for method in ["card", "megapay"] {
+                if event.body.contains(&format!(r#""method":"{method}""#)) {
+                    self.meet(&format!("{} {method}", event.kind));
+                }
             }
         }
         Ok(())

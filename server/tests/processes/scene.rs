@@ -88,6 +88,7 @@ fn plan(sandbox: &Sandbox, shop: &Shop, folder: &TempDir) -> Plan {
     let mut plan = Plan::new(sandbox, folder.path());
     plan.set("KASSA_SERVER_EVENTS_URL", &shop.url);
     plan.set("KASSA_SERVER_CARDS_ENABLED", "true");
+    plan.set("KASSA_SERVER_MEGAPAY_ACCOUNT", "17");
     plan.set("KASSA_SERVER_EVENTS_SECRET", EVENTS_SECRET);
     plan
 }

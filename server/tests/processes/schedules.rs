@@ -53,7 +53,7 @@ const OFTEN_IN_A_FLEET: [&str; 5] =
     ["pg_terminate_backend", "the primary restarts", "partition", "partition past the lease", "SIGSTOP past the lease"];
 
 /// What happens in each.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "checkout.paid",
     "checkout.expired",
     "checkout.cancelled",
@@ -66,6 +66,7 @@ const KINDS: [&str; 16] = [
     "payment.charged",
     "payment.rejected",
     "payment.charged card",
+    "payment.charged megapay",
     "payment.unknown card",
     "kill -9",
     "SIGTERM",

@@ -21,6 +21,11 @@ pub fn payers() -> Vec<TestPhone> {
     TEST_PHONES.into_iter().filter(|phone| phone.provider == Provider::MBank).collect()
 }
 
+/// The payers who pay from a MegaPay wallet.
+pub fn wallets() -> Vec<TestPhone> {
+    TEST_PHONES.into_iter().filter(|phone| phone.provider == Provider::MegaPay).collect()
+}
+
 /// Those of every scene.
 fn known() -> Vec<String> {
     let mut secrets = vec![WRONG_OTP.to_owned(), PASSWORD.to_owned()];
@@ -67,7 +72,8 @@ pub fn found(scene: &Scene) -> Vec<String> {
     found.extend(texts.iter().filter(|text| holds(text, CVC)).map(|text| format!("invariant 9: {CVC} in {text}")));
     texts.push(log);
     found.extend(told_pages(scene, &texts));
-    for otp in payers().iter().map(|phone| phone.otp) {
+    found.extend(told_wallets(&texts));
+    for otp in payers().iter().chain(&wallets()).map(|phone| phone.otp) {
         found.extend(texts.iter().filter(|text| holds(text, otp)).map(|text| format!("invariant 9: {otp} in {text}")));
     }
     found
@@ -78,6 +84,13 @@ fn told_pages(scene: &Scene, texts: &[String]) -> Vec<String> {
     let pages = scene.ledger().pages();
     let is_told = |page: &&String| texts.iter().any(|text| text != *page && text.contains(page.as_str()));
     pages.iter().filter(is_told).map(|page| format!("invariant 9: the page {page} is told")).collect()
+}
+
+/// The phone of a wallet stands in its own column as long as a PIN may be sent, and in no other text.
+fn told_wallets(texts: &[String]) -> Vec<String> {
+    let wallets = wallets();
+    let is_told = |phone: &&TestPhone| texts.iter().any(|text| text != phone.phone && text.contains(phone.phone));
+    wallets.iter().filter(is_told).map(|phone| format!("invariant 9: the wallet {} is told", phone.phone)).collect()
 }
 
 /// As a word: six digits can be in any identifier.

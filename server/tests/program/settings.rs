@@ -58,6 +58,8 @@ fn each_setting_value_reaches_its_field() {
         ("KASSA_SERVER_LIMITS_PER_KEY", "78"),
         ("KASSA_SERVER_CARDS_ENABLED", "true"),
         ("KASSA_SERVER_CARD_ATTEMPTS", "7"),
+        ("KASSA_SERVER_MEGAPAY_ACCOUNT", "17"),
+        ("KASSA_SERVER_GATEWAY_DIALECT", "finipay"),
         ("KASSA_SERVER_PAGE_ENABLED", "false"),
         ("KASSA_SERVER_MERCHANT_NAME", "Бал дүкөнү"),
         ("KASSA_SERVER_MERCHANT_COLOUR", "#FFD400"),
@@ -73,9 +75,30 @@ fn each_setting_value_reaches_its_field() {
     assert_eq!((server.signing_secrets.len(), settings.listener.max_connections), (1, 77));
     assert_eq!(settings.http.per_key, 78);
     assert_eq!((server.takes_cards, server.card_attempts), (true, 7));
+    assert_eq!(server.megapay_account.as_deref(), Some("17"));
     assert!(!settings.http.has_pay_page);
     let colour = settings.merchant.colour.map(|colour| colour.to_string());
     assert_eq!((settings.merchant.name.as_deref(), colour.as_deref()), (Some("Бал дүкөнү"), Some("#ffd400")));
+}
+
+/// The interface of the gateway has no MegaPay requests.
+#[test]
+fn megapay_account_needs_a_dialect_with_megapay() {
+    let with = |account: &str, dialect: &str| {
+        let variables = [("KASSA_SERVER_MEGAPAY_ACCOUNT", account), ("KASSA_SERVER_GATEWAY_DIALECT", dialect)];
+        read(&place(""), &variables, &[]).map(|read| read.server.megapay_account)
+    };
+    assert_eq!(with("17", "finipay"), Ok(Some("17".to_owned())));
+    assert_eq!(with("", "finipay"), Ok(None));
+    let start = "megapay.account (KASSA_SERVER_MEGAPAY_ACCOUNT) ";
+    for (account, dialect, rule) in [
+        ("17", "", "needs a gateway with MegaPay requests: the dialect has no key megapay"),
+        (" ", "finipay", "must be given"),
+        (&"1".repeat(65), "finipay", "must have at most 64 characters"),
+    ] {
+        let problem = with(account, dialect).unwrap_err();
+        assert!(problem.contains(&format!("{start}{rule}")), "{problem}");
+    }
 }
 
 fn secs(secs: u64) -> Duration {

@@ -414,7 +414,8 @@ fn qr_paid_beside_pay_form_needs_staff_once() {
     let world = World::new(0);
     lock(&world.faults.0).without_transaction = true;
     let mut settings = World::settings();
-    settings.dialect = Dialect::from_json(r#"{"charged_words": ["PAID"], "rejected_words": ["FAILED"]}"#).unwrap();
+    let words = r#"{"charged_words": ["PAID"], "rejected_words": ["FAILED"], "megapay": {"check_method": "POST"}}"#;
+    settings.dialect = Dialect::from_json(words).unwrap();
     let process = world.start_with(None, Duration::ZERO, settings);
     let (id, form) = by_form(&process, &world, "order-1");
     process.run(process.server.pay_by_qr(&id, None)).unwrap();

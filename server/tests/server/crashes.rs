@@ -20,6 +20,9 @@ enum Scene {
     PayForm,
     Qr,
     Mbank,
+    Megapay,
+    WrongPin,
+    OtherWallet,
     Card,
     CardLostAnswer,
     WrongPassword,
@@ -30,10 +33,13 @@ enum Scene {
     Resolve,
 }
 
-const SCENES: [Scene; 11] = [
+const SCENES: [Scene; 14] = [
     Scene::PayForm,
     Scene::Qr,
     Scene::Mbank,
+    Scene::Megapay,
+    Scene::WrongPin,
+    Scene::OtherWallet,
     Scene::Card,
     Scene::CardLostAnswer,
     Scene::WrongPassword,
@@ -58,6 +64,7 @@ async fn play(scene: Scene, world: &World, server: &Server) {
         Scene::PayForm => by_form(world, server, &id).await,
         Scene::Qr => by_qr(world, server, &id).await,
         Scene::Mbank | Scene::WrongPassword => by_mbank(scene, world, server, &id).await,
+        Scene::Megapay | Scene::WrongPin | Scene::OtherWallet => by_megapay(scene, world, server, &id).await,
         Scene::LostAnswer => {
             if world.fake.payments().is_empty() {
                 lock(&world.faults.0).next = Some(FakeFault::ResponseLost);
@@ -127,6 +134,19 @@ async fn by_mbank(scene: Scene, world: &World, server: &Server, id: &CheckoutId)
     let _ = server.confirm(id, &payment.id, &world.fake.otp(), Some("otp-2")).await;
 }
 
+async fn by_megapay(scene: Scene, world: &World, server: &Server, id: &CheckoutId) {
+    let Ok(mut payment) = server.pay_by_megapay(id, "996700000001", Some("wallet")).await else { return };
+    if scene == Scene::OtherWallet {
+        let other = server.pay_by_megapay_instead_of(id, &payment.id, "996700000002", Some("other")).await;
+        let Ok(other) = other else { return };
+        payment = other;
+    }
+    if scene == Scene::WrongPin {
+        let _ = server.confirm(id, &payment.id, "000000", Some("pin-1")).await;
+    }
+    let _ = server.confirm(id, &payment.id, &world.fake.otp(), Some("pin-2")).await;
+}
+
 fn charge_all(world: &World) {
     let books = world.fake.payments();
     for payment in books.iter().filter(|payment| payment.page_url.is_some() && world.was_shown(payment)) {
@@ -167,6 +187,9 @@ fn crash_scenarios_end_in_expected_state() {
         (Scene::PayForm, CheckoutState::Paid, 1),
         (Scene::Qr, CheckoutState::Paid, 1),
         (Scene::Mbank, CheckoutState::Paid, 1),
+        (Scene::Megapay, CheckoutState::Paid, 1),
+        (Scene::WrongPin, CheckoutState::Paid, 1),
+        (Scene::OtherWallet, CheckoutState::Paid, 1),
         (Scene::Card, CheckoutState::Paid, 1),
         (Scene::WrongPassword, CheckoutState::Paid, 1),
         (Scene::Cancel, CheckoutState::Cancelled, 0),
@@ -181,7 +204,7 @@ fn crash_scenarios_end_in_expected_state() {
         assert_eq!((view.checkout.state, count), (state, charged), "{scene:?}: {view:#?}");
         assert_eq!(view.checkout.is_overpaid, charged > 1);
         let is_by_card = view.checkout.methods == [Method::Card];
-        assert!(is_by_card || view.checkout.methods == [Method::PayForm, Method::Qr, Method::Mbank]);
+        assert!(is_by_card || view.checkout.methods == [Method::PayForm, Method::Qr, Method::Mbank, Method::Megapay]);
         assert_eq!(is_by_card, scene == Scene::Card, "a card is taken by name alone");
     }
 }

@@ -42,6 +42,7 @@ pub fn check(world: &World) -> Result<(), String> {
     one_payment_pays_once(&rows, &mut broken);
     events_tell_every_change(&db, &rows, &mut broken);
     nothing_is_stepped_over(&db, world, &mut broken);
+    phones_are_kept_while_a_pin_may_be_sent(&db, &mut broken);
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
@@ -109,7 +110,9 @@ fn one_may_take_money(rows: &[Row], broken: &mut Vec<String>) {
 /// The payment in the gateway's books that a row stands for, by what it was charged as.
 fn booked<'a>(row: &Row, books: &'a [FakePayment]) -> Option<&'a FakePayment> {
     let is_it = |payment: &&FakePayment| match row.method.as_str() {
-        "mbank" | "card" => payment.order_number.is_some() && payment.order_number == row.reference.order_number,
+        "mbank" | "megapay" | "card" => {
+            payment.order_number.is_some() && payment.order_number == row.reference.order_number
+        }
         "qr" => payment.transaction_id.is_some() && payment.transaction_id == row.reference.transaction_id,
         _ => {
             // By its address, as a pay-form has no number of its own.
@@ -267,6 +270,25 @@ fn may_follow(before: &str, after: &str, kind: &str, reason: Option<&str>) -> bo
     }
 }
 
+/// Invariant 9: of a wallet's phone, as long as the request with the PIN needs it, and no longer.
+fn phones_are_kept_while_a_pin_may_be_sent(db: &Connection, broken: &mut Vec<String>) {
+    let sql = "SELECT payments.id, payments.state, payer_phone IS NOT NULL,
+            method = 'megapay' AND is_replaced = 0 AND attempts_left > 0 AND checkouts.state = 'open'
+        FROM payments JOIN checkouts ON checkouts.id = checkout_id";
+    let mut statement = db.prepare_cached(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+    for row in rows {
+        let (id, state, is_kept, can_be): (String, String, bool, bool) = row.unwrap();
+        if is_kept && !(can_be && is_live(&state)) {
+            broken.push(format!("invariant 9: the phone of {id}, which is {state}, is kept"));
+        }
+        // Of one that is confirming, the password may have been sent.
+        if !is_kept && can_be && is_live(&state) && state != "confirming" {
+            broken.push(format!("{id} is {state}, and no PIN can be sent without its phone"));
+        }
+    }
+}
+
 /// Invariant 9: neither the payers' password nor a planted card number nor a token is anywhere.
 fn nothing_secret(db: &Connection, world: &World, broken: &mut Vec<String>) {
     let mut tables = db.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
@@ -274,10 +296,15 @@ fn nothing_secret(db: &Connection, world: &World, broken: &mut Vec<String>) {
     let mut texts: Vec<String> = lock(&world.shop).seen.values().cloned().collect();
     for table in tables {
         let mut statement = db.prepare_cached(&format!("SELECT * FROM {table}")).unwrap();
-        let columns = statement.column_count();
+        // Looked at by itself: what is unknown may be confirmed still.
+        let is_phone: Vec<bool> = statement.column_names().map(|name| name == "payer_phone").collect();
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
-            texts.extend((0..columns).filter_map(|index| row.get::<_, String>(index).ok()));
+            texts.extend(
+                (0..is_phone.len())
+                    .filter(|index| !is_phone[*index])
+                    .filter_map(|index| row.get::<_, String>(index).ok()),
+            );
         }
     }
     let cards = ["4000-0000-0000-2016", "4000 0000 0000 2016", "4000000000002016"];
@@ -314,7 +341,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], world:
                 (Some(PaymentStatus::Charged), _) => state == "charged",
                 // Whoever declined on a page may pay there later; and what nobody was shown, nobody could pay.
                 (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
-                (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
+                (Some(PaymentStatus::Rejected), "mbank" | "megapay") => state == "rejected",
                 (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
                 (Some(_), _) => false,
                 // A code that was shown by what a restored database has forgotten: its callback is all that tells of the charge.

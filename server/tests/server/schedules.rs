@@ -127,6 +127,18 @@ impl Coverage {
             "payment.confirming mbank",
             "payment.not_confirmed mbank",
             "payment.replaced mbank",
+            "payment.created megapay",
+            "payment.sending megapay",
+            "payment.accepted megapay",
+            "payment.not_made megapay",
+            "payment.unknown megapay",
+            "payment.confirming megapay",
+            "payment.not_confirmed megapay",
+            "payment.replaced megapay",
+            "payment.charged megapay",
+            "payment.rejected megapay",
+            "payment.mismatch megapay",
+            "payment.resolved megapay",
             "payment.accepted card",
             "payment.not_made card",
             "payment.unknown card",
@@ -289,7 +301,7 @@ impl Play {
         let known = lock(&self.known);
         let left = self.random.choice(known.payments.iter()).cloned();
         drop(known);
-        let (method, known) = (self.random.u32(0..5), self.known.clone());
+        let (method, known) = (self.random.u32(0..7), self.known.clone());
         self.calls.add(process, async move {
             let paid = match (method, left) {
                 (0, _) => server.pay_by_form(&id, key).await,
@@ -297,7 +309,11 @@ impl Play {
                 (2, _) => server.pay_by_card(&id, &card(), key).await,
                 // A payer who typed somebody else's number.
                 (3, Some(left)) => server.pay_by_mbank_instead_of(&left.checkout, &left.id, "996700000002", key).await,
-                _ => server.pay_by_mbank(&id, "996700000001", key).await,
+                (4, _) => server.pay_by_mbank(&id, "996700000001", key).await,
+                (5, Some(left)) => {
+                    server.pay_by_megapay_instead_of(&left.checkout, &left.id, "996700000002", key).await
+                }
+                _ => server.pay_by_megapay(&id, "996700000001", key).await,
             };
             if let Ok(payment) = paid {
                 lock(&known).payments.push(payment);
@@ -424,7 +440,7 @@ impl Play {
         let known = lock(&self.known);
         let Some(payment) = self.random.choice(known.payments.iter()).cloned() else { return };
         let number = match payment.method {
-            Method::Mbank | Method::Card => Some(payment.id.bare().to_owned()),
+            Method::Mbank | Method::Megapay | Method::Card => Some(payment.id.bare().to_owned()),
             Method::PayForm => self.number_of_form(&payment),
             _ => None,
         };

@@ -19,6 +19,7 @@ use kassa_server::{
             BeginConfirmation, BeginPayment, CheckoutLookup, Claim, ClaimDeliveries, ClaimPolls, ConfirmResult,
             ConfirmationOutcome, DeliveryOutcome, DeliveryResult, Hint, Key, NewApiKey, NewToken, OpenCheckout,
             PollResult, Report, Resolve, SendOutcome, SendResult, Slots, StatusReport, Sweep, TakePrepared,
+            WalletTerms,
         },
         outputs::{Decision, Delivery, HintOutcome, RecordedPayment, SendTurn, SkippedEvent, StatusQuery},
         sqlite::connection::{DatabaseClock, VERSION},
@@ -27,6 +28,9 @@ use kassa_server::{
 };
 use kassa_test_postgres::Database;
 use pollster::block_on;
+
+/// Of a MegaPay wallet.
+const PHONE: &str = "996755000201";
 
 /// A calendar that the test moves. PostgreSQL reads it from a table.
 #[derive(Clone)]
@@ -90,6 +94,7 @@ pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     let id = payment_id(number);
     let reference = match method {
         Method::Mbank => PaymentRef::mbank(id.bare(), 390),
+        Method::Megapay => PaymentRef::megapay(id.bare(), 390.into()),
         Method::Qr => PaymentRef::qr(Some(39_000)),
         Method::Card => PaymentRef::card(id.bare(), 390.into(), "KGS"),
         _ => PaymentRef::pay_form(390.into()),
@@ -108,12 +113,17 @@ pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
         card_attempts: 2,
         card_last4: None,
         phone_last2: None,
+        payer_phone: Some(Hidden::new(PHONE)).filter(|_| method == Method::Megapay),
         instead_of: None,
     }
 }
 
 pub fn accepted(checkout: u8, number: u8, reference: PaymentRef) -> SendOutcome {
-    sent(checkout, number, SendResult::Accepted { reference, page_url: None, qr_text: None })
+    sent(
+        checkout,
+        number,
+        SendResult::Accepted { reference, page_url: None, qr_text: None, terms: WalletTerms::default() },
+    )
 }
 
 fn sent(checkout: u8, number: u8, result: SendResult) -> SendOutcome {
@@ -190,7 +200,7 @@ macro_rules! suite {
 }
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 40] = suite![
+const SUITE: [(&str, Check); 42] = suite![
     reference_opens_one_checkout,
     number_of_other_payment_is_not_adopted,
     charge_in_doubt_blocks_other_payment,
@@ -205,6 +215,8 @@ const SUITE: [(&str, Check); 40] = suite![
     idempotency_keys_of_a_payer_are_bounded,
     one_payment_of_checkout_may_take_money,
     replaced_payment_is_never_confirmed,
+    wallet_terms_are_kept_and_its_phone_is_wiped,
+    phone_of_confirmed_or_replaced_wallet_is_wiped,
     confirming_payment_is_not_replaced,
     concurrent_replace_and_confirm_exclude,
     qr_payment_is_replaced_by_other_method,
@@ -322,7 +334,8 @@ fn idempotency_keys_of_a_payer_are_bounded(storage: &dyn Storage, _: &Calendar) 
     let begin = |key, fingerprint| block_on(storage.begin_payment(with(key, fingerprint)));
     assert!(is_new(&begin(0, 1)));
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
-    let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
+    let shown =
+        SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()), terms: WalletTerms::default() };
     block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     for key in 1..300 {
         assert!(is_known(&begin(key, 1)), "{key}");
@@ -360,6 +373,76 @@ fn one_payment_of_checkout_may_take_money(storage: &dyn Storage, _: &Calendar) {
         assert!(matches!(refusal(&begun(4, method)), ServerError::UnderWay { state: PaymentState::Sending, .. }));
     }
     assert!(matches!(refusal(&block_on(storage.cancel_checkout(id(1), None))), ServerError::UnderWay { .. }));
+}
+
+/// Whether the phone of a wallet is kept. It is hidden.
+fn keeps_phone(payment: &Payment) -> bool {
+    let text = format!("{payment:?}");
+    assert!(!text.contains(PHONE), "{text}");
+    text.contains("payer_phone: Some([hidden])")
+}
+
+fn wallet_terms_are_kept_and_its_phone_is_wiped(storage: &dyn Storage, _: &Calendar) {
+    for number in [1, 2, 3] {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        let begin = begin(number, number, Method::Megapay);
+        let reference = begin.reference.clone();
+        let begun = block_on(storage.begin_payment(begin)).unwrap();
+        assert!(keeps_phone(&begun.payment));
+        let (commission, total) = (Some("7.80".parse().unwrap()), Some("397.80".parse().unwrap()));
+        let terms = WalletTerms { commission, total, pin_lifetime: Some(Duration::from_secs(180)) };
+        let accepted = SendResult::Accepted { reference, page_url: None, qr_text: None, terms };
+        let awaiting = block_on(storage.record_send_outcome(sent(number, number, accepted))).unwrap().payment;
+        let view = block_on(storage.checkout(CheckoutLookup::Id(id(number)))).unwrap().unwrap();
+        assert_eq!(view.payments, std::slice::from_ref(&awaiting));
+        assert_eq!((awaiting.commission, awaiting.total), (commission, total));
+        assert_eq!(awaiting.code_expires_at, Some(awaiting.begun_at + 180_000));
+        assert!(keeps_phone(&awaiting));
+    }
+    let events = block_on(storage.events_after(Cursor::default(), 100)).unwrap();
+    let accepted = events.iter().find(|event| event.kind == Some(EventKind::PaymentAccepted)).unwrap();
+    let told = r#""commission":"7.80","total":"397.80","code_expires_at_ms":"#;
+    assert!(accepted.body.contains(told) && !accepted.body.contains(PHONE), "{}", accepted.body);
+
+    // A wrong PIN leaves another try; after the last one no PIN is sent.
+    assert!(is_new(&confirmed(storage, 1, "a")));
+    not_confirmed(storage, 1, "a");
+    assert!(keeps_phone(&payment(storage, 1)));
+    assert!(keeps_phone(&confirmed(storage, 1, "b").unwrap().payment), "the request needs it");
+    not_confirmed(storage, 1, "b");
+    assert!(!keeps_phone(&payment(storage, 1)));
+    // The checkout has ended.
+    block_on(storage.cancel_checkout(id(2), None)).unwrap();
+    let view = block_on(storage.checkout(CheckoutLookup::Id(id(2)))).unwrap().unwrap();
+    assert!(view.payments[0].state == PaymentState::Awaiting && !keeps_phone(&view.payments[0]));
+    // A person decides.
+    let (payment, reason, by) = (payment_id(3), "the wallet's statement".to_owned(), "Aizada".into());
+    let resolve = Resolve { payment, resolution: Resolution::NotCharged, reason, by, seen: None };
+    block_on(storage.resolve(resolve)).unwrap();
+    let view = block_on(storage.checkout(CheckoutLookup::Id(id(3)))).unwrap().unwrap();
+    assert!(view.payments[0].state == PaymentState::Rejected && !keeps_phone(&view.payments[0]));
+    assert_eq!(view.payments[0].commission.map(|amount| amount.to_string()).as_deref(), Some("7.80"));
+}
+
+/// A PIN that was sent is the last one; and a payment that its payer left takes none.
+fn phone_of_confirmed_or_replaced_wallet_is_wiped(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let awaiting = |begin: BeginPayment, number| {
+        let reference = begin.reference.clone();
+        assert!(is_new(&block_on(storage.begin_payment(begin))));
+        assert!(block_on(storage.record_send_outcome(accepted(1, number, reference))).unwrap().is_changed);
+    };
+    awaiting(begin(1, 1, Method::Megapay), 1);
+    awaiting(BeginPayment { instead_of: Some(payment_id(1)), ..begin(1, 2, Method::Megapay) }, 2);
+    assert_eq!((keeps_phone(&payment(storage, 1)), keeps_phone(&payment(storage, 2))), (false, true));
+    assert!(is_new(&confirmed(storage, 2, "a")));
+    assert!(keeps_phone(&payment(storage, 2)), "it may be not confirmed");
+    let (checkout, payment_id, sender) = (id(1), payment_id(2), "a".to_owned());
+    let result = ConfirmResult::Sent { reference: None };
+    let sent = ConfirmationOutcome { checkout, payment: payment_id, sender, result, exchange: None };
+    block_on(storage.record_confirmation(sent)).unwrap();
+    let confirming = payment(storage, 2);
+    assert!(confirming.state == PaymentState::Confirming && !keeps_phone(&confirming));
 }
 
 /// By mobile bank, instead of another.
@@ -497,7 +580,8 @@ fn qr_payment_is_replaced_by_other_method(storage: &dyn Storage, _: &Calendar) {
         "nobody has seen its code"
     );
     let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
-    let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
+    let shown =
+        SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()), terms: WalletTerms::default() };
     block_on(storage.record_send_outcome(sent(1, 1, shown))).unwrap();
     let other = BeginPayment { instead_of: Some(payment_id(1)), ..begin(1, 2, Method::PayForm) };
     assert!(is_new(&begun(other)));
@@ -566,7 +650,12 @@ fn card_without_page_blocks_expiry(storage: &dyn Storage, calendar: &Calendar) {
         let card = begin(number, number, Method::Card);
         block_on(storage.begin_payment(card.clone())).unwrap();
         let page_url = (number == 2).then(|| "https://gateway.example.kg/3ds".to_owned());
-        let result = SendResult::Accepted { reference: card.reference.clone(), page_url, qr_text: None };
+        let result = SendResult::Accepted {
+            reference: card.reference.clone(),
+            page_url,
+            qr_text: None,
+            terms: WalletTerms::default(),
+        };
         block_on(storage.record_send_outcome(sent(number, number, result))).unwrap();
     }
     let cancel = |number| block_on(storage.cancel_checkout(id(number), None));
@@ -885,7 +974,12 @@ fn number_of_other_payment_is_not_adopted(storage: &dyn Storage, _: &Calendar) {
             Method::PayForm => begin.reference,
             _ => begin.reference.with_gateway_number("GW-1"),
         };
-        let result = SendResult::Accepted { reference, page_url: page_url.map(str::to_owned), qr_text: None };
+        let result = SendResult::Accepted {
+            reference,
+            page_url: page_url.map(str::to_owned),
+            qr_text: None,
+            terms: WalletTerms::default(),
+        };
         block_on(storage.record_send_outcome(sent(number, number, result))).unwrap().payment
     };
     let (page, other_page) = ("https://gw.example.kg/3ds?token=1", "https://gw.example.kg/3ds?token=2");

@@ -7,7 +7,7 @@ use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
     CheckoutId, Exchange, ExchangeKind, Hidden, Method, PaymentId, Storage,
-    storage::inputs::{BeginPayment, Key, OpenCheckout, SendOutcome, SendResult},
+    storage::inputs::{BeginPayment, Key, OpenCheckout, SendOutcome, SendResult, WalletTerms},
 };
 
 use crate::{
@@ -94,13 +94,19 @@ async fn begin(storage: &Arc<dyn Storage>, number: u128) {
         card_last4: None,
         card_attempts: 5,
         phone_last2: None,
+        payer_phone: None,
         instead_of: None,
     };
     assert!(matches!(storage.begin_payment(begin).await, Ok(begun) if begun.is_changed));
 }
 
 async fn record(storage: &Arc<dyn Storage>, number: u128) {
-    let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
+    let result = SendResult::Accepted {
+        reference: reference(number),
+        page_url: None,
+        qr_text: None,
+        terms: WalletTerms::default(),
+    };
     let mut exchange = Exchange::new(ExchangeKind::Create, "accepted");
     exchange.response = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
     let (checkout, payment, sender) = (checkout(number), payment(number), sender(number));

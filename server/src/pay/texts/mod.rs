@@ -28,6 +28,9 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) qr_hint: &'static str,
     pub(in crate::pay) mbank: &'static str,
     pub(in crate::pay) mbank_hint: &'static str,
+    pub(in crate::pay) megapay: &'static str,
+    pub(in crate::pay) megapay_hint: &'static str,
+    pub(in crate::pay) megapay_phone_hint: &'static str,
     pub(in crate::pay) phone: &'static str,
     pub(in crate::pay) phone_hint: &'static str,
     pub(in crate::pay) phone_wrong: &'static str,
@@ -56,6 +59,23 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) code_missing: &'static str,
     pub(in crate::pay) code_unlike: &'static str,
     pub(in crate::pay) confirm: &'static str,
+    /// Of a MegaPay wallet.
+    pub(in crate::pay) pin: &'static str,
+    pub(in crate::pay) pin_more: &'static str,
+    /// With the last digits of the number where the braces are.
+    pub(in crate::pay) pin_more_to: &'static str,
+    pub(in crate::pay) pin_label: &'static str,
+    /// Before a moment.
+    pub(in crate::pay) pin_until: &'static str,
+    pub(in crate::pay) pin_missing: &'static str,
+    pub(in crate::pay) pin_unlike: &'static str,
+    /// Of what the payer pays.
+    pub(in crate::pay) amount: &'static str,
+    pub(in crate::pay) commission: &'static str,
+    pub(in crate::pay) commission_unknown: &'static str,
+    pub(in crate::pay) total: &'static str,
+    /// With the total where the braces are.
+    pub(in crate::pay) pay_total: &'static str,
     pub(in crate::pay) no_codes: &'static str,
     pub(in crate::pay) no_codes_more: &'static str,
     pub(in crate::pay) other_number: &'static str,

@@ -86,6 +86,9 @@ pub(in crate::storage) fn record_confirmation(
                 if let Some(reference) = reference {
                     row.update_reference(changes, reference);
                 }
+                // No other code is sent.
+                row.payment.payer_phone = None;
+                row.dirty.rest = true;
                 changes.make_due(&row.payment, changes.now, Class::Hinted, changes.now);
             }
             false

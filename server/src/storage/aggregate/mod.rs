@@ -28,7 +28,7 @@ use crate::{
         machine::{self, Trigger},
     },
     tokens::DecidedBy,
-    values::{CheckoutId, CheckoutState, Millis, PaymentId, PaymentState, hex},
+    values::{CheckoutId, CheckoutState, Hidden, Millis, PaymentId, PaymentState, hex},
 };
 
 /// A checkout and those of its payments that were read.
@@ -95,6 +95,13 @@ pub(super) struct PaymentRow {
     /// The numbers of claims that gave way.
     pub(super) dropped_claims: Vec<String>,
     pub(super) dirty: DirtyFields,
+}
+
+impl PaymentRow {
+    /// The phone that the row keeps. None where no code of its payer's can be sent any more: whatever ended that wipes it.
+    pub(super) fn payer_phone(&self) -> Option<&str> {
+        self.payment.payer_phone.as_ref().filter(|_| self.payment.may_be_confirmed()).map(Hidden::expose)
+    }
 }
 
 impl CheckoutAggregate {
@@ -294,6 +301,9 @@ fn record_event(
             id: payment.id.as_str(),
             method: payment.method.into(),
             state: payment.state.into(),
+            commission: payment.commission.map(|amount| amount.to_string()),
+            total: payment.total.map(|amount| amount.to_string()),
+            code_expires_at_ms: payment.code_expires_at,
         }),
         number,
         after: details.after.as_deref(),

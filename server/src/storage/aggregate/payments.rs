@@ -182,6 +182,7 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
         state,
         card_last4: begin.card_last4.clone(),
         phone_last2: begin.phone_last2.clone(),
+        payer_phone: begin.payer_phone.clone(),
         attempts_left: begin.attempts,
         begun_at: now,
         ..Payment::new(begin.id.clone(), begin.checkout.clone(), begin.method, begin.reference.clone())

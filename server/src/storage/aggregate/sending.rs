@@ -12,10 +12,10 @@ use crate::{
     payments::{Failure, Payment, machine::Trigger},
     storage::{
         StorageError,
-        inputs::{SendOutcome, SendResult, TakePrepared},
+        inputs::{SendOutcome, SendResult, TakePrepared, WalletTerms},
         outputs::{RecordedPayment, SendTurn},
     },
-    values::{CheckoutState, Method, Millis, PaymentState},
+    values::{CheckoutState, Method, Millis, PaymentState, millis},
 };
 
 /// The time until the first poll of a payment that the gateway accepted: the interface's interval.
@@ -26,7 +26,7 @@ pub(super) const NEVER_LOOKED_AT: [&str; 2] = ["Unavailable", "Interrupted"];
 /// The numbers that the gateway's answer may take.
 pub(in crate::storage) fn numbers_of_sent(sent: &SendOutcome) -> Vec<Number> {
     match &sent.result {
-        SendResult::Accepted { reference, page_url, qr_text } => {
+        SendResult::Accepted { reference, page_url, qr_text, .. } => {
             let page = shown_once(reference, page_url, qr_text).map(Number::page);
             Number::all_of(reference).into_iter().chain(page).collect()
         }
@@ -90,7 +90,7 @@ pub(in crate::storage) fn record_send_outcome(
     }
     update_pause(changes, aggregate.payments[at].payment.method, &sent.result);
     let is_changed = match &sent.result {
-        SendResult::Accepted { reference, page_url, qr_text } => {
+        SendResult::Accepted { reference, page_url, qr_text, terms } => {
             let is_own = |numbers: &mut Numbers, number: Number| numbers.take(&number, &sent.payment);
             let transaction = reference.transaction_id.as_deref().map(Number::transaction);
             let has_own_transaction = transaction.is_none_or(|number| is_own(&mut changes.numbers, number));
@@ -103,8 +103,8 @@ pub(in crate::storage) fn record_send_outcome(
                     let kind = if page_url.is_some() { "PageTwice" } else { "CodeTwice" };
                     not_made(changes, aggregate, at, &Failure::of_kind(kind))?
                 }
-                (true, false) => accepted(changes, aggregate, at, reference, (&None, qr_text))?,
-                (true, true) => accepted(changes, aggregate, at, reference, (page_url, qr_text))?,
+                (true, false) => accepted(changes, aggregate, at, reference, (&None, qr_text), terms)?,
+                (true, true) => accepted(changes, aggregate, at, reference, (page_url, qr_text), terms)?,
             }
         }
         SendResult::NothingHappened { failure, .. } => not_made(changes, aggregate, at, failure)?,
@@ -140,11 +140,17 @@ fn accepted(
     at: usize,
     reference: &PaymentRef,
     (page_url, qr_text): (&Option<String>, &Option<String>),
+    terms: &WalletTerms,
 ) -> Result<bool, StorageError> {
-    // Before: whether its payer has something to do says whether its checkout may end.
-    let before = std::mem::replace(&mut aggregate.payments[at].payment.page_url, page_url.clone());
+    // Before: whether its payer has something to do says whether its checkout may end; and the event tells the terms.
+    let now = changes.now;
+    let before = aggregate.payments[at].payment.clone();
+    let payment = &mut aggregate.payments[at].payment;
+    payment.page_url.clone_from(page_url);
+    (payment.commission, payment.total) = (terms.commission, terms.total);
+    payment.code_expires_at = terms.pin_lifetime.map(|lifetime| now.saturating_add(millis(lifetime)));
     if !apply(changes, aggregate, at, Trigger::Accepted, Cause::default())? {
-        aggregate.payments[at].payment.page_url = before;
+        aggregate.payments[at].payment = before;
         return Ok(false);
     }
     let row = &mut aggregate.payments[at];

@@ -7,6 +7,7 @@ use std::time::Duration;
 use kassa::{PaymentRef, PaymentStatus, Provider};
 pub use payments::{
     BeginConfirmation, BeginPayment, ConfirmResult, ConfirmationOutcome, Key, SendOutcome, SendResult, TakePrepared,
+    WalletTerms,
 };
 
 use super::outputs::{Delivery, SkippedEvent};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use kassa::PaymentRef;
+use kassa::{Decimal, PaymentRef};
 
 use crate::{
     payments::{Failure, exchange::Exchange},
-    values::{CheckoutId, Method, Millis, PaymentId},
+    values::{CheckoutId, Hidden, Method, Millis, PaymentId},
 };
 
 /// An idempotency key with a fingerprint of what came with it.
@@ -45,8 +45,10 @@ pub struct BeginPayment {
     pub card_attempts: u32,
     /// The last four digits of the card, where it is paid by one.
     pub card_last4: Option<String>,
-    /// The last two digits of the phone, where it is paid by mobile bank.
+    /// The last two digits of the phone, where a code confirms it.
     pub phone_last2: Option<String>,
+    /// The phone, where the request with the code repeats it.
+    pub payer_phone: Option<Hidden>,
     /// The payment that its payer leaves for it, if that can be left still: it is never confirmed any more.
     pub instead_of: Option<PaymentId>,
 }
@@ -79,6 +81,17 @@ pub struct SendOutcome {
     pub exchange: Option<Exchange>,
 }
 
+/// What the gateway told of a payment from a wallet; nothing of any other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WalletTerms {
+    /// The commission beside the amount, in KGS.
+    pub commission: Option<Decimal>,
+    /// The amount and the commission, in KGS.
+    pub total: Option<Decimal>,
+    /// The lifetime of the PIN.
+    pub pin_lifetime: Option<Duration>,
+}
+
 /// The result of sending a payment.
 #[derive(Clone, Debug)]
 pub enum SendResult {
@@ -90,6 +103,8 @@ pub enum SendResult {
         page_url: Option<String>,
         /// The code to show.
         qr_text: Option<String>,
+        /// What a wallet's payer has to know before the payment.
+        terms: WalletTerms,
     },
     /// Certainly nothing happened.
     NothingHappened {

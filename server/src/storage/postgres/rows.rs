@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, str::FromStr};
 
-use kassa::PaymentRef;
+use kassa::{Decimal, PaymentRef};
 use tokio_postgres::Row;
 
 use super::session::{Problem, Query, Session};
@@ -23,7 +23,8 @@ macro_rules! payments {
         concat!(
             "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
                 failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved,
-                card_last4, until, unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced
+                card_last4, until, unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced, payer_phone,
+                commission, total, code_expires_at
              FROM payments WHERE ",
             $which
         )
@@ -56,6 +57,10 @@ pub(super) fn small(row: &Row, column: usize) -> Result<u32, Problem> {
     Ok(u32::try_from(row.try_get::<_, i64>(column)?).unwrap_or(u32::MAX))
 }
 
+fn amount(row: &Row, column: usize, what: &'static str) -> Result<Option<Decimal>, Problem> {
+    row.try_get::<_, Option<&str>>(column)?.map(|text| read(text, what)).transpose()
+}
+
 pub(super) fn payment_row(row: &Row) -> Result<PaymentRow, Problem> {
     let reference: PaymentRef = read(row.try_get(5)?, "reference")?;
     let failure_kind: Option<String> = row.try_get(8)?;
@@ -68,6 +73,10 @@ pub(super) fn payment_row(row: &Row) -> Result<PaymentRow, Problem> {
         qr_text: row.try_get(7)?,
         card_last4: row.try_get(18)?,
         phone_last2: row.try_get(24)?,
+        payer_phone: row.try_get::<_, Option<String>>(26)?.map(Hidden::new),
+        commission: amount(row, 27, "commission")?,
+        total: amount(row, 28, "total")?,
+        code_expires_at: row.try_get(29)?,
         failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
         attempts_left: small(row, 13)?,
         is_stuck: row.try_get(16)?,

@@ -11,7 +11,7 @@ use crate::{
         changes::{Changes, FIRST_EXCHANGES, KeyUse, MOST_EXCHANGES, MOST_KEYS},
         claims::ClaimRow,
     },
-    values::CheckoutId,
+    values::{CheckoutId, CheckoutState},
 };
 
 /// Writes down what was changed, in the order of the locks: what refers to something comes after it.
@@ -22,6 +22,7 @@ pub(super) fn save(db: &Session, changes: &Changes, aggregates: &[CheckoutAggreg
     update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
     insert_payments(db, &payments().filter(|row| row.dirty.is_new).collect::<Vec<_>>());
     let is_changed = |root: &&AggregateRoot| root.dirty.state || root.dirty.version || root.dirty.expiry;
+    wipe_phones(db, aggregates);
     update_heads(db, &aggregates.iter().map(|aggregate| &aggregate.root).filter(is_changed).collect::<Vec<_>>());
     take_numbers(db, changes);
     use_keys(db, changes);
@@ -39,10 +40,10 @@ fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
     let failure = |row: &&PaymentRow| row.payment.failure.as_ref().map(|failure| failure.kind.clone());
     db.later(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until, sender,
-            attempts_left, card_last4, failure_kind, events, phone_last2)
+            attempts_left, card_last4, failure_kind, events, phone_last2, payer_phone)
          SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
             $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[],
-            $15::text[])",
+            $15::text[], $16::text[])",
         vec![
             column(rows, |row| row.payment.id.as_str().to_owned()),
             column(rows, |row| row.payment.checkout.as_str().to_owned()),
@@ -59,6 +60,7 @@ fn insert_payments(db: &Session, rows: &[&PaymentRow]) {
             column(rows, failure),
             column(rows, |row| row.events),
             column(rows, |row| row.payment.phone_last2.clone()),
+            column(rows, |row| row.payer_phone().map(str::to_owned)),
         ],
     );
 }
@@ -77,14 +79,16 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
             failure_kind = n.failure_kind, failure_code = n.failure_code, failure_reason = n.failure_reason,
             sender = n.sender, attempts_left = n.attempts_left, mismatches = n.mismatches,
             is_hinted = n.is_hinted, is_resolved = n.is_resolved, is_in_doubt = n.is_in_doubt,
-            mismatch_at = n.mismatch_at, is_replaced = n.is_replaced
+            mismatch_at = n.mismatch_at, is_replaced = n.is_replaced, payer_phone = n.payer_phone,
+            commission = n.commission, total = n.total, code_expires_at = n.code_expires_at
          FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
             $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
             $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[],
-            $23::boolean[])
+            $23::boolean[], $24::text[], $25::text[], $26::text[], $27::bigint[])
             AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
                 page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, mismatches,
-                is_hinted, is_resolved, is_in_doubt, mismatch_at, is_replaced)
+                is_hinted, is_resolved, is_in_doubt, mismatch_at, is_replaced, payer_phone, commission, total,
+                code_expires_at)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
             column(rows, |row| row.payment.id.as_str().to_owned()),
@@ -110,7 +114,27 @@ fn update_payments(db: &Session, rows: &[&PaymentRow]) {
             column(rows, |row| row.payment.is_in_doubt),
             column(rows, |row| row.mismatch_at),
             column(rows, |row| row.payment.is_replaced),
+            column(rows, |row| row.payer_phone().map(str::to_owned)),
+            column(rows, |row| row.payment.commission.map(|amount| amount.to_string())),
+            column(rows, |row| row.payment.total.map(|amount| amount.to_string())),
+            column(rows, |row| row.payment.code_expires_at),
         ],
+    );
+}
+
+/// Of checkouts that have ended: none of their payments is confirmed any more.
+fn wipe_phones(db: &Session, aggregates: &[CheckoutAggregate]) {
+    let ends_with_phones = |aggregate: &&CheckoutAggregate| {
+        let has_ended = aggregate.root.dirty.state && aggregate.root.state != CheckoutState::Open;
+        has_ended && aggregate.payments.iter().any(|row| row.payment.payer_phone.is_some())
+    };
+    let ended: Vec<_> = aggregates.iter().filter(ends_with_phones).collect();
+    if ended.is_empty() {
+        return;
+    }
+    db.later(
+        "UPDATE payments SET payer_phone = NULL WHERE checkout_id = ANY($1) AND payer_phone IS NOT NULL",
+        vec![column(&ended, |aggregate| aggregate.root.id.as_str().to_owned())],
     );
 }
 

@@ -17,7 +17,7 @@ use crate::{
             claims::ClaimRow,
         },
     },
-    values::{CheckoutId, Millis, PaymentId},
+    values::{CheckoutId, CheckoutState, Method, Millis, PaymentId},
 };
 
 /// The aggregate of a checkout with all its payments.
@@ -184,6 +184,11 @@ fn save_root(db: &Connection, root: &AggregateRoot) -> Result<(), StorageError> 
             root.paid_by.as_ref().map(PaymentId::as_str),
             root.keys_kept_since,
         ))?;
+        if root.state != CheckoutState::Open {
+            // None of its payments is confirmed any more, also of those that were not read.
+            let sql = "UPDATE payments SET payer_phone = NULL WHERE checkout_id = ?1 AND payer_phone IS NOT NULL";
+            db.prepare_cached(sql)?.execute([id])?;
+        }
     } else if root.dirty.version {
         db.prepare_cached("UPDATE checkouts SET version = ?2, events = ?3 WHERE id = ?1")?.execute((
             id,
@@ -226,7 +231,8 @@ fn save_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
     if row.dirty.reference {
         let reference = &payment.reference;
         db.prepare_cached(
-            "UPDATE payments SET reference = ?2, gateway_number = ?3, transaction_id = ?4, page_url = ?5, qr_text = ?6
+            "UPDATE payments SET reference = ?2, gateway_number = ?3, transaction_id = ?4, page_url = ?5, qr_text = ?6,
+                commission = ?7, total = ?8, code_expires_at = ?9
              WHERE id = ?1",
         )?
         .execute((
@@ -236,7 +242,14 @@ fn save_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError> {
             &reference.transaction_id,
             &payment.page_url,
             &payment.qr_text,
+            payment.commission.map(|amount| amount.to_string()),
+            payment.total.map(|amount| amount.to_string()),
+            payment.code_expires_at,
         ))?;
+    }
+    if payment.method == Method::Megapay && row.payer_phone().is_none() {
+        let sql = "UPDATE payments SET payer_phone = NULL WHERE id = ?1 AND payer_phone IS NOT NULL";
+        db.prepare_cached(sql)?.execute([id])?;
     }
     if row.dirty.rest && payment.is_replaced {
         // Apart, as the index of those that may take money looks at it. It never becomes false again.
@@ -274,8 +287,8 @@ fn insert_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError>
     let failure = payment.failure.as_ref();
     db.prepare_cached(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until,
-            sender, attempts_left, card_last4, failure_kind, events, phone_last2)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            sender, attempts_left, card_last4, failure_kind, events, phone_last2, payer_phone)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?
     .execute(rusqlite::params![
         payment.id.as_str(),
@@ -293,6 +306,7 @@ fn insert_payment(db: &Connection, row: &PaymentRow) -> Result<(), StorageError>
         failure.map(|failure| &failure.kind),
         row.events,
         payment.phone_last2,
+        row.payer_phone(),
     ])?;
     Ok(())
 }

@@ -66,6 +66,8 @@ fn writer(mut connection: Connection, clock: DatabaseClock) -> Result<Connection
     // A payment that was sent must not be forgotten by a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // A phone that is wiped must not stay in a page as free space.
+    connection.pragma_update(None, "secure_delete", "FAST")?;
     // A group of 256 payments changes thousands of pages: they fit the cache, and the log is written back after many groups
     // instead of after each.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;

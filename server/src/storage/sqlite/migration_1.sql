@@ -52,8 +52,14 @@ CREATE TABLE payments (
     qr_text TEXT,
     -- The only card data that is stored.
     card_last4 TEXT,
-    -- The only part of the phone number that is stored.
+    -- The last digits of the phone number. Of a mobile bank's phone, nothing else is stored.
     phone_last2 TEXT,
+    -- The phone of a MegaPay wallet, which the request with its PIN repeats. Empty as soon as no PIN can be sent any more.
+    payer_phone TEXT,
+    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, where the gateway told them.
+    commission TEXT,
+    total TEXT,
+    code_expires_at INTEGER,
     failure_kind TEXT,
     failure_code TEXT,
     failure_reason TEXT,
@@ -170,7 +176,8 @@ CREATE INDEX callbacks_by_age ON callbacks (at);
 CREATE TABLE due (
     payment_id TEXT PRIMARY KEY NOT NULL REFERENCES payments (id),
     at INTEGER NOT NULL,
-    -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
+    -- The class (0 hinted, 1 fresh, 2 old) times five, and the method (0 pay_form, 1 qr, 2 mbank, 3 megapay,
+    -- 4 card).
     queue INTEGER NOT NULL,
     -- Start of its age: when the payment began, or when the last hint arrived.
     since INTEGER NOT NULL,
@@ -179,7 +186,8 @@ CREATE TABLE due (
 
 CREATE INDEX due_next ON due (queue, at);
 
--- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank, 4 card).
+-- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank,
+-- 4 megapay, 5 card).
 CREATE TABLE question_limit (
     bucket INTEGER PRIMARY KEY NOT NULL,
     tokens INTEGER NOT NULL,

@@ -27,7 +27,8 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
     failure_reason, begun_at, sender, attempts_left, mismatches, is_hinted, is_stuck, is_resolved, card_last4, until, \
-    unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced";
+    unknown_since, events, is_in_doubt, mismatch_at, phone_last2, is_replaced, payer_phone, commission, total, \
+    code_expires_at";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -79,6 +80,8 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<PaymentRow, StorageError
     let (until, unknown_since, events) = (row.get(19)?, row.get(20)?, row.get(21)?);
     let (is_in_doubt, mismatch_at) = (row.get(22)?, row.get(23)?);
     let (phone_last2, is_replaced) = (row.get(24)?, row.get(25)?);
+    let (payer_phone, code_expires_at) = (row.get::<_, Option<String>>(26)?, row.get(29)?);
+    let (commission, total): (Option<String>, Option<String>) = (row.get(27)?, row.get(28)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -88,6 +91,10 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<PaymentRow, StorageError
             qr_text,
             card_last4,
             phone_last2,
+            payer_phone: payer_phone.map(Hidden::new),
+            commission: commission.map(|text| read(&text, "commission")).transpose()?,
+            total: total.map(|text| read(&text, "total")).transpose()?,
+            code_expires_at,
             failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
             attempts_left,
             is_stuck,

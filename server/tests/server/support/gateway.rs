@@ -8,12 +8,18 @@ use std::{
 
 use kassa::{
     Callback, CardPayment, CardPaymentCreated, FakeFault, FakeGateway, GatewayFuture, MbankConfirmed, MbankPayment,
-    MbankPaymentCreated, NextStep, PayForm, PayFormCreated, PaymentError, PaymentGateway, PaymentRef, PaymentStatus,
-    PollPolicy, Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport, StatusWatch, Verdict,
+    MbankPaymentCreated, MegapayAccepted, MegapayChecked, MegapayPayment, NextStep, PayForm, PayFormCreated,
+    PaymentError, PaymentGateway, PaymentRef, PaymentStatus, PollPolicy, Provider, QrData, QrImage, QrPayment,
+    ReturnRedirect, StatusReport, StatusWatch, Verdict,
 };
 use rusqlite::Connection;
 
-use super::{Turn, crash::Life, lock, one, world::Log};
+use super::{
+    Turn,
+    crash::Life,
+    lock, one,
+    world::{ACCOUNT, Log},
+};
 
 type Answer<'a, T> = GatewayFuture<'a, Result<T, PaymentError>>;
 
@@ -118,6 +124,27 @@ impl Line {
         result
     }
 
+    /// A code is sent. **No second one** unless the first one certainly did nothing.
+    fn confirm<'a, T: Send + 'a>(
+        &'a self,
+        number: String,
+        call: impl Future<Output = Result<T, PaymentError>> + Send + 'a,
+    ) -> Answer<'a, T> {
+        let id = number.clone();
+        let note = move |line: &Self| {
+            if !lock(&line.log).confirming.insert(number.clone()) {
+                lock(&line.log).broken.push(format!("invariant 2: a second password was sent for {number}"));
+            }
+            line.note_sent(&number, "confirming", "otp");
+        };
+        Box::pin(self.call(true, note, call, move |line, result| {
+            let did_nothing = result.as_ref().is_err_and(|error| !error.payment_may_exist());
+            if did_nothing {
+                lock(&line.log).confirming.remove(&id);
+            }
+        }))
+    }
+
     /// Nothing is sent before the row that says so is on disk.
     fn note_sent(&self, id: &str, state: &str, what: &str) {
         let id = format!("pay_{id}");
@@ -165,19 +192,22 @@ impl PaymentGateway for Line {
     }
     fn confirm_mbank_payment<'a>(&'a self, payment: &'a PaymentRef, otp: &'a str) -> Answer<'a, MbankConfirmed> {
         let (gateway, number) = (self.fake.gateway(), payment.order_number.clone().unwrap_or_default());
-        let (id, call) = (number.clone(), async move { gateway.confirm_mbank_payment(payment, otp).await });
-        let note = move |line: &Self| {
-            if !lock(&line.log).confirming.insert(number.clone()) {
-                lock(&line.log).broken.push(format!("invariant 2: a second password was sent for {number}"));
-            }
-            line.note_sent(&number, "confirming", "otp");
-        };
-        Box::pin(self.call(true, note, call, move |line, result| {
-            let did_nothing = result.as_ref().is_err_and(|error| !error.payment_may_exist());
-            if did_nothing {
-                lock(&line.log).confirming.remove(&id);
-            }
-        }))
+        self.confirm(number, async move { gateway.confirm_mbank_payment(payment, otp).await })
+    }
+    fn check_megapay(&self, payment: MegapayPayment) -> Answer<'_, MegapayChecked> {
+        let (gateway, number) = (self.fake.gateway(), payment.order_number.clone());
+        let note = move |line: &Self| line.note_sent(&number, "sending", "megapay");
+        Box::pin(self.call(true, note, async move { gateway.check_megapay(payment).await }, |_, _| {}))
+    }
+    fn pay_by_megapay<'a>(&'a self, payment: MegapayPayment, pin: &'a str) -> Answer<'a, MegapayAccepted> {
+        let (gateway, number) = (self.fake.gateway(), payment.order_number.clone());
+        let is_whole = payment.account == ACCOUNT
+            && payment.callback_url.as_ref().is_some_and(|url| url.ends_with(&number))
+            && ["996700000001", "996700000002"].contains(&payment.phone.as_str());
+        if !is_whole {
+            lock(&self.log).broken.push(format!("the PIN of {number} came with other fields: {payment:?}"));
+        }
+        self.confirm(number, async move { gateway.pay_by_megapay(payment, pin).await })
     }
     fn create_pay_form(&self, form: PayForm) -> Answer<'_, PayFormCreated> {
         let (gateway, id) = (self.fake.gateway(), form.entry_id.clone().unwrap_or_default());

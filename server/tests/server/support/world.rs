@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use kassa::{CardInput, FakeGateway, FakePayment};
+use kassa::{CardInput, Dialect, FakeGateway, FakePayment};
 use kassa_server::{
     Boxed, Method, PayerCard, Server, ServerError, ServerSettings, SqliteStorage,
     storage::sqlite::connection::DatabaseClock,
@@ -134,6 +134,8 @@ impl World {
         let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks/");
         settings.poll_rate = 1000;
         settings.takes_cards = true;
+        settings.megapay_account = Some(ACCOUNT.to_owned());
+        settings.dialect = Dialect::from_json(r#"{"megapay": {"check_method": "POST"}}"#).unwrap();
         // Whoever asks again later gets no wrong answer.
         settings.keep_for = Duration::from_secs(24 * 3600);
         settings.signing_secrets = vec!["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap()];
@@ -295,7 +297,10 @@ pub fn card() -> PayerCard {
 pub const CVC: &str = "737";
 
 /// All ways to pay.
-pub const ALL: [Method; 4] = [Method::PayForm, Method::Qr, Method::Mbank, Method::Card];
+pub const ALL: [Method; 5] = Method::ALL;
+
+/// The merchant's requisite for MegaPay.
+pub const ACCOUNT: &str = "17";
 
 /// Longer and longer, so that what is due often does not keep from its turn what is due daily.
 fn step_of(round: u32) -> Duration {

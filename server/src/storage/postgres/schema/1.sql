@@ -59,8 +59,14 @@ CREATE TABLE payments (
     qr_text TEXT COLLATE "C",
     -- The only card data that is stored.
     card_last4 TEXT COLLATE "C",
-    -- The only part of the phone number that is stored.
+    -- The last digits of the phone number. Of a mobile bank's phone, nothing else is stored.
     phone_last2 TEXT COLLATE "C",
+    -- The phone of a MegaPay wallet, which the request with its PIN repeats. Empty as soon as no PIN can be sent any more.
+    payer_phone TEXT COLLATE "C",
+    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, where the gateway told them.
+    commission TEXT COLLATE "C",
+    total TEXT COLLATE "C",
+    code_expires_at BIGINT,
     failure_kind TEXT COLLATE "C",
     failure_code TEXT COLLATE "C",
     failure_reason TEXT COLLATE "C",
@@ -176,7 +182,8 @@ CREATE INDEX callbacks_by_age ON callbacks (at);
 CREATE TABLE due (
     payment_id TEXT COLLATE "C" PRIMARY KEY,
     at BIGINT NOT NULL,
-    -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
+    -- The class (0 hinted, 1 fresh, 2 old) times five, and the method (0 pay_form, 1 qr, 2 mbank, 3 megapay,
+    -- 4 card).
     queue SMALLINT NOT NULL,
     -- Start of its age: when the payment began, or when the last hint arrived.
     since BIGINT NOT NULL,
@@ -185,7 +192,8 @@ CREATE TABLE due (
 
 CREATE INDEX due_next ON due (queue, at);
 
--- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank, 4 card).
+-- Rate limit of status queries, shared by all workers: all queries (0), and by method (1 pay_form, 2 qr, 3 mbank,
+-- 4 megapay, 5 card).
 CREATE TABLE question_limit (
     bucket SMALLINT PRIMARY KEY,
     tokens BIGINT NOT NULL,
@@ -199,7 +207,7 @@ CREATE TABLE question_limit (
 );
 
 -- They start full.
-INSERT INTO question_limit SELECT bucket, 0, 0, 0, 0, 0, 0 FROM generate_series(0, 4) AS bucket;
+INSERT INTO question_limit SELECT bucket, 0, 0, 0, 0, 0, 0 FROM generate_series(0, 5) AS bucket;
 
 -- The latest time seen, to notice a clock that was set back.
 CREATE TABLE clock (
