@@ -84,15 +84,18 @@ fn each_setting_value_reaches_its_field() {
 /// The interface of the gateway has no MegaPay requests.
 #[test]
 fn megapay_account_needs_a_dialect_with_megapay() {
+    let place = place("");
+    place.write("plain.json", r#"{"qr_numbers": "none"}"#);
+    let plain = place.path("plain.json").display().to_string();
     let with = |account: &str, dialect: &str| {
         let variables = [("KASSA_SERVER_MEGAPAY_ACCOUNT", account), ("KASSA_SERVER_GATEWAY_DIALECT", dialect)];
-        read(&place(""), &variables, &[]).map(|read| read.server.megapay_account)
+        read(&place, &variables, &[]).map(|read| read.server.megapay_account)
     };
     assert_eq!(with("17", "finipay"), Ok(Some("17".to_owned())));
     assert_eq!(with("", "finipay"), Ok(None));
     let start = "megapay.account (KASSA_SERVER_MEGAPAY_ACCOUNT) ";
     for (account, dialect, rule) in [
-        ("17", "", "needs a gateway with MegaPay requests: the dialect has no key megapay"),
+        ("17", plain.as_str(), "needs a gateway with MegaPay requests: the dialect has no key megapay"),
         (" ", "finipay", "must be given"),
         (&"1".repeat(65), "finipay", "must have at most 64 characters"),
     ] {
