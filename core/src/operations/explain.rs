@@ -28,7 +28,7 @@ use crate::{
     elqr::Elqr,
     error::PaymentError,
     json::Json,
-    payment_ref::{PaymentRef, report::PaymentStatus},
+    payment_ref::{PaymentKind, PaymentRef, report::PaymentStatus},
     response::{
         Response,
         reader::{NotAnAnswer, ResponseReader},
@@ -218,7 +218,8 @@ impl<'a> Explained<'a> {
                     page.map(|(pointer, _)| (pointer, number))
                 })
             }
-            (ResponseField::TransactionId, Some(payment)) => {
+            // The number of a wallet's operation is none of its payment's.
+            (ResponseField::TransactionId, Some(payment)) if payment.kind == PaymentKind::Qr => {
                 let id = payment.transaction_id.clone()?;
                 let code = code_in(self.reader);
                 let pointer = self.pointers(field).find(|place| match place.strip_prefix(ELQR) {

@@ -86,7 +86,7 @@ impl MbankPayment {
 
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
-        [advice_on_characters(&self.order_number), advice_on_form(&self.phone)].into_iter().flatten().collect()
+        [advice_on_characters(&self.order_number), advice_on_form("phone", &self.phone)].into_iter().flatten().collect()
     }
 }
 

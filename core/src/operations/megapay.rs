@@ -84,7 +84,7 @@ impl MegapayPayment {
 
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
-        [advice_on_characters(&self.order_number), advice_on_form(&self.phone)].into_iter().flatten().collect()
+        [advice_on_characters(&self.order_number), advice_on_form("user", &self.phone)].into_iter().flatten().collect()
     }
 
     fn check(&self, checks: &mut Checks) {

@@ -122,13 +122,13 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '(' | ')' | '[' | ']' | '\u{fe59}' | '\u{fe5a}' | '\u{ff08}' | '\u{ff09}' | '\u{ff3b}' | '\u{ff3d}')
 }
 
-/// The interface's test numbers are of Kyrgyzstan.
-pub(crate) fn advice_on_form(phone: &str) -> Option<Advice> {
+/// The interface's test numbers are of Kyrgyzstan. `field` is the name of the phone's field, as a violation has it.
+pub(crate) fn advice_on_form(field: &str, phone: &str) -> Option<Advice> {
     let is_of_country = normalized_phone(phone).is_some_and(|phone| phone.starts_with(COUNTRY));
     (!is_of_country).then(|| Advice {
-        field: "phone".to_owned(),
+        field: field.to_owned(),
         topic: AdviceTopic::PhoneFormat,
-        text: "phone is not a number in Kyrgyzstan (996XXXXXXXXX)".to_owned(),
+        text: format!("{field} is not a number in Kyrgyzstan (996XXXXXXXXX)"),
     })
 }
 
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn advice_is_given_only_for_foreign_phone() {
-        assert_eq!(advice_on_form("0700 000 001"), None);
-        assert!(advice_on_form("+7 701 000 00 01").is_some());
+        assert_eq!(advice_on_form("phone", "0700 000 001"), None);
+        assert!(advice_on_form("phone", "+7 701 000 00 01").is_some());
     }
 
     proptest! {

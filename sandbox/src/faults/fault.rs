@@ -220,12 +220,12 @@ impl Fault {
 /// Why a fault can never apply to an endpoint.
 fn never_at(name: FaultName, endpoint: EndpointName) -> Option<String> {
     use EndpointName::{
-        GetStatus, MbankConfirm, MegaPay, PayForm, QrDynamic, QrDynamicData, QrTransactionStatus, Status,
+        GetStatus, MbankConfirm, MegaCheck, MegaPay, PayForm, QrDynamic, QrDynamicData, QrTransactionStatus, Status,
     };
     match (name, endpoint) {
         (FaultName::OtpTwice, MbankConfirm | MegaPay) => None,
         (FaultName::OtpTwice, _) => Some(format!("{name} strikes at {MbankConfirm} and {MegaPay} only")),
-        (FaultName::UnknownStatus, PayForm | QrDynamic | QrDynamicData) => {
+        (FaultName::UnknownStatus, MegaCheck | PayForm | QrDynamic | QrDynamicData) => {
             Some(format!("an answer of {endpoint} has no status word"))
         }
         (FaultName::UnknownCode, QrDynamic) => Some(format!("an answer of {endpoint} has no code")),
