@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, fmt::Debug, sync::Mutex, time::SystemTime};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, Callback, CardBrand, CardPaymentCreated, Decimal, DialectReading, Elqr, ElqrField, FieldState,
-    JournalEntry, JournalState, LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated,
-    PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, Recovered,
-    ReturnRedirect, StatusReport, Unfinished, Verdict, Violation, WatchReport,
+    JournalEntry, JournalState, LocalDateTime, MbankConfirmed, MbankPaymentCreated, MegapayAccepted, MegapayChecked,
+    NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage,
+    Recovered, ReturnRedirect, StatusReport, Unfinished, Verdict, Violation, WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn stored(form: &Value) -> Value {
                     let methods = ["is_charged", "dedup_key", "payment_ref", "payment_may_exist", "is_retryable"];
                     methods.contains(&name) || says_its_text && name == "text"
                 };
-                // As in a reference's text, only a QR payment has one.
+                // As in a reference's text, only a QR payment has one. An answer has no kind.
                 let has_transaction = map.get("kind").is_none_or(|kind| kind == "qr");
                 let is_left_out = |name: &str| is_said(name) || name == "transaction_id" && !has_transaction;
                 let kept = map.iter().filter(|(name, value)| !is_left_out(name) && !value.is_null());
@@ -261,6 +261,36 @@ impl Form for MbankConfirmed {
         note("MbankConfirmed");
         json!({
             "payment": self.payment.canonical(),
+            "code": self.code,
+            "reason": self.reason,
+            "status": self.status,
+            "raw": self.raw,
+        })
+    }
+}
+
+impl Form for MegapayChecked {
+    fn form(&self) -> Value {
+        note("MegapayChecked");
+        let lifetime = self.pin_lifetime.map(|lifetime| u64::try_from(lifetime.as_millis()).unwrap());
+        json!({
+            "payment": self.payment.canonical(),
+            "commission": self.commission.canonical(),
+            "total": self.total.canonical(),
+            "pin_lifetime_ms": lifetime,
+            "code": self.code,
+            "reason": self.reason,
+            "raw": self.raw,
+        })
+    }
+}
+
+impl Form for MegapayAccepted {
+    fn form(&self) -> Value {
+        note("MegapayAccepted");
+        json!({
+            "payment": self.payment.canonical(),
+            "transaction_id": self.transaction_id,
             "code": self.code,
             "reason": self.reason,
             "status": self.status,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, CallbackKey, Card, CardInput, CardPayment, CheckoutState, Credentials, Decimal, Dialect, Elqr, ElqrKind,
-    Gateway, GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
-    PollPolicy, Provider, Proxy, QrData, QrLevel, QrPayment, RecoveryPolicy, StatusQueryForm, Violation,
+    Gateway, GatewayConfig, Language, MbankPayment, MegapayPayment, PayForm, PaymentEntry, PaymentError, PaymentKind,
+    PaymentRef, PollPolicy, Provider, Proxy, QrData, QrLevel, QrPayment, RecoveryPolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -146,6 +146,14 @@ pub fn mbank_payment(input: &Value) -> MbankPayment {
     payment
 }
 
+pub fn megapay_payment(input: &Value) -> MegapayPayment {
+    let given = |name: &str| text(&input[name]);
+    let amount = decimal(&input["amount"]);
+    let mut payment = MegapayPayment::new(given("order_number"), amount, given("phone"), given("account"));
+    payment.callback_url = optional(&input["callback_url"]);
+    payment
+}
+
 pub fn pay_form(input: &Value) -> PayForm {
     let form = PayForm::new(decimal(&input["amount"]), text(&input["service_name"]), text(&input["callback_url"]));
     let form = form.with_return_url(text(&input["return_url"]));
@@ -182,6 +190,7 @@ pub fn payment_ref(value: &Value) -> PaymentRef {
     payment.kind = match value["kind"].as_str() {
         Some("card") => PaymentKind::Card,
         Some("mbank") => PaymentKind::Mbank,
+        Some("megapay") => PaymentKind::Megapay,
         Some("pay_form") => PaymentKind::PayForm,
         Some("qr") => PaymentKind::Qr,
         other => panic!("no kind {other:?}"),
@@ -226,6 +235,7 @@ pub fn made_payment_ref(input: &Value) -> PaymentRef {
     let made = match input["kind"].as_str() {
         Some("card") => PaymentRef::card(order_number(), decimal(&input["amount"]), text(&input["currency"])),
         Some("mbank") => PaymentRef::mbank(order_number(), input["amount_som"].as_i64().unwrap()),
+        Some("megapay") => PaymentRef::megapay(order_number(), decimal(&input["amount"])),
         Some("pay_form") => PaymentRef::pay_form(decimal(&input["amount"])),
         Some("qr") => PaymentRef::qr(input["sum_tyiyn"].as_i64()),
         other => panic!("no kind {other:?}"),

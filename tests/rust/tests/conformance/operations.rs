@@ -40,11 +40,13 @@ pub fn answer(value: impl Into<Value>) -> Came {
     shaped(Ok(value.into()))
 }
 
-pub const GATEWAY_CALLS: [&str; 12] = [
+pub const GATEWAY_CALLS: [&str; 14] = [
     "create_card_payment",
     "payment_status",
     "create_mbank_payment",
     "confirm_mbank_payment",
+    "check_megapay",
+    "pay_by_megapay",
     "create_pay_form",
     "provider_status",
     "create_qr_image",
@@ -66,6 +68,11 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
         "confirm_mbank_payment" => {
             let payment = inputs::payment_ref(&input["payment"]);
             came(gateway.confirm_mbank_payment(&payment, &text(&input["otp"])).await)
+        }
+        "check_megapay" => came(gateway.check_megapay(inputs::megapay_payment(input)).await),
+        "pay_by_megapay" => {
+            let payment = inputs::megapay_payment(&input["payment"]);
+            came(gateway.pay_by_megapay(payment, &text(&input["pin"])).await)
         }
         "create_pay_form" => came(gateway.create_pay_form(inputs::pay_form(input)).await),
         "provider_status" => came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await),
@@ -219,6 +226,7 @@ fn payment_ref_of(input: &Value) -> Came {
     came(Ok(match request["do"].as_str() {
         Some("create_card_payment") => inputs::card_payment(&request["input"]).payment_ref(),
         Some("create_mbank_payment") => inputs::mbank_payment(&request["input"]).payment_ref(),
+        Some("check_megapay") => inputs::megapay_payment(&request["input"]).payment_ref(),
         Some("create_pay_form") => inputs::pay_form(&request["input"]).payment_ref(),
         Some("create_qr_image" | "create_qr_data") => inputs::qr_payment(&request["input"]).payment_ref(),
         other => panic!("no reference for {other:?}"),
@@ -230,6 +238,7 @@ fn advice(input: &Value) -> Came {
     came(Ok(match request["do"].as_str() {
         Some("create_card_payment") => inputs::card_payment(&request["input"]).advice(),
         Some("create_mbank_payment") => inputs::mbank_payment(&request["input"]).advice(),
+        Some("check_megapay") => inputs::megapay_payment(&request["input"]).advice(),
         Some("create_pay_form") => inputs::pay_form(&request["input"]).advice(),
         other => panic!("no advice on {other:?}"),
     }))

@@ -42,6 +42,7 @@ pub fn value(input: &Value) -> Came {
         }
         "card_payment" => debug(&inputs::card_payment(of)),
         "mbank_payment" => debug(&inputs::mbank_payment(of)),
+        "megapay_payment" => debug(&inputs::megapay_payment(of)),
         "pay_form" => debug(&inputs::pay_form(of)),
         "qr_payment" => debug(&inputs::qr_payment(of)),
         "callback_key" => debug(&inputs::callback_key(of).unwrap()),

@@ -19,6 +19,7 @@ const CANNOT_MEET: &[(&str, &[&str], &str)] = &[
         &[
             "create_card_payment",
             "create_mbank_payment",
+            "check_megapay",
             "create_pay_form",
             "create_qr_image",
             "create_qr_data",
@@ -30,7 +31,12 @@ const CANNOT_MEET: &[(&str, &[&str], &str)] = &[
         ],
         "it confirms no OTP",
     ),
-    ("unknown-status", &["create_pay_form", "create_qr_image", "create_qr_data"], "its answer has no status word"),
+    (
+        "unknown-status",
+        &["check_megapay", "create_pay_form", "create_qr_image", "create_qr_data"],
+        "its answer has no status word",
+    ),
+    ("unknown-status", &["pay_by_megapay"], "its answer has no status word where the payment was accepted"),
     ("unknown-code", &["create_qr_image"], "its answer has no code"),
     ("callback-lost", &["verify_callback"], "there is no callback to verify"),
     ("callback-lost", QUERIES, "it makes no payment whose callback could be struck"),

@@ -32,12 +32,16 @@ const CARD: (&str, &str) =
     ("payment of order-1", "kassa1:kind=card&order=order-1&provider=Cards&amount=100.25&currency=KGS");
 const MBANK: (&str, &str) =
     ("payment of order-2", "kassa1:kind=mbank&order=order-2&provider=MBank&amount=250&currency=KGS");
+const MEGAPAY: (&str, &str) =
+    ("payment of order-3", "kassa1:kind=megapay&order=order-3&provider=MegaPay&amount=250.55&currency=KGS");
 const NONE: (&str, &str) = ("", "");
 
-pub const OPERATIONS: [Operation; 9] = [
+pub const OPERATIONS: [Operation; 11] = [
     operation("create_card_payment", "card_payment", Column::MovesMoney, CARD),
     operation("create_mbank_payment", "mbank_payment", Column::MovesMoney, MBANK),
     operation("confirm_mbank_payment", "mbank_confirm", Column::MovesMoney, MBANK),
+    operation("check_megapay", "megapay_check", Column::MovesMoney, MEGAPAY),
+    operation("pay_by_megapay", "megapay_pay", Column::MovesMoney, MEGAPAY),
     operation("create_pay_form", "pay_form", Column::Creates, NONE),
     operation("create_qr_image", "qr_image", Column::Creates, NONE),
     operation("create_qr_data", "qr_data", Column::Creates, NONE),

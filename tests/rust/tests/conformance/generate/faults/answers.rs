@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{CARD, MBANK},
+    super::{CARD, MBANK, MEGAPAY},
     steps::kept,
 };
 
@@ -49,6 +49,10 @@ pub fn card_by_both_numbers() -> Subject {
 
 pub fn mbank() -> Subject {
     Subject { reference: json!({"$use": MBANK.0}), number: json!("order-2"), amount: "250" }
+}
+
+pub fn megapay() -> Subject {
+    Subject { reference: json!({"$use": MEGAPAY.0}), number: json!("order-3"), amount: "250.55" }
 }
 
 /// Its number is the one that a callback claims.
@@ -139,6 +143,21 @@ pub fn mbank_confirmed(shown: Shown) -> Value {
     })
 }
 
+/// Two percent of the amount, rounded to tyiyn, and three minutes.
+pub fn megapay_checked(code: &str) -> Value {
+    json!({
+        "payment": {"$use": "payment of order-3"}, "commission": {"$decimal": "5.01"}, "total": {"$decimal": "255.56"},
+        "pin_lifetime_ms": 180_000, "code": code, "reason": "CREATED", "raw": {"$any": true},
+    })
+}
+
+pub fn megapay_accepted(code: &str) -> Value {
+    json!({
+        "payment": {"$use": "payment of order-3"}, "transaction_id": {"$like": "MP-*"}, "code": code, "reason": "CONFIRMED",
+        "raw": {"$any": true},
+    })
+}
+
 pub fn pay_form_created() -> Value {
     let payment = json!({"$use": "payment of the pay-form"});
     json!({"payment": payment, "pay_form_url": {"$like": "http://*/pay-form?token=*"}, "raw": {"$any": true}})
@@ -163,6 +182,8 @@ pub fn usual(operation: &str) -> Value {
         "create_card_payment" => card_created("Success", "110"),
         "create_mbank_payment" => mbank_created("CREATED", "110"),
         "confirm_mbank_payment" => mbank_confirmed(CHARGED),
+        "check_megapay" => megapay_checked("110"),
+        "pay_by_megapay" => megapay_accepted("120"),
         "create_pay_form" => pay_form_created(),
         "create_qr_image" => qr_image(),
         "create_qr_data" => qr_data(),

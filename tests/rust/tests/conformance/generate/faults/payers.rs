@@ -23,7 +23,14 @@ pub struct Payment {
 }
 
 pub fn all() -> Vec<Payment> {
-    vec![card(), mbank(), pay_form(), qr("create_qr_image", "qr/dynamic"), qr("create_qr_data", "qr/dynamic/data")]
+    vec![
+        card(),
+        mbank(),
+        megapay(),
+        pay_form(),
+        qr("create_qr_image", "qr/dynamic"),
+        qr("create_qr_data", "qr/dynamic/data"),
+    ]
 }
 
 fn card() -> Payment {
@@ -40,7 +47,7 @@ fn card() -> Payment {
     }
 }
 
-fn mbank() -> Payment {
+pub fn mbank() -> Payment {
     Payment {
         made_by: "create_mbank_payment",
         endpoint: "mbank/pay",
@@ -50,6 +57,20 @@ fn mbank() -> Payment {
         transaction: Value::Null,
         subject: answers::mbank(),
         stored: answers::mbank().reference,
+    }
+}
+
+/// Only the payment with the PIN says where callbacks go.
+pub fn megapay() -> Payment {
+    Payment {
+        made_by: "check_megapay",
+        endpoint: "mega/check",
+        make: vec![operation("check_megapay")],
+        pay: operation("pay_by_megapay"),
+        number: json!("order-3"),
+        transaction: Value::Null,
+        subject: answers::megapay(),
+        stored: answers::megapay().reference,
     }
 }
 

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        CARD, Column, MBANK, NONE, OPERATIONS,
+        CARD, Column, MBANK, MEGAPAY, NONE, OPERATIONS,
         cells::{
-            Cell::{self, Answer, RetriedThenUnavailable, Unauthorized, Unavailable, Unexpected, Unknown},
+            Cell::{self, Answer, Refused, RetriedThenUnavailable, Unauthorized, Unavailable, Unexpected, Unknown},
             Said, error,
         },
     },
@@ -165,6 +165,8 @@ fn operations() -> Vec<Met> {
         "payment",
         "mbank/pay",
         "mbank/confirm",
+        "mega/check",
+        "mega/pay",
         "pay-form",
         "qr/dynamic",
         "qr/dynamic/data",
@@ -187,7 +189,7 @@ pub fn vectors() -> Vec<String> {
     let pairs = faults.iter().flat_map(|fault| operations.iter().map(move |met| (fault, met)));
     let met =
         pairs.filter(|(fault, met)| cannot_meet(fault.name, met.name).is_none()).map(|(fault, met)| pair(fault, met));
-    met.chain([unseen_page(), declined()]).collect()
+    met.chain([unseen_page(), declined(), wrong_pin()]).collect()
 }
 
 /// The answer that was lost named the page on which the payer would have paid: the payment stays open.
@@ -208,6 +210,31 @@ fn declined() -> String {
         vec![decline(json!("order-2")), watch(json!({"$use": MBANK.0})), outcome(rejected), ledger(vec![line])];
     let steps = lost(operation("create_mbank_payment"), MBANK, ending);
     vector("fault response-lost: create_mbank_payment, then declined", steps, Value::Null, None)
+}
+
+/// A wrong PIN takes no money, and the right one afterwards takes it once.
+fn wrong_pin() -> String {
+    let refusal = Said {
+        payment: MEGAPAY,
+        status: Some(400),
+        code: Some("422"),
+        reason: Some("*"),
+        detail: "",
+        body: json!({"$any": true}),
+        retry_after_ms: None,
+    };
+    let wrong = json!({"$use": "a MegaPay payment with its PIN", "$with": {"pin": "101101"}});
+    let line = |shown| ledger(vec![answers::ledger_line(json!("order-3"), Value::Null, shown)]);
+    let steps = vec![
+        operation("check_megapay").answering(answers::usual("check_megapay")),
+        step("pay_by_megapay", wrong).expecting(json!({"error": error(Refused, &refusal)})),
+        line(CREATED),
+        operation("pay_by_megapay").answering(answers::usual("pay_by_megapay")),
+        watch(json!({"$use": MEGAPAY.0})),
+        outcome(answers::outcome(&answers::megapay(), CHARGED)),
+        line(CHARGED),
+    ];
+    vector("sandbox: a wrong PIN of MegaPay pays nothing, and the right one pays once", steps, Value::Null, None)
 }
 
 fn lost(create: Value, payment: (&str, &str), ending: Vec<Value>) -> Vec<Value> {
@@ -233,7 +260,10 @@ fn pair(fault: &Fault, met: &Met) -> String {
 fn cell(fault: &Fault, operation: &str, column: Column) -> Cell {
     match (fault.name, operation) {
         ("unknown-code" | "other-dialect", "create_card_payment") => Unknown,
-        ("other-dialect", "create_mbank_payment" | "confirm_mbank_payment" | "create_qr_data") => Answer,
+        (
+            "other-dialect",
+            "create_mbank_payment" | "confirm_mbank_payment" | "check_megapay" | "pay_by_megapay" | "create_qr_data",
+        ) => Answer,
         ("other-dialect", _) => Unexpected,
         _ => fault.cells[column as usize],
     }
@@ -280,12 +310,17 @@ fn struck_answer(fault: &str, operation: &str) -> Value {
         ("unknown-status", "verify_callback") => answers::verdict(&answers::card(), held),
         ("unknown-code", "create_mbank_payment") => answers::mbank_created("CREATED", "999"),
         ("unknown-code", "confirm_mbank_payment") => answers::mbank_confirmed(coded),
+        ("unknown-code", "check_megapay") => answers::megapay_checked("999"),
+        ("unknown-code", "pay_by_megapay") => answers::megapay_accepted("999"),
         ("unknown-code", "payment_status") => answers::report(&answers::card_by_token(), coded),
         ("unknown-code", "provider_status") => answers::report(&answers::card(), coded),
         ("unknown-code", "qr_status") => answers::report(&answers::qr(), coded),
         ("unknown-code", "verify_callback") => answers::verdict(&answers::card(), coded),
         ("other-dialect", "create_mbank_payment" | "confirm_mbank_payment") => {
             json!({"payment": {"$use": "payment of order-2"}, "raw": {"$any": true}})
+        }
+        ("other-dialect", "check_megapay" | "pay_by_megapay") => {
+            json!({"payment": {"$use": "payment of order-3"}, "raw": {"$any": true}})
         }
         ("other-dialect", "create_qr_data") => {
             json!({"payment": {"$use": "payment of the QR picture"}, "raw": {"$any": true}})
@@ -298,6 +333,7 @@ fn struck_answer(fault: &str, operation: &str) -> Value {
 fn before(operation_name: &str) -> (Vec<Value>, &'static [&'static str]) {
     match operation_name {
         "confirm_mbank_payment" => (vec![operation("create_mbank_payment")], &["mbank/pay"]),
+        "pay_by_megapay" => (vec![operation("check_megapay")], &["mega/check"]),
         "payment_status" => (vec![operation("create_card_payment"), ledger_keeping_the_payment()], &["payment"]),
         "provider_status" => (vec![operation("create_card_payment")], &["payment"]),
         "qr_status" => {
@@ -405,17 +441,27 @@ fn at_its_end(query: &str) -> answers::Subject {
 fn subject(operation: &str) -> answers::Subject {
     match operation {
         "create_mbank_payment" | "confirm_mbank_payment" => answers::mbank(),
+        "check_megapay" | "pay_by_megapay" => answers::megapay(),
         "payment_status" => answers::card_by_token(),
         "qr_status" => answers::qr(),
         _ => answers::card(),
     }
 }
 
+fn order_number(met: &Met) -> &'static str {
+    match met.payment {
+        CARD => "order-1",
+        MBANK => "order-2",
+        MEGAPAY => "order-3",
+        other => panic!("no order number of {other:?}"),
+    }
+}
+
 /// The payment that exists is found, and it was taken once.
 fn made(met: &Met) -> Vec<Value> {
-    let order_number = if met.payment == CARD { "order-1" } else { "order-2" };
+    let order_number = order_number(met);
     let mut steps = Vec::new();
-    if met.name == "create_mbank_payment" {
+    if matches!(met.name, "create_mbank_payment" | "check_megapay") {
         steps.push(approve(json!(order_number)));
     }
     steps.push(watch(json!({"$use": met.payment.0})));
@@ -427,12 +473,12 @@ fn made(met: &Met) -> Vec<Value> {
 /// What never reached the gateway ends in no verdict.
 fn not_made(met: &Met) -> Vec<Value> {
     let payment = json!({"$use": met.payment.0});
-    if met.name == "confirm_mbank_payment" {
-        let last = answers::mbank();
+    if matches!(met.name, "confirm_mbank_payment" | "pay_by_megapay") {
+        let last = subject(met.name);
         return vec![
             watch_until(payment, LEFT_OPEN_MS),
             outcome(answers::expired(Some((&last, CREATED)))),
-            ledger(vec![answers::ledger_line(json!("order-2"), Value::Null, CREATED)]),
+            ledger(vec![answers::ledger_line(json!(order_number(met)), Value::Null, CREATED)]),
         ];
     }
     vec![watch_until(payment, NEVER_MADE_MS), outcome(answers::expired(None)), ledger(Vec::new())]

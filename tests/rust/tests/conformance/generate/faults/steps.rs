@@ -14,6 +14,7 @@ pub fn constants() -> Vec<(&'static str, Value)> {
     let callback_url = "{server}/callback";
     let card = json!({"callback_url": callback_url, "pan": PAN, "language": "en"});
     let mbank = json!({"callback_url": callback_url, "phone": "996555000101"});
+    let megapay = json!({"callback_url": callback_url, "phone": "996755000201"});
     let dialect: Value =
         serde_json::from_str(include_str!("../../../../../../examples/sandbox-dialect.json")).expect("JSON");
     vec![
@@ -21,6 +22,8 @@ pub fn constants() -> Vec<(&'static str, Value)> {
         ("one with 3DS", json!({"$use": "a card payment", "$with": {"pan": PAN_WITH_3DS}})),
         ("an MBank payment", json!({"$use": "create_mbank_payment", "$with": mbank})),
         ("its confirmation", json!({"$use": "confirm_mbank_payment", "$with": {"otp": "101101"}})),
+        ("a MegaPay payment", json!({"$use": "check_megapay", "$with": megapay})),
+        ("a MegaPay payment with its PIN", json!({"payment": {"$use": "a MegaPay payment"}, "pin": "201201"})),
         ("a pay-form", json!({"$use": "create_pay_form", "$with": {"callback_url": callback_url}})),
         (
             "a QR payment",
@@ -36,6 +39,8 @@ pub fn input_of(operation: &str) -> Value {
         "create_card_payment" => json!({"$use": "a card payment"}),
         "create_mbank_payment" => json!({"$use": "an MBank payment"}),
         "confirm_mbank_payment" => json!({"$use": "its confirmation"}),
+        "check_megapay" => json!({"$use": "a MegaPay payment"}),
+        "pay_by_megapay" => json!({"$use": "a MegaPay payment with its PIN"}),
         "create_pay_form" => json!({"$use": "a pay-form"}),
         "create_qr_image" | "create_qr_data" => json!({"$use": "a QR payment"}),
         "payment_status" => json!({"gateway_number": kept("token")}),

@@ -15,7 +15,7 @@ use super::{
 pub fn vectors() -> Vec<String> {
     let ends = [("approved", CHARGED), ("declined", REJECTED)];
     let watched = payers::all().into_iter().flat_map(|payment| ends.map(|(end, shown)| watched(&payment, end, shown)));
-    let confirmed = ends.map(|(end, shown)| confirmed(end, shown));
+    let confirmed = ends.into_iter().flat_map(|(end, shown)| [confirmed(end, shown), paid_by_pin(end, shown)]);
     watched.chain(confirmed).chain([by_token(), by_number(), by_transaction(), by_callback()]).collect()
 }
 
@@ -47,12 +47,22 @@ fn watched(payment: &Payment, end: &str, shown: Shown) -> String {
 
 /// The confirmation's answer says where the payment stands.
 fn confirmed(end: &str, shown: Shown) -> String {
-    let payment = payers::all().remove(1);
+    let payment = payers::mbank();
     let mut steps = payment.make.clone();
     steps.push(stuck("mbank/confirm"));
     steps.push(payment.pay.clone().answering(answers::mbank_confirmed(PENDING)));
     steps.extend(ending(&payment, end, shown));
     named("confirm_mbank_payment", &format!(", then {end}"), steps)
+}
+
+/// The answer to a PIN shows no status, wherever the payment stands.
+fn paid_by_pin(end: &str, shown: Shown) -> String {
+    let payment = payers::megapay();
+    let mut steps = payment.make.clone();
+    steps.push(stuck("mega/pay"));
+    steps.push(payment.pay.clone().answering(answers::usual("pay_by_megapay")));
+    steps.extend(ending(&payment, end, shown));
+    named("pay_by_megapay", &format!(", then {end}"), steps)
 }
 
 fn ending(payment: &Payment, end: &str, shown: Shown) -> Vec<Value> {
