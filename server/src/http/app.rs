@@ -10,8 +10,8 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     access::Caller,
-    bodies::{ConfirmPayment, NewPayment},
     field::{Field, Kind, Literal},
+    payment_bodies::{ConfirmPayment, NewPayment},
     problem::{Problem, ProblemKind},
     request::{Api, ApiState, JsonResponse, QueryFields, ValidatedJson, payment_id},
     views::{self, AppCheckout, AppPayment, Done},

@@ -9,6 +9,7 @@ mod field;
 mod fields;
 mod json;
 mod others;
+mod payment_bodies;
 mod problem;
 mod request;
 mod route;

@@ -8,8 +8,9 @@ use axum::{
 use super::{
     access::Audience,
     app,
-    bodies::{ConfirmPayment, NewPayment, ReplayEvents, ResolvePayment},
+    bodies::{ReplayEvents, ResolvePayment},
     document, examples, others,
+    payment_bodies::{ConfirmPayment, NewPayment},
     problem::ProblemKind,
     route::Route,
     shop,
