@@ -1,5 +1,5 @@
 //! Writes `outcomes.json`: the table of outcomes of the design, one row for each thing that can come back, times the
-//! eleven operations.
+//! operations.
 
 use serde_json::{Value, json};
 
