@@ -34,6 +34,7 @@ impl App {
         let text = |key: &str| input[key].as_str().unwrap_or_default();
         let done = match name {
             "pay_by_mbank" => self.checkout.pay_by_mbank(text("phone")),
+            "pay_by_megapay" => self.checkout.pay_by_megapay(text("phone")),
             "pay_by_qr" => self.checkout.pay_by_qr(),
             "pay_by_form" => self.checkout.pay_by_form(),
             "pay_by_card" => {
