@@ -14,8 +14,8 @@ import dev.kassa.internal.Journal as CoreJournal
  * - every payment has an entry, flushed to the disk before anything is sent; the gateway adds the response and the final status;
  * - **the same order number is never sent twice**, by any thread, process or program that shares the folder, even after a crash: a second
  *   attempt is [PaymentException.OutcomeUnknown] and tells what is known of the first. If the first ended with an exception that means
- *   that nothing happened, the number is free again. A mobile-bank confirmation is not sent again while the outcome of the first one is
- *   unknown;
+ *   that nothing happened, the number is free again. The confirmation of a mobile-bank or MegaPay payment is not sent again while the
+ *   outcome of the first one is unknown;
  * - [Gateway.recover] polls every unfinished payment until it is final, also after a crash: deliver what is charged, and [finish] it.
  *   [unfinished] lists them without a query.
  *

@@ -9,7 +9,10 @@ class PaymentScreen(serverUrl: String, clientToken: String, newToken: suspend ()
         state.message?.let { line(it.textIn(Language.ENGLISH)) } // what went wrong, or what is in the way just now
         line(when (state) {
             is CheckoutState.Ready -> "How do you want to pay? ${state.methods}"
-            is CheckoutState.EnterOtp -> "The code from the SMS? You may try ${state.attemptsLeft} times"
+            is CheckoutState.EnterOtp -> {
+                CheckoutTexts.of(state, mayHavePaid = false, Language.ENGLISH).cost?.let(line) // what the payer agrees to by the code
+                "The code from the SMS? You may try ${state.attemptsLeft} times"
+            }
             is CheckoutState.OpenPage -> "Pay on this page: ${state.url}" // an app opens it by itself where state.begunHere
             is CheckoutState.ShowQr -> QrCode.encode(state.text).text()
             is CheckoutState.Opening, is CheckoutState.Sending, is CheckoutState.Waiting -> "One moment"
