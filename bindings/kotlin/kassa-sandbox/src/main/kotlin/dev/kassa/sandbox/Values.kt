@@ -26,6 +26,9 @@ public enum class Kind(override val word: String) : Word {
     /** As a mobile-bank payment. */
     MBANK("mbank"),
 
+    /** From a MegaPay wallet, with a PIN. */
+    MEGAPAY("megapay"),
+
     /** On the pay-form. */
     PAY_FORM("pay_form"),
 
@@ -65,6 +68,12 @@ public enum class Endpoint(override val word: String) : Word {
 
     /** Status by a QR transaction's id. */
     QR_TRANSACTION_STATUS("qr/transaction/status"),
+
+    /** Sends the payer of a MegaPay wallet a PIN, and tells the commission. */
+    MEGA_CHECK("mega/check"),
+
+    /** Pays from a MegaPay wallet, with the PIN. */
+    MEGA_PAY("mega/pay"),
 }
 
 /**

@@ -45,10 +45,12 @@ class AdminTest(private val sandbox: Sandbox) {
     @Test
     fun `amounts of every kind are exact`() {
         shop.askForOtp("order-1")
+        shop.askForPin("order-2")
         shop.makeQr(9990)
         shop.makeQr()
-        assertEquals(listOf(Kind.MBANK, Kind.QR, Kind.QR), sandbox.ledger().map { it.kind })
-        assertEquals(listOf(BigDecimal(250), BigDecimal(9990), null), sandbox.ledger().map { it.amount })
+        assertEquals(listOf(Kind.MBANK, Kind.MEGAPAY, Kind.QR, Kind.QR), sandbox.ledger().map { it.kind })
+        assertEquals(listOf(BigDecimal(250), BigDecimal("250.55"), BigDecimal(9990), null), sandbox.ledger().map { it.amount })
+        assertEquals(Endpoint.MEGA_CHECK, sandbox.requests("order-2").single().endpoint)
     }
 
     @Test

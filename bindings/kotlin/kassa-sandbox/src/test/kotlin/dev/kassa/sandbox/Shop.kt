@@ -36,6 +36,11 @@ class Shop(private val sandbox: Sandbox) {
         """{"orderNumber": "$order", "phone": "${TestPhones.MBANK_APPROVED.phone}", "amount": 250, "comment": "Lunch"}""",
     )
 
+    fun askForPin(order: String): HttpResponse<String> = post(
+        "/api/v1.1.0/mega/check",
+        """{"orderNumber": "$order", "user": "${TestPhones.MEGAPAY_APPROVED.phone}", "account": "7", "amount": 250.55}""",
+    )
+
     fun makeQr(sum: Int? = null): HttpResponse<String> =
         post("/gen/qr/dynamic/data", if (sum == null) "{}" else """{"sum": $sum}""")
 
