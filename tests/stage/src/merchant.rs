@@ -30,11 +30,15 @@ const SOMEBODY: &str = "996555000101";
 /// How long requests under way may go on when the server is stopped.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// The merchant's requisite for MegaPay; payments to it end as the test phone says.
+const MEGAPAY_ACCOUNT: &str = "7";
+
 /// What a scene sets of the server.
 #[derive(Clone, Debug)]
 struct Plan {
     folder: PathBuf,
     takes_cards: bool,
+    takes_megapay: bool,
     token_lifetime: Duration,
     card_attempts: u32,
 }
@@ -59,6 +63,7 @@ impl Merchant {
         let plan = Plan {
             folder,
             takes_cards: scene["cards"].as_bool().unwrap_or_default(),
+            takes_megapay: scene["megapay"].as_bool().unwrap_or_default(),
             token_lifetime: Duration::from_secs(scene["token_lifetime_s"].as_u64().unwrap_or(15 * 60)),
             card_attempts: u32::try_from(scene["card_attempts"].as_u64().unwrap_or(5))?,
         };
@@ -84,6 +89,8 @@ impl Merchant {
         let url = format!("http://{}", self.address);
         let mut settings = ServerSettings::new(format!("{url}/callbacks"));
         settings.takes_cards = self.plan.takes_cards;
+        settings.megapay_account = self.plan.takes_megapay.then(|| MEGAPAY_ACCOUNT.to_owned());
+        settings.dialect = self.gateway.dialect().clone();
         settings.token_lifetime = self.plan.token_lifetime;
         settings.card_attempts = self.plan.card_attempts;
         let ahead = self.ahead_ms.clone();

@@ -132,11 +132,11 @@ fn shown_phone(phone: &str) -> String {
 }
 
 /// Title, explanation and message of a state.
-fn about<'a>(
-    state: &'a CheckoutState,
+fn about(
+    state: &CheckoutState,
     may_have_paid: bool,
     language: Language,
-) -> (&'static str, Option<String>, Option<&'a CheckoutMessage>) {
+) -> (&'static str, Option<String>, Option<&CheckoutMessage>) {
     let (texts, more) = (states(language), |text: &str| Some(text.to_owned()));
     match state {
         CheckoutState::Opening { message } => (texts.opening, more(texts.opening_more), message.as_ref()),
