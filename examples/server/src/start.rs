@@ -10,7 +10,9 @@ const SANDBOX_PORT: u16 = 8400;
 pub(crate) async fn run() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let sandbox = gateway_side::start(SANDBOX_PORT)?;
-    let plan = Plan::new(&sandbox, gateway_side::free_port(SERVER_PORT)?, folder.path())?;
+    let mut plan = Plan::new(&sandbox, gateway_side::free_port(SERVER_PORT)?, folder.path())?;
+    // So that MegaPay is offered, too.
+    plan.set("KASSA_SERVER_MEGAPAY_ACCOUNT", "7");
     let key = plan.new_key("shop", "make server").await?;
     let staff_key = plan.new_key("staff", "You").await?;
     let mut server = plan.start().await?;
@@ -48,8 +50,8 @@ fn text(plan: &Plan, sandbox: &str, [key, staff_key]: [&str; 2], page: &str) -> 
                    log in with {staff_key}
   the sandbox      {sandbox}  (the gateway's side: its dashboard, test cards and phones)
   a checkout       {page}
-                   open it in a browser and pay there; by MBank with the phone 0555 000 101 and the code 101101;
-                   `order-1` below shows what happened
+                   open it in a browser and pay there; by MBank with the phone 0555 000 101 and the code 101101,
+                   by MegaPay with the phone 0755 000 201 and the code 201201; `order-1` below shows what happened
 
 A whole payment, line by line:
 
