@@ -38,7 +38,7 @@ class PaymentGatewayTest {
     }
 
     @Test
-    fun `a stub that delegates has the operations that were added later, and one that implements all by itself refuses them`() = runBlocking<Unit> {
+    fun `a stub that delegates has operations that were added later, and another one refuses them`() = runBlocking<Unit> {
         val payment = megapayPayment()
         assertEquals(payment.paymentRef(), Unreachable(FakeGateway().gateway).checkMegapay(payment).payment)
         val (suspending, blocking, future) = listOf(PaymentGateway::class, BlockingPaymentGateway::class, FuturePaymentGateway::class)
@@ -64,7 +64,8 @@ class PaymentGatewayTest {
     }
 
     /** An object that has of an interface what it does by itself. */
-    private fun implementingNothing(type: Class<*>): Any = Proxy.newProxyInstance(type.classLoader, arrayOf(type)) { proxy, method, arguments ->
-        InvocationHandler.invokeDefault(proxy, method, *arguments.orEmpty())
-    }
+    private fun implementingNothing(type: Class<*>): Any =
+        Proxy.newProxyInstance(type.classLoader, arrayOf(type)) { proxy, method, arguments ->
+            InvocationHandler.invokeDefault(proxy, method, *arguments.orEmpty())
+        }
 }

@@ -167,7 +167,10 @@ public class CheckoutModel @JvmOverloads @MainThread constructor(
         }
     }
 
-    /** Confirms the payment with the entered code. Show [CheckoutTexts.cost] above its field. A code that is too short is not sent, so it uses up no attempt. */
+    /**
+     * Confirms the payment with the entered code, with which the payer agrees to the total: show [CheckoutTexts.cost] above its field. A
+     * code that is too short is not sent, so it uses up no attempt.
+     */
     public fun confirm() {
         if (typed.code.count(Char::isLetterOrDigit) in 1 until SHORTEST_CODE) {
             typed.violations = listOf(Violation("otp", Rule.LENGTH, "$SHORTEST_CODE", "otp must have at least $SHORTEST_CODE characters"))
