@@ -76,6 +76,12 @@ class Buyer(Visitor):
         self.picks("mbank")
         self.page.locator("#phone").fill(phone)
 
+    def gives_wallet_phone(self, phone: str) -> None:
+        """Asks to pay from a MegaPay wallet."""
+        self.picks("megapay")
+        self.page.locator("#wallet-phone").fill(phone)
+        self.goes_on()
+
     def enters(self, otp: str) -> None:
         """Sends a one-time password."""
         self.page.locator("#otp").fill(otp)

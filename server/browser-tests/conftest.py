@@ -32,6 +32,7 @@ def server() -> Iterator[KassaServer]:
         "merchant.name": "Ала-Тоо бал дүкөнү",
         "merchant.logo": str(LOGO),
         "merchant.colour": "#0A6B4F",
+        "megapay.account": "7",
     }
     with KassaServer(settings=settings) as server:
         yield server

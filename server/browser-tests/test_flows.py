@@ -66,6 +66,25 @@ def test_by_mobile_bank(buyer: Buyer, sandbox: Sandbox, site: Shop) -> None:
     assert buyer.page.url == site.return_url
 
 
+def test_by_wallet(buyer: Buyer, sandbox: Sandbox) -> None:
+    phone = phones.MEGAPAY_APPROVED
+    with buyer.refused(422):
+        buyer.gives_wallet_phone("0755 12")
+        expect(buyer.page.locator("#wallet-phone")).to_have_attribute("aria-invalid", "true")
+    buyer.look("choose-wrong-wallet-phone")
+    buyer.gives_wallet_phone(phone.phone)
+    buyer.sees("enter-code")
+    buyer.look("enter-pin")
+    expect(buyer.page.locator("dl.sums dd")).to_contain_text(["390", "7", "397"])
+    expect(buyer.page.locator("form:has(#otp) button")).to_contain_text("397")
+    buyer.enters("000000")
+    expect(buyer.page.locator("#otp-problem")).to_be_visible()
+    buyer.look("enter-pin-wrong")
+    buyer.enters(phone.otp)
+    buyer.sees("paid")
+    assert [payment.times_charged for payment in sandbox.ledger(buyer.payments[0]["order_number"])] == [1]
+
+
 def test_by_qr_code(buyer: Buyer, sandbox: Sandbox, window: tuple[str, Size, bool, bool]) -> None:
     buyer.picks("qr")
     buyer.look("choose-qr")

@@ -16,7 +16,7 @@ macro_rules! fault_table {
             /// The request takes effect, and the response body arrives at one byte per second.
             Drip, drip, "drip", Response;
             /// The connection is reset after the first line of its first request, if that request is for one of the
-            /// the gateway's endpoints; no money moves.
+            /// gateway's endpoints; no money moves.
             ResetOnConnect, reset_on_connect, "reset-on-connect", Connection;
             /// The request takes effect, and the connection is reset before the first byte of the response.
             ResetBeforeResponse, reset_before_response, "reset-before-response", Response;

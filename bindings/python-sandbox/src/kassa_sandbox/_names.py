@@ -15,7 +15,7 @@ FaultName: TypeAlias = Literal[
     "delay",
     # The request takes effect, and the response body arrives at one byte per second.
     "drip",
-    # The connection is reset after the first line of its first request, if that request is for one of the nine
+    # The connection is reset after the first line of its first request, if that request is for one of the gateway's
     # endpoints; no money moves.
     "reset-on-connect",
     # The request takes effect, and the connection is reset before the first byte of the response.

@@ -32,6 +32,7 @@ private let interfaceJSON = """
   "qr_amount_unit": "tyiyn",
   "qr_numbers": "transaction_id",
   "mbank_identifier": { "pointers": ["/data/paymentId"], "confirm_field": "paymentId" },
+  "megapay": { "check_method": "POST" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }
 """
@@ -70,6 +71,7 @@ private let otherJSON = """
   "qr_amount_unit": "tyiyn",
   "qr_numbers": "transaction_id",
   "mbank_identifier": { "pointers": ["/payload/operation_id"], "confirm_field": "paymentId" },
+  "megapay": { "check_method": "POST" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }
 """

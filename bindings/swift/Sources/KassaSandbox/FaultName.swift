@@ -12,8 +12,8 @@ extension Sandbox {
         case delay
         /// The request takes effect, and the response body arrives at one byte per second.
         case drip
-        /// The connection is reset after the first line of its first request, if that request is for one of the nine
-        /// endpoints; no money moves.
+        /// The connection is reset after the first line of its first request, if that request is for one of the
+        /// gateway's endpoints; no money moves.
         case resetOnConnect = "reset-on-connect"
         /// The request takes effect, and the connection is reset before the first byte of the response.
         case resetBeforeResponse = "reset-before-response"

@@ -21,7 +21,7 @@ public enum class FaultName(override val word: String) : Word {
     DRIP("drip"),
 
     /**
-     * The connection is reset after the first line of its first request, if that request is for one of the nine
+     * The connection is reset after the first line of its first request, if that request is for one of the gateway's
      * endpoints; no money moves.
      */
     RESET_ON_CONNECT("reset-on-connect"),
