@@ -205,7 +205,7 @@ async fn cancellation_before_connection_sends_nothing() {
 #[tokio::test]
 async fn cancellation_at_any_poll_sends_at_most_once() {
     let server = Server::start(|request| {
-        let op = if request.line.contains("/mbank/") { Op::MbankPayment } else { Op::CardPayment };
+        let op = if request.line.contains("/payment ") { Op::CardPayment } else { Op::MbankPayment };
         response(200, &op.success_body())
     });
     let few_and_many = || (0..16).chain((5..14).map(|power| 1 << power));

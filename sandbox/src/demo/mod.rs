@@ -126,7 +126,7 @@ mod tests {
             for name in members.keys() {
                 assert!(spec.iter().any(|field| field.name == name), "{path}: there is no field {name}");
             }
-            for secret in ["cvc", "otp", "expiryMonth", "expiryYear"] {
+            for secret in ["cvc", "otp", "pinCode", "expiryMonth", "expiryYear"] {
                 assert!(request[secret].is_null() || request[secret] == "***", "{request}");
             }
             assert!(
@@ -136,7 +136,7 @@ mod tests {
             assert_eq!(http_status == 200, response["code"] != "422", "{response}");
             *seen.entry(path).or_default() += 1;
         }
-        assert_eq!(seen.len(), 7, "{seen:?}");
+        assert_eq!(seen.len(), 9, "{seen:?}");
         let outnumbered = count(&store, "SELECT COUNT(*) FROM exchanges WHERE at > unixepoch() * 1000 + 2000");
         assert_eq!(outnumbered, 0, "no query is in the future");
     }
@@ -164,7 +164,9 @@ mod tests {
                 })
             };
             let is_whole = of_payment("/mega/check", "CREATED") && of_payment("/mega/pay", "CONFIRMED");
-            assert!(is_whole, "{}", payment.order_number);
+            let of_it = exchanges.iter().filter(|stored| stored.request["orderNumber"] == payment.order_number);
+            let seen: Vec<_> = of_it.map(|stored| (&stored.endpoint, &stored.request, &stored.response)).collect();
+            assert!(is_whole, "{seen:?}");
         }
         let direct = exchanges.iter().filter(|stored| stored.response["data"]["status"] == "Success").count();
         let with_page =

@@ -60,7 +60,8 @@ impl Request {
             self.body = Some(format!("(no JSON object, {} bytes; not kept)", body.len()));
             return self;
         };
-        self.has_card_data = members.0.iter().any(|(name, _)| matches!(name.as_str(), "pan" | "cvc" | "otp"));
+        self.has_card_data =
+            members.0.iter().any(|(name, _)| matches!(name.as_str(), "pan" | "cvc" | "otp" | "pinCode"));
         self.pan = members.0.iter().filter(|(name, _)| name == "pan").find_map(|(_, value)| text(value));
         let shown: Vec<String> = members
             .0
@@ -121,9 +122,9 @@ fn shown(name: &str, value: &str) -> String {
     let is_scalar = !value.starts_with(['{', '[']);
     match name {
         "pan" => masked(value, card_numbers::mask_card, 13),
-        "phone" => masked(value, card_numbers::mask_phone, 9),
-        "cvc" | "otp" | "expiryMonth" | "expiryYear" => HIDDEN.to_owned(),
-        "description" | "comment" | "serviceName" | "name" | "email" | "requisite" if is_scalar => {
+        "phone" | "user" => masked(value, card_numbers::mask_phone, 9),
+        "cvc" | "otp" | "pinCode" | "expiryMonth" | "expiryYear" => HIDDEN.to_owned(),
+        "description" | "comment" | "serviceName" | "name" | "email" | "requisite" | "account" if is_scalar => {
             // Read first: in the JSON text a digit may stand as an escape.
             serde_json::from_str::<String>(value).map_or(HIDDEN.to_owned(), |text| json(&without_card_numbers(&text)))
         }
@@ -182,11 +183,13 @@ mod tests {
     fn transcript_masks_secrets_and_nothing_else() {
         let shown = stored(
             r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737",
-                "expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,
+                "expiryMonth":"11","otp":"909123","phone":"996555000101",
+                "pinCode":"604137","user":"996755000201","account":"17"}"#,
         );
         assert!(shown.contains("\"amount\": 100.10"), "{shown}");
         assert!(shown.contains("\"pan\": \"411111******1111\"") && shown.contains("9965****0101"), "{shown}");
-        for secret in ["4111111111111111", "737", "909123", "\"11\"", "996555000101"] {
+        assert!(shown.contains("9967****0201") && shown.contains("\"account\": \"17\""), "{shown}");
+        for secret in ["4111111111111111", "737", "909123", "\"11\"", "996555000101", "604137", "996755000201"] {
             assert!(!shown.contains(secret), "{secret} in {shown}");
         }
     }

@@ -21,9 +21,10 @@ const LONGEST_NAME: usize = 24;
 /// The words for a phone, in the languages of the payers.
 const PHONE_NAMES: [&str; 5] = ["phone", "msisdn", "subscriber", "телефон", "абонент"];
 const SHORT_PHONE_NAMES: [&str; 3] = ["tel", "mobile", "тел"];
-/// The words for a one-time password or a security code (CVC).
+/// The words for a one-time password, a PIN or a security code (CVC).
 const CODE_NAMES: [&str; 3] = ["password", "passcode", "пароль"];
 const SHORT_CODE_NAMES: [&str; 3] = ["otp", "cvc", "cvv"];
+const WHOLE_CODE_NAMES: [&str; 2] = ["pin", "pincode"];
 const CODE: RangeInclusive<usize> = 3..=12;
 pub(super) const MASK: &str = "***";
 /// Digits of a security code (CVC).
@@ -95,7 +96,7 @@ fn is_behind_sign(before: &str) -> bool {
 }
 
 /// Short names begin or end a word of a name: `smsOtp`, `TOTP`, `otpcode`, `cvc2`. Within one they are chance: `notPaid`,
-/// `footprint`.
+/// `footprint`. A PIN is a whole word: `pinCode`, and not `shipping`.
 fn is_name_of_code(name: &str) -> bool {
     let (mut words, mut is_in_lower_case) = (String::new(), false);
     for c in name.chars() {
@@ -105,7 +106,10 @@ fn is_name_of_code(name: &str) -> bool {
         is_in_lower_case = c.is_lowercase();
         words.extend(c.to_lowercase());
     }
-    let is_short = |word: &str| SHORT_CODE_NAMES.iter().any(|known| word.starts_with(*known) || word.ends_with(*known));
+    let is_short = |word: &str| {
+        WHOLE_CODE_NAMES.contains(&word)
+            || SHORT_CODE_NAMES.iter().any(|known| word.starts_with(*known) || word.ends_with(*known))
+    };
     let name = name.to_lowercase();
     CODE_NAMES.iter().any(|known| name.contains(known)) || words.split(|c: char| !c.is_alphabetic()).any(is_short)
 }
@@ -292,6 +296,8 @@ mod tests {
             ("otp%3D91827x, one-time password: 918273", "otp%3D***, one-time password: ***"),
             (r#"{"smsOtp":418273,"otp_code":418273}"#, r#"{"smsOtp":***,"otp_code":***}"#),
             ("OTP: 418273, OtpCode=418273, TOTP 418273, cvc2='737'", "OTP: ***, OtpCode=***, TOTP ***, cvc2='***'"),
+            (r#"{"pinCode":"604137","PIN":604137,"pincode":"6041"}"#, r#"{"pinCode":"***","PIN":***,"pincode":"***"}"#),
+            ("pinned=604137, shipping: 604137", "pinned=604137, shipping: 604137"),
             ("<otp>418273</otp> NewPassword 418273", "<otp>***</otp> NewPassword ***"),
             ("NotPermitted: 403, NOTPAID: 403, footprint=418273", "NotPermitted: 403, NOTPAID: 403, footprint=418273"),
             (r#"{"notPaid":390.00,"code":"OTP_101"}"#, r#"{"notPaid":390.00,"code":"OTP_101"}"#),
