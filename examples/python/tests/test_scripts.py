@@ -122,6 +122,14 @@ def test_mbank(terminal: Terminal) -> None:
     assert terminal.run("watch", str(ref)).end() == "charged PAYMENT_SUCCESS"
 
 
+def test_megapay(terminal: Terminal) -> None:
+    script = terminal.run("megapay", phones.MEGAPAY_APPROVED.phone, "250.50", "7")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    assert script.told("total:") == "255.51 som"
+    assert script.end(f"{phones.MEGAPAY_APPROVED.otp}\n") == "PIN: paid"
+    assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
+
+
 def test_pay_form(terminal: Terminal) -> None:
     script = terminal.run("pay_form", "100.10", "cart-17")
     ref = script.told("reference:")

@@ -111,6 +111,15 @@ fn a_wrong_code_is_asked_for_again() {
 }
 
 #[test]
+fn a_wallet_pays_the_total_that_it_was_told() {
+    let shop = Shop::open();
+    let told = shop.run(&["megapay", "996755000201", "250.50", "7"], "000000\n201201\n");
+    assert!(told.starts_with("total: 255.51 som, 5.01 of it commission\nPIN: "), "{told}");
+    assert!(told.ends_with("\nPIN: paid, deliver: two coffees\n"), "{told}");
+    assert_eq!(shop.sandbox.payments()[0].times_charged, 1);
+}
+
+#[test]
 fn a_reference_that_was_signed_for_another_amount_delivers_nothing() {
     let shop = Shop::open();
     shop.run(&["pay-form", "100.10"], "");

@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from ._names import DialectName, FaultName
 
-Kind: TypeAlias = Literal["card", "mbank", "pay_form", "qr"]
+Kind: TypeAlias = Literal["card", "mbank", "megapay", "pay_form", "qr"]
 """How a payment was created."""
 Provider: TypeAlias = Literal["Cards", "MegaPay", "MBank"]
 """Who moves the money."""
@@ -20,6 +20,8 @@ Endpoint: TypeAlias = Literal[
     "status",
     "mbank/pay",
     "mbank/confirm",
+    "mega/check",
+    "mega/pay",
     "pay-form",
     "get-status",
     "qr/dynamic",

@@ -5,6 +5,8 @@ extension Sandbox {
         case card
         /// By the mobile bank.
         case mbank
+        /// From a MegaPay wallet, with a PIN.
+        case megapay
         /// On the pay-form.
         case payForm = "pay_form"
         /// By a QR code.
@@ -43,6 +45,10 @@ extension Sandbox {
         case mbankPay = "mbank/pay"
         /// A mobile-bank payment is confirmed.
         case mbankConfirm = "mbank/confirm"
+        /// Sends the payer of a MegaPay wallet a PIN, and tells the commission.
+        case megaCheck = "mega/check"
+        /// Pays from a MegaPay wallet, with the PIN.
+        case megaPay = "mega/pay"
         /// Creates a pay-form.
         case payForm = "pay-form"
         /// A status query by the merchant's number.

@@ -8,13 +8,15 @@ use kassa::PaymentError;
 mod card;
 mod check;
 mod mbank;
+mod megapay;
 mod pay_form;
 mod qr;
 mod resume;
 mod shop;
 
-const USAGE: &str = "usage: flows card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume | check REFERENCE
-       flows callback ADDRESS < BODY | returned ADDRESS";
+const USAGE: &str =
+    "usage: flows card SOM | mbank PHONE SOM | megapay PHONE SOM ACCOUNT | pay-form SOM | qr SOM | resume
+       flows check REFERENCE | callback ADDRESS < BODY | returned ADDRESS";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -37,6 +39,7 @@ fn run(words: &[&str]) -> Option<Result<(), PaymentError>> {
     Some(match words {
         ["card", som] => card::take(som.parse().ok()?),
         ["mbank", phone, som] => mbank::take(phone, som.parse().ok()?),
+        ["megapay", phone, som, account] => megapay::take(phone, som.parse().ok()?, account),
         ["pay-form", som] => pay_form::make(som.parse().ok()?),
         ["callback", address] => pay_form::called_back(address),
         ["returned", address] => pay_form::came_back(address),

@@ -5,8 +5,8 @@ import Kassa
 @main
 enum Main {
     private static let usage = """
-        usage: checkout card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume | check REFERENCE
-               checkout callback ADDRESS < BODY | returned ADDRESS
+        usage: checkout card SOM | mbank PHONE SOM | megapay PHONE SOM ACCOUNT | pay-form SOM | qr SOM
+               checkout resume | check REFERENCE | callback ADDRESS < BODY | returned ADDRESS
         """
 
     static func main() async {
@@ -15,6 +15,7 @@ enum Main {
             switch (words.first, words.count) {
             case ("card", 2): try await takeCard(words[1])
             case ("mbank", 3): try await takeMbank(from: words[1], words[2])
+            case ("megapay", 4): try await takeMegapay(from: words[1], words[2], to: words[3])
             case ("pay-form", 2): try await makePayForm(words[1])
             case ("callback", 2): try await takeCallback(at: words[1])
             case ("returned", 2): try await payerReturned(to: words[1])

@@ -35,6 +35,16 @@ import Testing
         await shop.close()
     }
 
+    @Test func aWalletPaysTheTotalThatItWasTold() async throws {
+        let shop = try await Shop()
+        let phone = Sandbox.TestPhone.megapayApproved
+        let paid = try await shop.start("megapay", phone.phone, "250.50", "7", typed: phone.otp).end()
+        #expect(paid.code == 0 && paid.output.contains("total: 255.51 som"), "\(paid)")
+        #expect(paid.output.contains("paid, deliver: Two coffees"), "\(paid)")
+        #expect(try await shop.sandbox.ledger().map(\.timesCharged) == [1])
+        await shop.close()
+    }
+
     @Test func aPayFormIsPaidByItsCallbackAndByItsReturn() async throws {
         let shop = try await Shop()
         let made = try await shop.start("pay-form", "100.10").end()

@@ -50,6 +50,14 @@ class CheckoutTest(private val sandbox: Sandbox) {
     }
 
     @Test
+    fun `a wallet, which is told the total before its PIN`() = start("MegapayKt", "996755000201", "250.50", "7").use { program ->
+        assertEquals("255.51 som", program.after("total: "))
+        program.type("201201")
+        program.after("paid: deliver two coffees")
+        assertEquals(0, program.end())
+    }
+
+    @Test
     fun `a pay-form, whose callback is proved as soon as the gateway can be asked`() = start("PayFormKt", "100.10").use { program ->
         val page = program.after("open: ")
         assertEquals(303, post(page, "provider=MBank&phone=996555000101"))

@@ -1,0 +1,25 @@
+package dev.kassa.checkout
+
+import dev.kassa.Kassa
+import dev.kassa.MegapayPayment
+import dev.kassa.PaymentException
+import java.math.BigDecimal
+
+/**
+ * Takes a payment from a MegaPay wallet: `checkout megapay 996755000201 250.50 7`, where 7 is the merchant's account. It tells the
+ * total, and asks for the PIN from the message.
+ */
+fun main(arguments: Array<String>) = checkout { gateway ->
+    val (phone, amount, account) = arguments
+    val payment = MegapayPayment(Kassa.newOrderNumber(), BigDecimal(amount), phone, account)
+    try {
+        val checked = gateway.checkMegapay(payment)
+        println(checked.total?.let { "total: $it som" } ?: "the wallet may take a commission")
+        print("PIN: ")
+        val pin = readlnOrNull() ?: return@checkout // nobody types: it stays open
+        gateway.payByMegapay(payment, pin)
+    } catch (error: PaymentException.OutcomeUnknown) {
+        println(error.message) // it may have been charged: it is asked about, and never sent again
+    }
+    end(gateway, payment.paymentRef())
+}

@@ -1,0 +1,26 @@
+"""Takes a payment from a MegaPay wallet: ``python megapay.py 996755000201 250.50 7``, where 7 is the merchant's account. It tells the
+total, and asks for the PIN from the message."""
+
+from decimal import Decimal
+from sys import argv
+
+import kassa
+
+payment = kassa.MegapayPayment(
+    order_number=kassa.new_order_number(), phone=argv[1], amount=Decimal(argv[2]), account=argv[3]
+)
+print("reference:", payment.payment_ref(), flush=True)  # store it before sending
+with kassa.Gateway.from_environment() as gateway:
+    try:
+        checked = gateway.check_megapay(payment)
+        print(f"total: {checked.total} som" if checked.total else "the wallet may take a commission", flush=True)
+        gateway.pay_by_megapay(payment, input("PIN: "))
+    except kassa.OutcomeUnknown as error:
+        print(error)  # it may have been charged: never send it again, ask
+    match gateway.watch(payment.payment_ref()).outcome():
+        case kassa.Charged():
+            print("paid")
+        case kassa.Rejected():
+            print("not paid")
+        case verdict:
+            print("a person should look:", verdict)
