@@ -1,5 +1,7 @@
-"""Takes a payment from a MegaPay wallet: ``python megapay.py 996755000201 250.50 7``, where 7 is the merchant's account. It tells the
-total, and asks for the PIN from the message."""
+"""Takes a payment from a MegaPay wallet: ``python megapay.py 996755000201 250.50 7``, where 7 is the merchant's account.
+
+It tells the total, and asks for the PIN from the message.
+"""
 
 from decimal import Decimal
 from sys import argv

@@ -1,4 +1,4 @@
-"""The payment gateway's side, for the tests of a shop: the gateway's endpoints, pages, callbacks, a ledger, and faults on demand.
+"""The payment gateway's side, for the tests of a shop: its endpoints, pages, callbacks, a ledger, and faults on demand.
 
 No real money moves. `Sandbox` runs the sandbox as a separate process, which ends with the process that started it:
 
