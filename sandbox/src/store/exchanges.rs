@@ -1,5 +1,5 @@
-//! The request log of the gateway's endpoints, its write-behind buffer, and the history of one payment. The buffer exists because a transaction
-//! for each request would cost more than its response.
+//! The request log of the gateway's endpoints, its write-behind buffer, and the history of one payment. The buffer exists because a
+//! transaction for each request would cost more than its response.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
