@@ -341,7 +341,7 @@ def a_shops_server(path: str, sent: dict[str, Any], posted: dict[str, Any]) -> t
     return 200, json.dumps(checkout)
 
 
-def test_a_payer_pays_by_megapay_and_knows_the_total_before() -> None:
+def test_a_payer_sees_the_total_before_the_pin() -> None:
     posted: dict[str, Any] = {}
     costs: list[str | None] = []
     with (

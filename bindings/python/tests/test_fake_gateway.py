@@ -55,7 +55,7 @@ def test_a_mobile_bank_payment_is_charged_by_the_right_password_alone(fake: Fake
     assert gateway.check(entry.payment).is_charged
 
 
-def test_a_megapay_payment_is_charged_once_by_the_right_pin_alone(fake: FakeGateway) -> None:
+def test_only_the_right_pin_charges_and_once(fake: FakeGateway) -> None:
     gateway, payment = fake.gateway, megapay_payment()
     checked = gateway.check_megapay(payment)
     assert (checked.commission, checked.total) == (Decimal("5.01"), Decimal("255.51"))

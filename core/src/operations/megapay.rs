@@ -77,7 +77,7 @@ impl MegapayPayment {
         Self { callback_url: Some(callback_url.into()), ..self }
     }
 
-    /// What to store before sending, so that the payment can be asked about whatever happens.
+    /// What to store before sending, so that the payment can be queried whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::megapay(&self.order_number, self.amount)
     }
@@ -118,12 +118,12 @@ impl MegapayPayment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MegapayChecked {
-    /// What to ask about the payment with.
+    /// What identifies the payment in queries.
     pub payment: PaymentRef,
     /// What the payer pays beside the amount, in KGS.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub commission: Option<Decimal>,
-    /// What the payer pays in all, in KGS: the amount that was asked for and the commission.
+    /// What the payer pays in all, in KGS: the amount of the request and the commission.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serialized::optional_decimal"))]
     pub total: Option<Decimal>,
     /// How long the PIN is valid, counted from the response.
@@ -173,7 +173,7 @@ impl MegapayChecked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MegapayAccepted {
-    /// What to ask about the payment with.
+    /// What identifies the payment in queries.
     pub payment: PaymentRef,
     /// The number of the operation at MegaPay, where there is one: for statements and receipts. No status query takes it.
     pub transaction_id: Option<String>,
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_check_tells_the_total_and_the_lifetime_of_the_pin() {
+    async fn check_reads_total_and_lifetime_of_pin() {
         let shown = checked(concat!(
             r#"{"code":"110","message":"CREATED","data":{"commission":20.00,"amount":100,"dealer_commission":0,"#,
             r#""payment_confirmation":true,"bank_card_commission":0,"sms_lifetime":180,"is_virtual":false}}"#
@@ -420,7 +420,7 @@ mod tests {
 
     /// A total that is guessed would be another one than the payer pays.
     #[tokio::test(start_paused = true)]
-    async fn a_commission_that_is_not_understood_gives_no_total() {
+    async fn unreadable_commission_gives_no_total() {
         for data in [
             r#"{"code":"110"}"#,
             r#"{"code":"110","data":{"commission":"2 %","sms_lifetime":"soon"}}"#,

@@ -516,7 +516,7 @@ async fn megapay_rules() {
 
 /// Nothing is sent to a gateway that may not have it.
 #[tokio::test]
-async fn megapay_is_refused_where_the_dialect_does_not_offer_it() {
+async fn megapay_is_refused_without_its_dialect() {
     let server = Server::responding(200, "{}");
     let gateway = Gateway::new(server.config().with_dialect(Dialect::default())).unwrap();
     let check = gateway.check_megapay(megapay_payment()).await.unwrap_err();

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn megapay_is_offered_where_it_is_taken_and_can_carry_the_amount() {
+    fn megapay_is_offered_if_taken_and_large_enough() {
         let offer = Offer { pay_forms: true, megapay: true };
         let of = |amount: &str| NewCheckout { amount: amount.parse().unwrap(), ..wanted() };
         let all = [Method::PayForm, Method::Qr, Method::Mbank, Method::Megapay];
@@ -341,7 +341,7 @@ mod tests {
 
     /// A shop that repeats its request after an update, or after the setting was turned on, gets the same checkout.
     #[test]
-    fn checkout_fingerprint_without_methods_does_not_depend_on_megapay() {
+    fn fingerprint_does_not_depend_on_megapay() {
         let content = "\"order-1\" 390 (\"KGS\", \"Two tickets\", [PayForm, Qr, Mbank], \"https://shop.example.kg/paid\", {}) 3600000";
         assert_eq!(wanted().fingerprint(), digest(&SHA256, content.as_bytes()).as_ref());
     }

@@ -30,7 +30,7 @@ fn is_in_a_file(served: &Served) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn megapay_payment_tells_the_total_and_is_confirmed_by_pin() {
+async fn megapay_shows_total_and_is_confirmed_by_pin() {
     let served = Served::with_megapay().await;
     let (id, token) = served.opened("order-1").await;
     let offered = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["methods"].clone();
@@ -142,7 +142,7 @@ async fn megapay_without_its_setting_is_rejected() {
 
 /// A shop tries again after the setting changed: the same reference gives the same checkout.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn checkout_is_returned_after_megapay_was_turned_on_or_off() {
+async fn checkout_outlives_change_of_megapay_setting() {
     let off = Served::start().await;
     let usual = off.shop("POST", "/v1/checkouts", &order("order-1")).await.json();
     let on = off.again_with(|server, _| take_megapay(server)).await;

@@ -216,7 +216,7 @@ const SUITE: [(&str, Check); 42] = suite![
     one_payment_of_checkout_may_take_money,
     replaced_payment_is_never_confirmed,
     wallet_terms_are_kept_and_its_phone_is_wiped,
-    phone_of_confirmed_or_replaced_wallet_is_wiped,
+    phone_of_confirmed_or_left_wallet_is_wiped,
     confirming_payment_is_not_replaced,
     concurrent_replace_and_confirm_exclude,
     qr_payment_is_replaced_by_other_method,
@@ -425,7 +425,7 @@ fn wallet_terms_are_kept_and_its_phone_is_wiped(storage: &dyn Storage, _: &Calen
 }
 
 /// A PIN that was sent is the last one; and a payment that its payer left takes none.
-fn phone_of_confirmed_or_replaced_wallet_is_wiped(storage: &dyn Storage, _: &Calendar) {
+fn phone_of_confirmed_or_left_wallet_is_wiped(storage: &dyn Storage, _: &Calendar) {
     block_on(storage.open_checkout(new(1))).unwrap();
     let awaiting = |begin: BeginPayment, number| {
         let reference = begin.reference.clone();

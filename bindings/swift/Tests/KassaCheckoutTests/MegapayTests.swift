@@ -50,7 +50,7 @@ import Testing
         #expect(events.prefix(2) == [.opened, .methodChosen(.megapay)])
     }
 
-    @Test func aCommissionThatNobodyToldIsNotKeptFromThePayer() async throws {
+    @Test func anUnknownCommissionIsShownAsUnknown() async throws {
         let shop = WalletShop(commission: nil)
         defer { shop.server.stop() }
         let model = try shop.screen()

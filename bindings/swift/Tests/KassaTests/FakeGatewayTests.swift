@@ -29,7 +29,7 @@ import Testing
         #expect(try await fake.gateway.check(payment).isCharged)
     }
 
-    @Test func aWalletIsChargedOnceByTheRightPinAfterItsPayerSawTheTotal() async throws {
+    @Test func onlyTheRightPinChargesAWalletAndOnce() async throws {
         let fake = try FakeGateway()
         let payment = MegapayPayment(
             orderNumber: "order-1", amount: try Decimal(exactly: "250.55"), phone: "0700 000 001", account: "17",
