@@ -126,7 +126,7 @@ def test_the_description_names_every_operation(visit: Visit, kassa_sandbox: Sand
     expect(answer.get_by_role("row", name="data.ConfirmationUrl")).to_contain_text(
         "URL of the page on which the payer confirms"
     )
-    expect(visitor.page.get_by_role("article")).to_have_count(9 + 16)
+    expect(visitor.page.get_by_role("article")).to_have_count(12 + 16)
     visitor.page.get_by_role("link", name="The callback", exact=True).click()
     members = visitor.page.get_by_role("region", name="Members of the callback")
     expect(members).to_be_in_viewport()

@@ -227,5 +227,7 @@ def names(buyer: Buyer) -> list[str]:
 
 
 def test_only_what_can_carry_the_amount_is_offered(meet: Meet) -> None:
-    assert names(meet(amount="390.50")) == ["Card or wallet", "QR code"]
+    # MBank takes whole som alone, and MegaPay no less than five.
+    assert names(meet(amount="390.50")) == ["Card or wallet", "QR code", "MegaPay"]
+    assert names(meet(amount="4")) == ["Card or wallet", "QR code", "MBank"]
     assert names(meet(methods=["qr"])) == ["QR code"]

@@ -37,7 +37,7 @@ import Testing
 
     @Test func aWalletPaysTheTotalThatItWasTold() async throws {
         let shop = try await Shop()
-        let phone = Sandbox.TestPhone.megapayApproved
+        let phone = Sandbox.TestPhone.megaPayApproved
         let paid = try await shop.start("megapay", phone.phone, "250.50", "7", typed: phone.otp).end()
         #expect(paid.code == 0 && paid.output.contains("total: 255.51 som"), "\(paid)")
         #expect(paid.output.contains("paid, deliver: Two coffees"), "\(paid)")
