@@ -296,15 +296,15 @@ def test_a_screen_has_words_for_each_way_to_pay_and_each_state() -> None:
         CheckoutTexts.of("paid", kassa.Language.ENGLISH, may_have_paid=False)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def test_the_cost_of_a_wallet_is_told_before_its_code() -> None:
+def test_the_cost_of_a_wallet_is_shown_before_its_code() -> None:
     def cost(commission: str | None = None, total: str = "255.51") -> str | None:
-        told = None if commission is None else Decimal(commission)
+        amount = None if commission is None else Decimal(commission)
         in_all = None if commission is None else Decimal(total)
-        state = EnterOtp(PaymentMethod.MEGAPAY, 3, commission=told, total=in_all, code_expires_at=datetime.max)
+        state = EnterOtp(PaymentMethod.MEGAPAY, 3, commission=amount, total=in_all, code_expires_at=datetime.max)
         return CheckoutTexts.of(state, kassa.Language.ENGLISH, may_have_paid=False).cost
 
     assert cost("5.01") == "You pay 255.51\u00a0som (amount 250.50\u00a0som, commission 5.01\u00a0som)."
-    assert cost() == "The wallet may take a commission. The shop was not told how much."
+    assert cost() == "The wallet may take a commission. The shop does not know how much."
     for odd in ("NaN", "1E+40"):
         with pytest.raises(kassa.Invalid):
             cost(odd)

@@ -181,7 +181,9 @@ async fn every_cell_of_the_table() {
             cases.push(cell(row.name, row.answer, op, expected(&row, op)));
         }
     }
-    assert_eq!(cases.len(), rows().len() * Op::all().count());
+    let dialect: serde_json::Value = serde_json::from_str(&Dialect::default().to_json()).unwrap();
+    let endpoints = dialect["endpoints"].as_object().unwrap().len();
+    assert_eq!(cases.len(), rows().len() * endpoints, "every endpoint has its column");
     futures_util::future::join_all(cases).await;
 }
 

@@ -208,7 +208,7 @@ fn confirm(state: &State, mut fields: Fields) -> Result<Response, Rejection> {
     let record = find(state, &request.number, place)?;
     for (field, identifier) in [(PAYMENT_ID, request.payment_id), (QUID, request.quid)] {
         if identifier.is_some_and(|identifier| identifier != record.payment.gateway_number) {
-            return Err(Rejection::Invalid(vec![Violation::new(field, Problem::MismatchedPaymentId)]));
+            return Err(Rejection::Invalid(vec![Violation::new(field, Problem::OfAnotherPayment)]));
         }
     }
     match submit_otp(state, record.id, &request.otp)? {

@@ -209,7 +209,7 @@ fn refuse_another_payment(request: &Request, record: &Record) -> Result<(), Reje
     let violations: Vec<_> = differs
         .into_iter()
         .filter(|(_, differs)| *differs)
-        .map(|(field, _)| Violation::new(field, Problem::MismatchedPaymentId))
+        .map(|(field, _)| Violation::new(field, Problem::OfAnotherPayment))
         .collect();
     if violations.is_empty() { Ok(()) } else { Err(Rejection::Invalid(violations)) }
 }

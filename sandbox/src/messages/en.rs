@@ -135,7 +135,7 @@ pub(super) fn explain(problem: Problem) -> String {
         Problem::Email => "must be an e-mail address",
         Problem::Phone => "must be a phone number",
         Problem::Provider => "must be Cards, MegaPay or MBank",
-        Problem::MismatchedPaymentId => "belongs to another payment",
+        Problem::OfAnotherPayment => "belongs to another payment",
         Problem::UnknownTestCard => "is not a test card; use one from the sandbox's table",
         Problem::UnknownTestPhone => "is not a test phone of this provider; use one from the sandbox's table",
     };

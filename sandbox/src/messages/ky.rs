@@ -133,7 +133,7 @@ pub(super) fn explain(problem: Problem) -> String {
         Problem::Email => "электрондук почта дареги болушу керек",
         Problem::Phone => "телефон номери болушу керек",
         Problem::Provider => "Cards, MegaPay же MBank болушу керек",
-        Problem::MismatchedPaymentId => "башка төлөмгө таандык",
+        Problem::OfAnotherPayment => "башка төлөмгө таандык",
         Problem::UnknownTestCard => "сыноо картасы эмес; картаны сыноо чөйрөсүнүн таблицасынан алыңыз",
         Problem::UnknownTestPhone => {
             "бул провайдердин сыноо телефону эмес; номерди сыноо чөйрөсүнүн таблицасынан алыңыз"

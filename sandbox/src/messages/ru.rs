@@ -133,7 +133,7 @@ pub(super) fn explain(problem: Problem) -> String {
         Problem::Email => "должен быть адрес электронной почты",
         Problem::Phone => "должен быть номер телефона",
         Problem::Provider => "должно быть Cards, MegaPay или MBank",
-        Problem::MismatchedPaymentId => "относится к другому платежу",
+        Problem::OfAnotherPayment => "относится к другому платежу",
         Problem::UnknownTestCard => "не тестовая карта; возьмите карту из таблицы песочницы",
         Problem::UnknownTestPhone => "не тестовый телефон этого провайдера; возьмите номер из таблицы песочницы",
     };

@@ -271,7 +271,7 @@ pub(crate) enum Problem {
     Email,
     Phone,
     Provider,
-    MismatchedPaymentId,
+    OfAnotherPayment,
     UnknownTestCard,
     UnknownTestPhone,
 }

@@ -50,11 +50,11 @@ pub struct Payment {
     pub phone_last2: Option<String>,
     /// The phone of a MegaPay wallet, which the request with the PIN repeats: kept as long as a PIN may be sent.
     pub(crate) payer_phone: Option<Hidden>,
-    /// The commission that the wallet takes beside the amount, in KGS, where the gateway told one.
+    /// The commission that the wallet takes beside the amount, in KGS, if the gateway's response had one.
     pub commission: Option<Decimal>,
-    /// What the wallet pays in all, in KGS: the amount and the commission, where the gateway told one.
+    /// What the wallet pays in all, in KGS: the amount and the commission, if the gateway's response had one.
     pub total: Option<Decimal>,
-    /// When the wallet's PIN expires, where the gateway told its lifetime.
+    /// When the wallet's PIN expires, if the gateway's response had its lifetime.
     pub code_expires_at: Option<Millis>,
     /// Why it was not made, or the last confirmation was not.
     pub failure: Option<Failure>,

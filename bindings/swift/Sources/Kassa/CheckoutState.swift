@@ -48,11 +48,11 @@ public enum CheckoutState: Hashable, Sendable {
         public let message: CheckoutMessage?
         /// The last two digits of the phone that the code went to, if the server tells them.
         public let phoneLast2: String?
-        /// What the payer pays in addition to the amount, in units of the currency, if the gateway told a commission.
+        /// What the payer pays in addition to the amount, in units of the currency, if the gateway's response had a commission.
         public let commission: Decimal?
-        /// What the payer pays in all, if the gateway told a commission.
+        /// What the payer pays in all, if the gateway's response had a commission.
         public let total: Decimal?
-        /// Until when the code is valid, by the server's clock, if the gateway told it.
+        /// Until when the code is valid, by the server's clock, if the gateway's response said so.
         public let codeExpiresAt: Date?
         /// True if the payer can choose another number or payment method: ``Checkout/changeMethod()``.
         public let canChangeMethod: Bool

@@ -60,7 +60,7 @@ import Testing
         model.phone = "0755 000 201"
         model.pay()
         try await model.until("a code") { $0.state.kind == "enter_otp" }
-        #expect(model.texts.cost == "The wallet may take a commission. The shop was not told how much.")
+        #expect(model.texts.cost == "The wallet may take a commission. The shop does not know how much.")
     }
 }
 

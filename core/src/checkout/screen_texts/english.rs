@@ -74,7 +74,7 @@ pub(super) static STATES: StateTable = StateTable {
     total_of: " (amount ",
     total_and: ", commission ",
     total_end: ").",
-    commission_unknown: "The wallet may take a commission. The shop was not told how much.",
+    commission_unknown: "The wallet may take a commission. The shop does not know how much.",
     page: "Pay on the bank's page",
     page_more: "You come back here when you have paid.",
     scan: "Pay by QR code",

@@ -155,8 +155,8 @@ fn about(
                 Some(digits) => [texts.code_sent_to, digits.as_str(), texts.code_sent_to_end].concat(),
                 None => texts.code_sent.to_owned(),
             };
-            let sender = CheckoutLabels::of(language).name_of(*method).to_owned();
-            let explanation = format!("{sender} {sent} {}{attempts_left}", texts.attempts_left);
+            let labels = CheckoutLabels::of(language);
+            let explanation = format!("{} {sent} {}{attempts_left}", labels.name_of(*method), texts.attempts_left);
             (texts.code, Some(explanation), message.as_ref())
         }
         CheckoutState::OpenPage { message, .. } => (texts.page, more(texts.page_more), message.as_ref()),
@@ -178,6 +178,7 @@ fn about(
 fn cost(state: &CheckoutState, language: Language) -> Option<String> {
     let CheckoutState::EnterOtp { method, commission, total, .. } = state else { return None };
     let texts = states(language);
+    // A wallet pays in KGS alone.
     let shown = |amount: Decimal| amount_text(amount, KGS, language);
     let amount = total.zip(*commission).and_then(|(total, commission)| total.checked_sub(commission));
     match (amount, commission, total) {

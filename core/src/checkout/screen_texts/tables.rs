@@ -188,7 +188,7 @@ tables! {
         total_and,
         /// Behind them.
         total_end,
-        /// Where a wallet may take a commission, and the gateway told none.
+        /// Where a wallet may take a commission, and the gateway's response had none.
         commission_unknown,
         page,
         page_more,

@@ -81,7 +81,7 @@ pub struct SendOutcome {
     pub exchange: Option<Exchange>,
 }
 
-/// What the gateway told of a payment from a wallet; nothing of any other.
+/// What the gateway's response said about a payment from a wallet; empty for any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalletTerms {
     /// The commission beside the amount, in KGS.

@@ -56,7 +56,7 @@ CREATE TABLE payments (
     phone_last2 TEXT,
     -- The phone of a MegaPay wallet, which the request with its PIN repeats. Empty as soon as no PIN can be sent any more.
     payer_phone TEXT,
-    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, where the gateway told them.
+    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, if the gateway's response had them.
     commission TEXT,
     total TEXT,
     code_expires_at INTEGER,

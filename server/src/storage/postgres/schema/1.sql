@@ -63,7 +63,7 @@ CREATE TABLE payments (
     phone_last2 TEXT COLLATE "C",
     -- The phone of a MegaPay wallet, which the request with its PIN repeats. Empty as soon as no PIN can be sent any more.
     payer_phone TEXT COLLATE "C",
-    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, where the gateway told them.
+    -- Of a MegaPay wallet: the commission and the total in KGS, and when the PIN expires, if the gateway's response had them.
     commission TEXT COLLATE "C",
     total TEXT COLLATE "C",
     code_expires_at BIGINT,

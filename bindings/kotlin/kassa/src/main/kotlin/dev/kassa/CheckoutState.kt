@@ -90,9 +90,9 @@ public sealed class CheckoutState {
      * @property attemptsLeft how many attempts are left
      * @property message why the last code was not accepted, if any was tried
      * @property phoneLast2 the last two digits of the phone that the code went to, if the server tells them
-     * @property commission what the payer pays in addition to the amount, in units of the currency, if the gateway told a commission
-     * @property total what the payer pays in all, if the gateway told a commission
-     * @property codeExpiresAt until when the code is valid, by the server's clock, if the gateway told that
+     * @property commission what the payer pays in addition to the amount, in units of the currency, if the gateway's response had a commission
+     * @property total what the payer pays in all, if the gateway's response had a commission
+     * @property codeExpiresAt until when the code is valid, by the server's clock, if the gateway's response said so
      * @property canChangeMethod whether the payer can choose another number or payment method: [Checkout.changeMethod]
      */
     public data class EnterOtp @JvmOverloads constructor(

@@ -316,7 +316,7 @@ class ValuesTest {
         val megapay = CheckoutState.EnterOtp(PaymentMethod.MEGAPAY, 3, commission = BigDecimal("7.8"), total = BigDecimal("397.80"))
         val nbsp = "\u00a0"
         assertEquals("You pay 397.80${nbsp}som (amount 390${nbsp}som, commission 7.80${nbsp}som).", cost(megapay))
-        val unknown = "The wallet may take a commission. The shop was not told how much."
+        val unknown = "The wallet may take a commission. The shop does not know how much."
         assertEquals(unknown, cost(megapay.copy(commission = null, total = null)))
         assertEquals(unknown, cost(megapay.copy(total = BigDecimal("1E+1000000000"))), "no number that cannot be held")
         assertNull(cost(CheckoutState.EnterOtp(PaymentMethod.MBANK, 3)))

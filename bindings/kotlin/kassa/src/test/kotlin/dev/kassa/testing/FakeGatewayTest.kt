@@ -87,7 +87,7 @@ class FakeGatewayTest {
     }
 
     @Test
-    fun `a wallet is charged once, by the right PIN, after the total was told`() = runBlocking<Unit> {
+    fun `a wallet is charged once, by the right PIN, after the total was shown`() = runBlocking<Unit> {
         val payment = megapayPayment()
         val checked = gateway.checkMegapay(payment)
         assertEquals(payment.paymentRef(), checked.payment)

@@ -23,7 +23,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
         val next = gateway.createCardPayment(payment).nextStep
         if (next is NextStep.OpenConfirmation) println("open: ${next.url}") // the payer confirms it there
     } catch (error: PaymentException.OutcomeUnknown) {
-        println(error.message) // it may have been charged: it is asked about, and never sent again
+        println(error.message) // it may have been charged: query it, and never send it again
     }
     end(gateway, payment.paymentRef())
 }

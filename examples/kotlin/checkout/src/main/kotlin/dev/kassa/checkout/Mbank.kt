@@ -14,7 +14,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
         val otp = readlnOrNull() ?: return@checkout // nobody types: it stays open
         gateway.confirmMbankPayment(created.payment, otp)
     } catch (error: PaymentException.OutcomeUnknown) {
-        println(error.message) // it may have been charged: it is asked about, and never sent again
+        println(error.message) // it may have been charged: query it, and never send it again
     }
     end(gateway, payment.paymentRef())
 }

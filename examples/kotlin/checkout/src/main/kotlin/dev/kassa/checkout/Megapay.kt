@@ -19,7 +19,7 @@ fun main(arguments: Array<String>) = checkout { gateway ->
         val pin = readlnOrNull() ?: return@checkout // nobody types: it stays open
         gateway.payByMegapay(payment, pin)
     } catch (error: PaymentException.OutcomeUnknown) {
-        println(error.message) // it may have been charged: it is asked about, and never sent again
+        println(error.message) // it may have been charged: query it, and never send it again
     }
     end(gateway, payment.paymentRef())
 }
